@@ -1,0 +1,538 @@
+//! Opens an archive and hands out what is in it, piece by piece.
+//!
+//! Dialects that are understood: partitions anywhere the manifest says, no `memory/index.json`,
+//! no digests, documents wrapped in an object named after their layer, explicit folder entries.
+
+use std::collections::{HashMap, HashSet};
+use std::io::BufReader;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::record_line::RecordHead;
+use super::write::{FileHead, Root};
+use super::{ARTIFACTS, DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};
+use crate::container::read::{Bytes, Container, ContainerError, EntryReader};
+use crate::container::seal::Seal;
+use crate::digest::Digesting;
+use crate::entry_path::{self, NameFault};
+use crate::json::{self, Lines, ReadJsonError};
+use crate::limits::Limits;
+use crate::manifest::{Entry, EntryKind, Manifest};
+
+/// The major version that we read.
+const MAJOR: u64 = 1;
+
+/// Why a file could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Not a container that we read.
+    #[error("cannot open the archive")]
+    Container(#[from] ContainerError),
+    /// The digest over the whole file is wrong or was taken away.
+    #[error("the archive was damaged or changed: its seal does not match")]
+    SealBroken,
+    /// No manifest.
+    #[error("the archive has no manifest")]
+    NoManifest,
+    /// The manifest is not what it should be.
+    #[error("cannot read {entry}")]
+    Manifest {
+        /// The manifest's entry.
+        entry: &'static str,
+        /// The cause.
+        source: ReadJsonError,
+    },
+    /// A version that we do not know.
+    #[error("the archive has format version {found}; this program reads version {MAJOR}")]
+    Version {
+        /// The version in the manifest.
+        found: String,
+    },
+    /// A feature that a reader must know.
+    #[error("the archive needs the feature {feature:?}, which this program does not know")]
+    Feature {
+        /// The first unknown one.
+        feature: String,
+    },
+    /// An archive where a delta is wanted, or the other way round.
+    #[error("the file is {found}, not {wanted}")]
+    Kind {
+        /// What it is.
+        found: Kind,
+        /// What it should be.
+        wanted: Kind,
+    },
+}
+
+/// How a file was refused, in the words of the conformance vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Made by a newer program.
+    Version,
+    /// Damaged.
+    Corrupt,
+    /// Dangerous.
+    Unsafe,
+}
+
+impl OpenError {
+    /// Returns how the file was refused.
+    #[must_use]
+    pub fn refusal(&self) -> Refusal {
+        match self {
+            Self::Version { .. } | Self::Feature { .. } => Refusal::Version,
+            Self::Container(error) if error.is_unsafe() => Refusal::Unsafe,
+            _ => Refusal::Corrupt,
+        }
+    }
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A snapshot.
+    Archive,
+    /// A change between two snapshots.
+    Delta,
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Archive => "an archive",
+            Self::Delta => "a delta",
+        })
+    }
+}
+
+/// Why something in an open archive could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read {entry}{}", line.map(|n| format!(" line {n}")).unwrap_or_default())]
+pub struct ReadEntryError {
+    /// The entry.
+    pub entry: String,
+    /// The line, where it has lines.
+    pub line: Option<u64>,
+    /// The cause.
+    pub source: ReadJsonError,
+}
+
+/// A container with its manifest text, before it is known to be an archive or a delta.
+pub(crate) struct Opened {
+    pub(crate) container: Container,
+    pub(crate) kind: Kind,
+    pub(crate) manifest_entry: &'static str,
+    pub(crate) manifest: Vec<u8>,
+    pub(crate) limits: Limits,
+}
+
+/// What decides whether the rest of a manifest can be understood.
+#[derive(Deserialize)]
+struct Preamble {
+    alf_version: String,
+    #[serde(default)]
+    requires: Vec<String>,
+    #[serde(default)]
+    changes: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    entries: Option<serde::de::IgnoredAny>,
+}
+
+impl Opened {
+    pub(crate) fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
+        let container = Container::open(source, length, limits)?;
+        if container.seal() == Seal::Broken {
+            return Err(OpenError::SealBroken);
+        }
+        let manifest_entry = [DELTA_MANIFEST_DIALECT, MANIFEST]
+            .into_iter()
+            .find(|name| container.get(name).is_some())
+            .ok_or(OpenError::NoManifest)?;
+        let in_manifest = |source| OpenError::Manifest { entry: manifest_entry, source };
+        let entry = container.get(manifest_entry).ok_or(OpenError::NoManifest)?;
+        let manifest = json::read_all(&mut container.read(entry, None), limits.max_document_bytes)
+            .map_err(in_manifest)?;
+        json::check_depth(&manifest).map_err(in_manifest)?;
+        let preamble: Preamble = serde_json::from_slice(&manifest)
+            .map_err(|error| in_manifest(ReadJsonError::Json(error)))?;
+        let major = preamble.alf_version.split('.').next().and_then(|text| text.parse::<u64>().ok());
+        if major != Some(MAJOR) {
+            return Err(OpenError::Version { found: preamble.alf_version });
+        }
+        if let Some(feature) = preamble.requires.into_iter().next() {
+            return Err(OpenError::Feature { feature });
+        }
+        // Only we list entries, and we always seal: a list without a seal lost it on the way.
+        if preamble.entries.is_some() && container.seal() == Seal::Absent {
+            return Err(OpenError::SealBroken);
+        }
+        let is_delta = manifest_entry == DELTA_MANIFEST_DIALECT || preamble.changes.is_some();
+        let kind = if is_delta { Kind::Delta } else { Kind::Archive };
+        Ok(Self { container, kind, manifest_entry, manifest, limits: limits.clone() })
+    }
+
+    pub(crate) fn parse_manifest<T: DeserializeOwned>(&self) -> Result<T, OpenError> {
+        serde_json::from_slice(&self.manifest).map_err(|error| OpenError::Manifest {
+            entry: self.manifest_entry,
+            source: ReadJsonError::Json(error),
+        })
+    }
+
+    pub(crate) fn require(&self, wanted: Kind) -> Result<(), OpenError> {
+        if self.kind == wanted { Ok(()) } else { Err(OpenError::Kind { found: self.kind, wanted }) }
+    }
+}
+
+/// Tells an archive from a delta.
+pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<Kind, OpenError> {
+    Opened::open(source, length, limits).map(|opened| opened.kind)
+}
+
+/// The entries of an open archive or delta, with what its manifest says of them.
+pub(crate) struct Entries {
+    pub(crate) container: Container,
+    digests: HashMap<String, String>,
+    limits: Limits,
+}
+
+impl Entries {
+    pub(crate) fn new(container: Container, listed: &[Entry], limits: Limits) -> Self {
+        let digests = listed
+            .iter()
+            .filter_map(|entry| Some((entry.path.clone(), entry.sha256.clone()?)))
+            .collect();
+        Self { container, digests, limits }
+    }
+
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.container.get(path).is_some()
+    }
+
+    /// Returns the digest that the manifest gives for an entry.
+    pub(crate) fn digest(&self, path: &str) -> Option<&str> {
+        self.digests.get(path).map(String::as_str)
+    }
+
+    pub(crate) fn reader(&self, path: &str) -> Result<EntryReader<'_>, ReadEntryError> {
+        let entry = self.container.get(path).ok_or_else(|| ReadEntryError {
+            entry: path.to_owned(),
+            line: None,
+            source: ReadJsonError::Io(std::io::ErrorKind::NotFound.into()),
+        })?;
+        Ok(self.container.read(entry, self.digests.get(path).cloned()))
+    }
+
+    pub(crate) fn read_document(&self, path: &str) -> Result<Vec<u8>, ReadEntryError> {
+        let located = |source| ReadEntryError { entry: path.to_owned(), line: None, source };
+        let bytes = json::read_all(&mut self.reader(path)?, self.limits.max_document_bytes)
+            .map_err(located)?;
+        json::check_depth(&bytes).map_err(located)?;
+        Ok(bytes)
+    }
+
+    /// Reads a layer; one that is wrapped in an object named after it comes unwrapped.
+    pub(crate) fn read_layer(&self, layer: Layer, path: &str) -> Result<Vec<u8>, ReadEntryError> {
+        let bytes = self.read_document(path)?;
+        Ok(unwrap_layer(layer, &bytes).unwrap_or(bytes))
+    }
+
+    pub(crate) fn lines(
+        &self,
+        path: &str,
+    ) -> Result<Lines<BufReader<EntryReader<'_>>>, ReadEntryError> {
+        let reader = BufReader::with_capacity(64 << 10, self.reader(path)?);
+        Ok(Lines::new(reader, self.limits.max_line_bytes))
+    }
+}
+
+fn unwrap_layer(layer: Layer, bytes: &[u8]) -> Option<Vec<u8>> {
+    // The lists are `{"principals":[...]}` in every dialect; only a single object gets wrapped.
+    let wrapped: HashMap<String, Box<RawValue>> = serde_json::from_slice(bytes).ok()?;
+    let inner = wrapped.get(layer.key())?.get();
+    (wrapped.len() == 1 && inner.starts_with('{')).then(|| inner.as_bytes().to_vec())
+}
+
+/// An open archive.
+pub struct Archive {
+    manifest: Manifest,
+    entries: Entries,
+}
+
+/// A file, link or folder that an archive carries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CarriedFile {
+    /// What the manifest says of it, or would say.
+    pub entry: Entry,
+}
+
+impl Archive {
+    /// Opens an archive of a known length; structure, seal and manifest are checked.
+    pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
+        Self::from_opened(Opened::open(source, length, limits)?)
+    }
+
+    pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
+        opened.require(Kind::Archive)?;
+        let manifest: Manifest = opened.parse_manifest()?;
+        check_listed(&opened.container, &manifest.entries)?;
+        let entries = Entries::new(opened.container, &manifest.entries, opened.limits);
+        Ok(Self { manifest, entries })
+    }
+
+    /// Returns the manifest as it is in the archive.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Returns the length of the file.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.entries.container.length()
+    }
+
+    /// Returns whether the file carries a digest of itself; a wrong one does not open.
+    #[must_use]
+    pub fn is_sealed(&self) -> bool {
+        self.entries.container.seal() == Seal::Intact
+    }
+
+    pub(crate) fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// Returns the entry of a layer, if the archive has the layer.
+    #[must_use]
+    pub fn layer_entry(&self, layer: Layer) -> Option<&str> {
+        let layers = &self.manifest.layers;
+        match layer {
+            Layer::Identity => layers.identity.as_ref().map(|it| it.file.as_str()),
+            Layer::Principals => layers.principals.as_ref().map(|it| it.file.as_str()),
+            Layer::Credentials => layers.credentials.as_ref().map(|it| it.file.as_str()),
+            Layer::Attachments => layers.attachments.as_ref().map(|it| it.file.as_str()),
+        }
+    }
+
+    /// Reads a layer as bytes.
+    pub fn document(&self, layer: Layer) -> Result<Option<Vec<u8>>, ReadEntryError> {
+        self.layer_entry(layer).map(|path| self.entries.read_layer(layer, path)).transpose()
+    }
+
+    /// Reads a layer as its type.
+    pub fn parse_document<T: DeserializeOwned>(
+        &self,
+        layer: Layer,
+    ) -> Result<Option<T>, ReadEntryError> {
+        let Some(bytes) = self.document(layer)? else { return Ok(None) };
+        let entry = self.layer_entry(layer).unwrap_or(layer.entry());
+        json::parse(&bytes)
+            .map(Some)
+            .map_err(|source| ReadEntryError { entry: entry.to_owned(), line: None, source })
+    }
+
+    /// Returns the entries that hold records, oldest first.
+    pub fn partitions(&self) -> impl Iterator<Item = &str> {
+        let memory = self.manifest.layers.memory.as_ref();
+        memory.into_iter().flat_map(|it| it.partitions.iter().map(|part| part.file.as_str()))
+    }
+
+    /// Calls `each` with every record's line, partition by partition.
+    ///
+    /// Any error ends the walk; what is wrong with a damaged archive is `validate`'s to say.
+    pub fn each_record_line<E: From<ReadEntryError>>(
+        &self,
+        mut each: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for path in self.partitions() {
+            self.each_line_of(path, |_, line| each(line))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn each_line_of<E: From<ReadEntryError>>(
+        &self,
+        path: &str,
+        mut each: impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut lines = self.entries.lines(path)?;
+        loop {
+            let number = lines.number() + 1;
+            let located =
+                |source| ReadEntryError { entry: path.to_owned(), line: Some(number), source };
+            match lines.next().map_err(located)? {
+                Some((number, line)) => each(number, line)?,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Calls `each` with the head of every record and its line.
+    pub(crate) fn each_record_head<E: From<ReadEntryError>>(
+        &self,
+        path: &str,
+        mut each: impl FnMut(RecordHead, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_line_of(path, |number, line| {
+            let head = RecordHead::parse(line).map_err(|source| ReadEntryError {
+                entry: path.to_owned(),
+                line: Some(number),
+                source,
+            })?;
+            each(head, line)
+        })
+    }
+
+    /// Returns everything the archive carries beside layers and partitions, sorted by path.
+    ///
+    /// Where the manifest has no digest for a file, it is computed, which reads the file.
+    pub fn files(&self) -> Result<Vec<CarriedFile>, ReadEntryError> {
+        let memory = self.manifest.layers.memory.as_ref();
+        let structural: HashSet<&str> = Layer::ALL
+            .into_iter()
+            .filter_map(|layer| self.layer_entry(layer))
+            .chain(memory.map(|it| it.index_file.as_str()))
+            .chain(self.partitions())
+            .chain([MANIFEST])
+            .collect();
+        let listed: HashMap<&str, &Entry> =
+            self.manifest.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect();
+        let mut files = Vec::new();
+        for entry in self.entries.container.entries() {
+            if structural.contains(entry.path.as_str()) {
+                continue;
+            }
+            let mut known =
+                listed.get(&*entry.path).map_or_else(|| Entry::new(&entry.path), |it| (*it).clone());
+            if known.sha256.is_none() {
+                known.size = Some(entry.size);
+                known.sha256 = Some(self.compute_digest(&entry.path)?);
+            }
+            files.push(CarriedFile { entry: known });
+        }
+        for entry in &self.manifest.entries {
+            if *entry.kind() != EntryKind::File {
+                files.push(CarriedFile { entry: entry.clone() });
+            }
+        }
+        // Folders that hold something come back with what they hold.
+        let mut parents = HashSet::new();
+        for file in &files {
+            let path = file.entry.path.as_str();
+            parents.extend(path.match_indices('/').map(|(at, _)| path[..at].to_owned()));
+        }
+        for folder in self.entries.container.folders() {
+            let path = folder.trim_end_matches('/');
+            let carried = path.starts_with(RAW) || path.starts_with(ARTIFACTS);
+            if carried && path.matches('/').count() > 1 && !parents.contains(path) {
+                let mut entry = Entry::new(path);
+                entry.kind = Some(EntryKind::Directory);
+                files.push(CarriedFile { entry });
+            }
+        }
+        files.sort_by(|a, b| a.order().cmp(&b.order()));
+        Ok(files)
+    }
+
+    /// Reads a carried file; the reader fails at the end if the content is not what it should be.
+    pub fn read_file(&self, path: &str) -> Result<EntryReader<'_>, ReadEntryError> {
+        self.entries.reader(path)
+    }
+
+    fn compute_digest(&self, path: &str) -> Result<String, ReadEntryError> {
+        let mut digest = Digesting::new(std::io::sink());
+        std::io::copy(&mut self.entries.reader(path)?, &mut digest).map_err(|error| {
+            ReadEntryError {
+                entry: path.to_owned(),
+                line: None,
+                source: ReadJsonError::Io(error),
+            }
+        })?;
+        Ok(digest.finish().2)
+    }
+}
+
+/// Checks the paths that a manifest lists: links and folders have no entry of their own, and the
+/// true name of a file is not checked by the container.
+pub(crate) fn check_listed(container: &Container, listed: &[Entry]) -> Result<(), ContainerError> {
+    for entry in listed {
+        let unsafe_name = |fault| ContainerError::UnsafeName { name: entry.path.clone(), fault };
+        entry_path::check(&entry.path).map_err(unsafe_name)?;
+        if *entry.kind() != EntryKind::File && container.get(&entry.path).is_some() {
+            return Err(ContainerError::Collision { name: entry.path.clone() });
+        }
+        let file = CarriedFile { entry: entry.clone() };
+        if let Some(name) = file.true_name() {
+            // Whatever can be spelled goes nowhere but down.
+            entry_path::spell(&name).map_err(unsafe_name)?;
+            if name.contains(&0) {
+                return Err(unsafe_name(NameFault::Control));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl CarriedFile {
+    /// Returns the root and the path below it, as the workspace had it.
+    #[must_use]
+    pub fn location(&self) -> (Root<'_>, Vec<u8>) {
+        let path = self.entry.path.as_str();
+        let (root, rest) = if let Some(rest) = path.strip_prefix(RAW)
+            && let Some((runtime, rest)) = rest.split_once('/')
+        {
+            (Root::Raw(runtime), rest)
+        } else if let Some(rest) = path.strip_prefix(ARTIFACTS) {
+            (Root::Artifacts, rest)
+        } else {
+            (Root::Other, path)
+        };
+        (root, self.true_name().unwrap_or_else(|| rest.as_bytes().to_vec()))
+    }
+
+    /// Returns where a symlink points.
+    #[must_use]
+    pub fn target(&self) -> Option<Vec<u8>> {
+        match (&self.entry.target, &self.entry.target_base64) {
+            (Some(target), _) => Some(target.as_bytes().to_vec()),
+            (None, Some(encoded)) => BASE64.decode(encoded).ok(),
+            (None, None) => None,
+        }
+    }
+
+    /// Calls `with` with the head under which a writer takes this file.
+    pub fn with_head<T>(&self, with: impl FnOnce(&FileHead<'_>) -> T) -> T {
+        let (root, path) = self.location();
+        let mode = self.entry.mode.as_ref().and_then(|text| u32::from_str_radix(text, 8).ok());
+        with(&FileHead {
+            root,
+            path: &path,
+            mode,
+            mtime: self.entry.mtime.clone(),
+            unknown: self.entry.unknown.clone(),
+        })
+    }
+
+    /// Returns what files are sorted by: their true path, as the writer wants them.
+    pub(crate) fn order(&self) -> Vec<u8> {
+        let (root, path) = self.location();
+        let prefix = match root {
+            Root::Raw(runtime) => format!("{RAW}{runtime}/"),
+            Root::Artifacts => ARTIFACTS.to_owned(),
+            Root::Other => String::new(),
+        };
+        [prefix.into_bytes(), path].concat()
+    }
+
+    fn true_name(&self) -> Option<Vec<u8>> {
+        match (&self.entry.source_path, &self.entry.source_path_base64) {
+            (Some(path), _) => Some(path.as_bytes().to_vec()),
+            (None, Some(encoded)) => BASE64.decode(encoded).ok(),
+            (None, None) => None,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! A record as the line it is on disk.
+//!
+//! Archives are compared, patched and purged line by line, so that what nobody asked to change
+//! keeps its bytes, whatever is in it.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::id::{AgentId, RecordId};
+use crate::json::{self, ReadJsonError};
+use crate::moment::Moment;
+
+/// The little of a record that decides where its line goes.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RecordHead {
+    pub(crate) id: RecordId,
+    pub(crate) agent_id: AgentId,
+    temporal: TemporalHead,
+    #[serde(default)]
+    embeddings: Option<Vec<IgnoredAny>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct TemporalHead {
+    created_at: Moment,
+}
+
+impl RecordHead {
+    pub(crate) fn parse(line: &[u8]) -> Result<Self, ReadJsonError> {
+        json::check_depth(line)?;
+        serde_json::from_slice(line).map_err(ReadJsonError::Json)
+    }
+
+    pub(crate) fn created_at(&self) -> &Moment {
+        &self.temporal.created_at
+    }
+
+    pub(crate) fn has_embeddings(&self) -> bool {
+        self.embeddings.as_ref().is_some_and(|list| !list.is_empty())
+    }
+}
+
+/// Where a record's line lies among all lines: by time, then by id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RecordKey {
+    pub(crate) created_at: Timestamp,
+    pub(crate) id: RecordId,
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+}

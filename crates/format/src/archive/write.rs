@@ -1,0 +1,527 @@
+//! Writes an archive as a stream.
+//!
+//! Files go straight to the container. Record lines go to a spool first, because a ZIP holds one
+//! entry at a time and records come in any order; only a key of some forty bytes a record stays
+//! in memory. The same calls give the same bytes on any machine.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Serialize;
+
+use super::record_line::{RecordHead, RecordKey};
+use super::{ARTIFACTS, INDEX, Layer, MANIFEST, PARTITIONS, RAW};
+use crate::attachments::Attachments;
+use crate::container::write::ContainerWriter;
+use crate::credentials::Credentials;
+use crate::entry_path::{self, NameFault, Names};
+use crate::id::RecordId;
+use crate::identity::Identity;
+use crate::json::{self, ReadJsonError};
+use crate::manifest::{
+    AttachmentsLayer, CountedLayer, Entry, EntryKind, IdentityLayer, Manifest, MemoryLayer,
+    Partition,
+};
+use crate::moment::Moment;
+use crate::object::object;
+use crate::period::{Granularity, Period};
+use crate::principals::Principals;
+use crate::record::Record;
+use crate::unknown::{Nullable, Unknown};
+
+/// A place to put lines aside: a temporary file, or memory in tests.
+pub trait Spool: Read + Write + Seek {}
+impl<T: Read + Write + Seek> Spool for T {}
+
+/// Why an archive could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteArchiveError {
+    /// Writing, or reading what is to be written, failed.
+    #[error("cannot write {entry}")]
+    Io {
+        /// The entry being written.
+        entry: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A path that cannot be in any archive.
+    #[error("the path {path:?} {fault}")]
+    Path {
+        /// The path, with what is not UTF-8 replaced.
+        path: String,
+        /// What is wrong with it.
+        fault: NameFault,
+    },
+    /// Files must come sorted, so that the same files give the same archive.
+    #[error("the file {path:?} comes after one that sorts behind it")]
+    OutOfOrder {
+        /// The second of the two.
+        path: String,
+    },
+    /// Two records with one id.
+    #[error("two records have the id {id}")]
+    DuplicateRecord {
+        /// The id.
+        id: RecordId,
+    },
+    /// A record line without id, agent or time.
+    #[error("cannot place a record")]
+    Record(#[source] ReadJsonError),
+    /// A vector with a number that JSON cannot hold.
+    #[error("record {id} has an embedding with a number that is not finite")]
+    NotFinite {
+        /// The record.
+        id: RecordId,
+    },
+    /// A document that does not have its layer's shape.
+    #[error("cannot write {entry}: it does not have the shape of that layer")]
+    Document {
+        /// The entry.
+        entry: &'static str,
+        /// The cause.
+        source: ReadJsonError,
+    },
+}
+
+/// What kind of file a carried file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Root<'a> {
+    /// Managed by a runtime: `raw/<runtime>/`.
+    Raw(&'a str),
+    /// Any other file of the workspace: `artifacts/`.
+    Artifacts,
+    /// An entry that this version does not know; its path is the whole path in the archive.
+    Other,
+}
+
+/// A carried file, link or folder, without its content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileHead<'a> {
+    /// Where it goes.
+    pub root: Root<'a>,
+    /// Its path below the root, with `/` between parts; any bytes a file system may have.
+    pub path: &'a [u8],
+    /// Unix permission bits.
+    pub mode: Option<u32>,
+    /// When it was last modified.
+    pub mtime: Option<Moment>,
+    /// What a newer version said of it.
+    pub unknown: Unknown,
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WrittenArchive {
+    /// The manifest as it is in the archive.
+    pub manifest: Manifest,
+    /// The length of the file.
+    pub size_bytes: u64,
+}
+
+object! {
+    /// `memory/index.json`: what the partitions hold.
+    pub struct MemoryIndex {
+        /// The version of this document's shape; 1.
+        required version: u64,
+        /// How long a partition is.
+        required granularity: Granularity,
+        /// The partitions, oldest first.
+        required partitions: Vec<IndexedPartition>,
+    }
+}
+
+object! {
+    /// One partition in the index.
+    pub struct IndexedPartition {
+        /// Such as `2026-Q1`.
+        required period: String,
+        /// The entry.
+        required file: String,
+        /// Records in it.
+        required record_count: u64,
+        /// Its bytes.
+        required size: u64,
+        /// Their SHA-256 in lower-case hexadecimal.
+        required sha256: String,
+    }
+}
+
+/// Writes one archive; files in order, records and documents in any.
+pub struct ArchiveWriter<W: Write> {
+    container: ContainerWriter<W>,
+    manifest: Manifest,
+    entries: Vec<Entry>,
+    names: Names,
+    last_path: Vec<u8>,
+    runtimes: BTreeSet<String>,
+    documents: [Option<Vec<u8>>; 4],
+    spool: BufWriter<Box<dyn Spool>>,
+    spooled: u64,
+    keys: Vec<RecordKey>,
+    has_embeddings: bool,
+}
+
+impl<W: Write> ArchiveWriter<W> {
+    /// Starts an archive. Of the manifest, what the writer fills in is ignored.
+    pub fn new(out: W, manifest: &Manifest, spool: Box<dyn Spool>, threads: usize) -> Self {
+        let mut manifest = manifest.clone();
+        manifest.blank();
+        Self {
+            container: ContainerWriter::new(out, threads),
+            manifest,
+            entries: Vec::new(),
+            names: Names::default(),
+            last_path: Vec::new(),
+            runtimes: BTreeSet::new(),
+            documents: [const { None }; 4],
+            spool: BufWriter::with_capacity(256 << 10, spool),
+            spooled: 0,
+            keys: Vec::new(),
+            has_embeddings: false,
+        }
+    }
+
+    /// Adds a file. Files, links and folders come sorted by root and path.
+    pub fn file(
+        &mut self,
+        head: &FileHead<'_>,
+        content: &mut dyn Read,
+    ) -> Result<(), WriteArchiveError> {
+        let mut entry = self.entry_for(head)?;
+        let written = self
+            .container
+            .add(&entry.path, content)
+            .map_err(|source| WriteArchiveError::Io { entry: entry.path.clone(), source })?;
+        entry.size = Some(written.size);
+        entry.sha256 = Some(written.sha256);
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Adds a symbolic link; it is only recorded, never made by reading the archive.
+    pub fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), WriteArchiveError> {
+        let mut entry = self.entry_for(head)?;
+        entry.kind = Some(EntryKind::Symlink);
+        match std::str::from_utf8(target) {
+            Ok(target) => entry.target = Some(target.to_owned()),
+            Err(_) => entry.target_base64 = Some(BASE64.encode(target)),
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Adds a folder, so that an empty one or its mode is not lost.
+    pub fn folder(&mut self, head: &FileHead<'_>) -> Result<(), WriteArchiveError> {
+        let mut entry = self.entry_for(head)?;
+        entry.kind = Some(EntryKind::Directory);
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Adds a record.
+    pub fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError> {
+        let finite = record.embeddings.iter().flat_map(|embedding| &embedding.vector);
+        if !finite.copied().all(f32::is_finite) {
+            return Err(WriteArchiveError::NotFinite { id: record.id });
+        }
+        let line = serde_json::to_vec(record)
+            .map_err(|error| WriteArchiveError::Record(ReadJsonError::Json(error)))?;
+        self.record_line(&line)
+    }
+
+    /// Adds a record as the line it is in another archive; the line keeps its bytes.
+    pub fn record_line(&mut self, line: &[u8]) -> Result<(), WriteArchiveError> {
+        let head = RecordHead::parse(line).map_err(WriteArchiveError::Record)?;
+        let length = u32::try_from(line.len()).ok().filter(|_| !line.contains(&b'\n'));
+        let length = length.ok_or(WriteArchiveError::Record(ReadJsonError::TooLong {
+            limit: u64::from(u32::MAX),
+        }))?;
+        self.has_embeddings |= head.has_embeddings();
+        self.keys.push(RecordKey {
+            created_at: head.created_at().instant(),
+            id: head.id,
+            offset: self.spooled,
+            length,
+        });
+        self.spool.write_all(line).and_then(|()| self.spool.write_all(b"\n")).map_err(spool_error)?;
+        self.spooled += u64::from(length) + 1;
+        Ok(())
+    }
+
+    /// Adds the persona.
+    pub fn identity(&mut self, identity: &Identity) -> Result<(), WriteArchiveError> {
+        self.document(Layer::Identity, to_document(identity))
+    }
+
+    /// Adds whom the agent works for.
+    pub fn principals(&mut self, principals: &Principals) -> Result<(), WriteArchiveError> {
+        self.document(Layer::Principals, to_document(principals))
+    }
+
+    /// Adds the keys.
+    pub fn credentials(&mut self, credentials: &Credentials) -> Result<(), WriteArchiveError> {
+        self.document(Layer::Credentials, to_document(credentials))
+    }
+
+    /// Adds the list of artifacts.
+    pub fn attachments(&mut self, attachments: &Attachments) -> Result<(), WriteArchiveError> {
+        self.document(Layer::Attachments, to_document(attachments))
+    }
+
+    /// Adds a layer as the bytes it is in another archive; they are kept.
+    pub fn document(&mut self, layer: Layer, bytes: Vec<u8>) -> Result<(), WriteArchiveError> {
+        let fit = self.describe_layer(layer, &bytes);
+        fit.map_err(|source| WriteArchiveError::Document { entry: layer.entry(), source })?;
+        self.documents[layer as usize] = Some(bytes);
+        Ok(())
+    }
+
+    /// Writes documents, partitions, index and manifest, and closes the archive.
+    pub fn finish(mut self) -> Result<(W, WrittenArchive), WriteArchiveError> {
+        for layer in Layer::ALL {
+            if let Some(bytes) = self.documents[layer as usize].take() {
+                self.add(layer.entry(), &mut &bytes[..])?;
+            }
+        }
+        self.write_records()?;
+        self.entries.sort_by(|a, b| a.path.cmp(&b.path));
+        self.manifest.raw_sources = self.runtimes.into_iter().collect();
+        self.manifest.checksum = Some(Manifest::checksum_of(&self.entries));
+        self.manifest.entries = self.entries;
+        let manifest = to_document(&self.manifest);
+        let in_manifest = |source| WriteArchiveError::Io { entry: MANIFEST.to_owned(), source };
+        self.container.add(MANIFEST, &mut &manifest[..]).map_err(in_manifest)?;
+        let (out, size_bytes) = self.container.finish().map_err(in_manifest)?;
+        Ok((out, WrittenArchive { manifest: self.manifest, size_bytes }))
+    }
+
+    fn add(&mut self, path: &str, content: &mut dyn Read) -> Result<Entry, WriteArchiveError> {
+        let written = self
+            .container
+            .add(path, content)
+            .map_err(|source| WriteArchiveError::Io { entry: path.to_owned(), source })?;
+        let mut entry = Entry::new(path);
+        entry.size = Some(written.size);
+        entry.sha256 = Some(written.sha256);
+        self.entries.push(entry.clone());
+        Ok(entry)
+    }
+
+    fn entry_for(&mut self, head: &FileHead<'_>) -> Result<Entry, WriteArchiveError> {
+        let path_error = |fault| WriteArchiveError::Path {
+            path: String::from_utf8_lossy(head.path).into_owned(),
+            fault,
+        };
+        let prefix = match head.root {
+            Root::Raw(runtime) => {
+                let safe = entry_path::spell(runtime.as_bytes()).map_err(path_error)?;
+                if safe.contains('/') {
+                    return Err(path_error(NameFault::Parent));
+                }
+                self.runtimes.insert(runtime.to_owned());
+                format!("{RAW}{safe}/")
+            }
+            Root::Artifacts => ARTIFACTS.to_owned(),
+            Root::Other => String::new(),
+        };
+        let order = [prefix.as_bytes(), head.path].concat();
+        if order <= self.last_path {
+            return Err(WriteArchiveError::OutOfOrder {
+                path: String::from_utf8_lossy(&order).into_owned(),
+            });
+        }
+        self.last_path = order;
+        let spelled = entry_path::spell(head.path).map_err(path_error)?;
+        let mut name = format!("{prefix}{spelled}");
+        for copy in 2.. {
+            if self.names.insert_file(&name) {
+                break;
+            }
+            name = format!("{prefix}{spelled}~{copy}");
+        }
+        entry_path::check(&name).map_err(path_error)?;
+        let mut entry = Entry::new(&name);
+        if name.as_bytes() != self.last_path {
+            match std::str::from_utf8(head.path) {
+                Ok(path) => entry.source_path = Some(path.to_owned()),
+                Err(_) => entry.source_path_base64 = Some(BASE64.encode(head.path)),
+            }
+        }
+        entry.mode = head.mode.map(|mode| format!("{:04o}", mode & 0o7777));
+        entry.mtime.clone_from(&head.mtime);
+        entry.unknown = head.unknown.clone();
+        Ok(entry)
+    }
+
+    fn describe_layer(&mut self, layer: Layer, bytes: &[u8]) -> Result<(), ReadJsonError> {
+        let layers = &mut self.manifest.layers;
+        let file = layer.entry().to_owned();
+        match layer {
+            Layer::Identity => {
+                let version = json::parse::<Identity>(bytes)?.version;
+                let unknown = layers.identity.take().map(|it| it.unknown).unwrap_or_default();
+                layers.identity = Some(IdentityLayer { version, file, unknown });
+            }
+            Layer::Principals => {
+                let count = json::parse::<Principals>(bytes)?.principals.len() as u64;
+                let unknown = layers.principals.take().map(|it| it.unknown).unwrap_or_default();
+                layers.principals = Some(CountedLayer { count, file, unknown });
+            }
+            Layer::Credentials => {
+                let count = json::parse::<Credentials>(bytes)?.credentials.len() as u64;
+                let unknown = layers.credentials.take().map(|it| it.unknown).unwrap_or_default();
+                layers.credentials = Some(CountedLayer { count, file, unknown });
+            }
+            Layer::Attachments => {
+                let list = json::parse::<Attachments>(bytes)?.attachments;
+                let unknown = layers.attachments.take().map(|it| it.unknown).unwrap_or_default();
+                let tally = |included: bool| {
+                    let tier = list.iter().filter(|it| it.archive_path.0.is_some() == included);
+                    tier.fold((0, 0_u64), |(n, size), it| (n + 1, size.saturating_add(it.size_bytes)))
+                };
+                let (included, referenced) = (tally(true), tally(false));
+                layers.attachments = Some(AttachmentsLayer {
+                    count: list.len() as u64,
+                    included_count: Some(included.0),
+                    included_size_bytes: Some(included.1),
+                    referenced_count: Some(referenced.0),
+                    referenced_size_bytes: Some(referenced.1),
+                    file,
+                    unknown,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn write_records(&mut self) -> Result<(), WriteArchiveError> {
+        let mut keys = std::mem::take(&mut self.keys);
+        keys.sort_unstable_by_key(|key| key.id);
+        if let Some(twin) = keys.windows(2).find(|pair| pair[0].id == pair[1].id) {
+            return Err(WriteArchiveError::DuplicateRecord { id: twin[0].id });
+        }
+        keys.sort_unstable();
+        let template = self.manifest.layers.memory.take().unwrap_or_default();
+        let granularity = template.granularity.clone().unwrap_or(Granularity::Quarter);
+        let closing = self.manifest.created_at.utc_date();
+        self.spool.flush().map_err(spool_error)?;
+        let empty: Box<dyn Spool> = Box::new(io::Cursor::new(Vec::new()));
+        let mut spool = std::mem::replace(&mut self.spool, BufWriter::new(empty))
+            .into_inner()
+            .map_err(|error| spool_error(error.into_error()))?;
+
+        let mut partitions = Vec::new();
+        let mut index = Vec::new();
+        let period_of = |key: &RecordKey| {
+            Period::containing(Moment::from(key.created_at).utc_date(), &granularity)
+        };
+        for group in keys.chunk_by(|a, b| period_of(a) == period_of(b)) {
+            let period = period_of(&group[0]);
+            let file = format!("{PARTITIONS}/{period}.jsonl");
+            let mut lines = SpooledLines::new(&mut *spool, group);
+            let entry = self.add(&file, &mut lines)?;
+            let record_count = group.len() as u64;
+            let sealed = period.last_day() < closing;
+            let known = template.partitions.iter().find(|partition| partition.file == file);
+            partitions.push(Partition {
+                file: file.clone(),
+                from: period.first_day().to_string(),
+                to: Some(Nullable(sealed.then(|| period.last_day().to_string()))),
+                record_count,
+                sealed,
+                unknown: known.map(|it| it.unknown.clone()).unwrap_or_default(),
+            });
+            index.push(IndexedPartition {
+                period: period.to_string(),
+                file,
+                record_count,
+                size: entry.size.unwrap_or_default(),
+                sha256: entry.sha256.unwrap_or_default(),
+                unknown: Unknown::default(),
+            });
+        }
+        let monthly = granularity == Granularity::Month;
+        let index = MemoryIndex {
+            version: 1,
+            granularity,
+            partitions: index,
+            unknown: Unknown::default(),
+        };
+        self.add(INDEX, &mut &to_document(&index)[..])?;
+        self.manifest.layers.memory = Some(MemoryLayer {
+            record_count: keys.len() as u64,
+            index_file: INDEX.to_owned(),
+            granularity: monthly.then_some(Granularity::Month),
+            has_embeddings: Some(self.has_embeddings),
+            has_raw_source: Some(!self.runtimes.is_empty()),
+            partitions,
+            unknown: template.unknown,
+        });
+        Ok(())
+    }
+}
+
+fn spool_error(source: io::Error) -> WriteArchiveError {
+    WriteArchiveError::Io { entry: "the spool of records".to_owned(), source }
+}
+
+/// Writes a document as we write all of them: indented, with a final line feed.
+pub(crate) fn to_document<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(value).expect("a document has only text keys");
+    bytes.push(b'\n');
+    bytes
+}
+
+/// Reads spooled lines in the order of their keys.
+struct SpooledLines<'a> {
+    spool: &'a mut dyn Spool,
+    keys: std::slice::Iter<'a, RecordKey>,
+    buffer: Vec<u8>,
+    used: usize,
+}
+
+/// Lines that lie next to each other are read at once, up to this many bytes.
+const READ_AHEAD_BYTES: u64 = 256 << 10;
+
+impl<'a> SpooledLines<'a> {
+    fn new(spool: &'a mut dyn Spool, keys: &'a [RecordKey]) -> Self {
+        Self { spool, keys: keys.iter(), buffer: Vec::new(), used: 0 }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.clear();
+        self.used = 0;
+        let Some(first) = self.keys.next() else { return Ok(()) };
+        let mut end = first.offset + u64::from(first.length) + 1;
+        while let Some(next) = self.keys.as_slice().first()
+            && next.offset == end
+            && end - first.offset < READ_AHEAD_BYTES
+        {
+            end += u64::from(next.length) + 1;
+            self.keys.next();
+        }
+        self.spool.seek(SeekFrom::Start(first.offset))?;
+        let wanted = end - first.offset;
+        let read = (&mut *self.spool).take(wanted).read_to_end(&mut self.buffer)?;
+        if read as u64 != wanted {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(())
+    }
+}
+
+impl Read for SpooledLines<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.used == self.buffer.len() {
+            self.fill()?;
+        }
+        let rest = &self.buffer[self.used..];
+        let count = rest.len().min(out.len());
+        out[..count].copy_from_slice(&rest[..count]);
+        self.used += count;
+        Ok(count)
+    }
+}

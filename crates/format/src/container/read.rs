@@ -1,0 +1,597 @@
+//! Opens a container and refuses every shape that two readers could understand differently.
+//!
+//! All structure is checked before the first byte of content is handed out: names, collisions,
+//! links, gaps, overlaps, ratios, counts, and that the local headers repeat the directory. What
+//! remains for later is the content itself, which [`EntryReader`] checks when it reaches the end.
+
+use std::collections::HashMap;
+use std::io::{self, BufReader, Read};
+
+use flate2::bufread::DeflateDecoder;
+use rawzip::{
+    CompressionMethod, RECOMMENDED_BUFFER_SIZE, RangeReader, ReaderAt, ZipArchive,
+    ZipArchiveEntryWayfinder, ZipLocator,
+};
+use sha2::{Digest as _, Sha256};
+
+use super::seal::{self, Seal};
+use crate::digest::Hex;
+use crate::entry_path::{self, NameFault, Names};
+use crate::limits::Limits;
+
+/// Bytes that can be read at any position: a file, a slice, a decrypted stream.
+pub type Bytes = Box<dyn ReaderAt + Send + Sync>;
+
+/// The extra field in which some tools repeat a name in UTF-8.
+const UNICODE_PATH: u16 = 0x7075;
+const SLASH_FOLDER: u32 = 0x10;
+
+/// Why a file is not a container we read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContainerError {
+    /// Reading failed.
+    #[error("cannot read the file")]
+    Io(#[source] io::Error),
+    /// Not a ZIP file, or one whose end is missing.
+    #[error("the file is not a complete ZIP archive")]
+    NotZip(#[source] rawzip::Error),
+    /// Bytes before, between or after the entries, or headers that contradict each other.
+    #[error("the structure of the ZIP archive is damaged: {what}")]
+    Damaged {
+        /// What is wrong.
+        what: &'static str,
+        /// The entry it was noticed at, if at one.
+        entry: Option<String>,
+    },
+    /// A name that must not become a file name.
+    #[error("the entry name {name:?} {fault}")]
+    UnsafeName {
+        /// The name, with what is not UTF-8 replaced.
+        name: String,
+        /// What is wrong with it.
+        fault: NameFault,
+    },
+    /// Two names that some system takes for one.
+    #[error("the entry name {name:?} collides with another entry")]
+    Collision {
+        /// The second of the two.
+        name: String,
+    },
+    /// A link, a device or another special file.
+    #[error("the entry {name:?} is not a regular file")]
+    SpecialFile {
+        /// The entry.
+        name: String,
+    },
+    /// Two entries share bytes.
+    #[error("the entry {name:?} overlaps another entry")]
+    Overlap {
+        /// The second of the two.
+        name: String,
+    },
+    /// Encrypted by ZIP's own means.
+    #[error("the entry {name:?} is encrypted")]
+    Encrypted {
+        /// The entry.
+        name: String,
+    },
+    /// A compression method other than deflate.
+    #[error("the entry {name:?} uses compression method {method}, not stored or deflate")]
+    Method {
+        /// The entry.
+        name: String,
+        /// ZIP's number of the method.
+        method: u16,
+    },
+    /// More entries than the limits allow.
+    #[error("the archive has {count} entries, more than {limit}")]
+    TooManyEntries {
+        /// Entries found or announced.
+        count: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// Larger than the limits allow once inflated.
+    #[error("the archive inflates to more than {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: u64,
+    },
+    /// Inflates far more than text does.
+    #[error("the entry {name:?} inflates from {packed} to {size} bytes, like a bomb")]
+    Bomb {
+        /// The entry.
+        name: String,
+        /// Bytes in the archive.
+        packed: u64,
+        /// Bytes inflated.
+        size: u64,
+    },
+}
+
+impl ContainerError {
+    /// Returns true when the file is dangerous, false when it is only damaged.
+    #[must_use]
+    pub fn is_unsafe(&self) -> bool {
+        match self {
+            Self::Io(_) | Self::NotZip(_) | Self::Damaged { .. } | Self::Method { .. } => false,
+            Self::UnsafeName { .. }
+            | Self::Collision { .. }
+            | Self::SpecialFile { .. }
+            | Self::Overlap { .. }
+            | Self::Encrypted { .. }
+            | Self::TooManyEntries { .. }
+            | Self::TooLarge { .. }
+            | Self::Bomb { .. } => true,
+        }
+    }
+}
+
+/// One entry of an open container.
+#[derive(Debug)]
+pub(crate) struct ContainerEntry {
+    pub(crate) path: String,
+    pub(crate) size: u64,
+    pub(crate) packed_size: u64,
+    method: CompressionMethod,
+    crc: u32,
+    data_start: u64,
+}
+
+/// An open container whose structure is sound.
+pub(crate) struct Container {
+    zip: ZipArchive<Bytes>,
+    entries: Vec<ContainerEntry>,
+    by_path: HashMap<String, usize>,
+    folders: Vec<String>,
+    seal: Seal,
+    length: u64,
+}
+
+impl Container {
+    /// Opens a container of a known length and checks its structure and its seal.
+    pub(crate) fn open(
+        source: Bytes,
+        length: u64,
+        limits: &Limits,
+    ) -> Result<Self, ContainerError> {
+        let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
+        // The end record, its comment and nothing after it: at most 64 KiB and a few bytes.
+        let zip = ZipLocator::new()
+            .max_search_space(66 << 10)
+            .locate_in_reader(source, &mut buffer, length)
+            .map_err(|(_, error)| ContainerError::NotZip(error))?;
+        let damaged = |what| ContainerError::Damaged { what, entry: None };
+        if zip.end_offset() != length {
+            return Err(damaged("bytes follow the end of the archive"));
+        }
+        let announced = zip.entries_hint();
+        let too_many = |count| ContainerError::TooManyEntries { count, limit: limits.max_entries };
+        if announced > limits.max_entries {
+            return Err(too_many(announced));
+        }
+        let mut comment = Vec::new();
+        zip.comment().read_to_end(&mut comment).map_err(ContainerError::Io)?;
+        let seal = seal::check(zip.get_ref(), length, &comment).map_err(ContainerError::Io)?;
+
+        let mut scan = Scan::new(limits);
+        let mut records = zip.entries(&mut buffer);
+        let mut count = 0;
+        while let Some(record) = records.next_entry().map_err(ContainerError::NotZip)? {
+            count += 1;
+            if count > limits.max_entries {
+                return Err(too_many(count));
+            }
+            scan.take(&record)?;
+        }
+        if count != announced {
+            return Err(damaged("the directory has another number of entries than it says"));
+        }
+        let Scan { mut entries, folders, mut spans, .. } = scan;
+        check_layout(&zip, &mut entries, &mut spans)?;
+        let by_path = entries.iter().enumerate().map(|(at, e)| (e.path.clone(), at)).collect();
+        Ok(Self { zip, entries, by_path, folders, seal, length })
+    }
+
+    pub(crate) fn seal(&self) -> Seal {
+        self.seal
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Returns the file entries in the order of the directory.
+    pub(crate) fn entries(&self) -> &[ContainerEntry] {
+        &self.entries
+    }
+
+    /// Returns explicit folder entries, as `zip -r` makes them.
+    pub(crate) fn folders(&self) -> &[String] {
+        &self.folders
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Option<&ContainerEntry> {
+        self.by_path.get(path).map(|at| &self.entries[*at])
+    }
+
+    /// Reads an entry; the reader fails at the end if size, CRC or digest is wrong.
+    pub(crate) fn read<'a>(
+        &'a self,
+        entry: &ContainerEntry,
+        sha256: Option<String>,
+    ) -> EntryReader<'a> {
+        let packed = PackedReader::new(self.packed_range(entry));
+        let content = if entry.method == CompressionMethod::STORE {
+            Content::Stored(packed)
+        } else {
+            Content::Deflated(Box::new(DeflateDecoder::new(packed)))
+        };
+        EntryReader {
+            content,
+            crc: crc32fast::Hasher::new(),
+            hasher: sha256.is_some().then(Sha256::new),
+            read: 0,
+            size: entry.size,
+            packed_size: entry.packed_size,
+            expected_crc: entry.crc,
+            expected_sha256: sha256,
+            done: false,
+        }
+    }
+
+    /// Returns an entry as it lies in the file, to be copied elsewhere.
+    pub(crate) fn packed<'a>(&'a self, entry: &'a ContainerEntry) -> PackedEntry<'a> {
+        PackedEntry {
+            path: &entry.path,
+            method: entry.method,
+            crc: entry.crc,
+            size: entry.size,
+            container: self,
+            entry,
+        }
+    }
+
+    fn packed_range(&self, entry: &ContainerEntry) -> RangeReader<&Bytes> {
+        let start = entry.data_start;
+        RangeReader::new(self.zip.get_ref(), start..start + entry.packed_size)
+    }
+}
+
+/// An entry that is still packed.
+pub(crate) struct PackedEntry<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) method: CompressionMethod,
+    pub(crate) crc: u32,
+    pub(crate) size: u64,
+    container: &'a Container,
+    entry: &'a ContainerEntry,
+}
+
+impl PackedEntry<'_> {
+    pub(crate) fn reader(&self) -> impl Read + '_ {
+        self.container.packed_range(self.entry)
+    }
+}
+
+/// What is gathered while the directory is read.
+struct Scan<'a> {
+    limits: &'a Limits,
+    names: Names,
+    total: u64,
+    entries: Vec<ContainerEntry>,
+    folders: Vec<String>,
+    /// Where each record's local header starts, and which file entry it is, if one.
+    spans: Vec<Span>,
+}
+
+struct Span {
+    offset: u64,
+    wayfinder: ZipArchiveEntryWayfinder,
+    name: String,
+    method: CompressionMethod,
+    crc: u32,
+    size: u64,
+    packed_size: u64,
+    entry: Option<usize>,
+}
+
+impl<'a> Scan<'a> {
+    fn new(limits: &'a Limits) -> Self {
+        Self {
+            limits,
+            names: Names::default(),
+            total: 0,
+            entries: Vec::new(),
+            folders: Vec::new(),
+            spans: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, record: &rawzip::ZipFileHeaderRecord<'_>) -> Result<(), ContainerError> {
+        let raw = record.file_path();
+        let bytes = raw.as_ref();
+        let lossy = || String::from_utf8_lossy(bytes).into_owned();
+        let unsafe_name = |fault| ContainerError::UnsafeName { name: lossy(), fault };
+        let name = std::str::from_utf8(bytes).map_err(|_| unsafe_name(NameFault::NotUtf8))?;
+        if !name.is_ascii() && !record.flags().is_utf8() && !repeats_name(record, bytes) {
+            // Without the flag the bytes mean another text to other readers.
+            return Err(unsafe_name(NameFault::NotUtf8));
+        }
+        if record.flags().is_encrypted() {
+            return Err(ContainerError::Encrypted { name: lossy() });
+        }
+        let is_folder = name.ends_with('/');
+        entry_path::check(name.strip_suffix('/').unwrap_or(name)).map_err(unsafe_name)?;
+        check_file_type(record, name, is_folder)?;
+        let (size, packed_size) = (record.uncompressed_size_hint(), record.compressed_size_hint());
+        let method = record.compression_method();
+        let damaged =
+            |what| ContainerError::Damaged { what, entry: Some(name.to_owned()) };
+        if method != CompressionMethod::STORE && method != CompressionMethod::DEFLATE {
+            return Err(ContainerError::Method { name: lossy(), method: method.as_u16() });
+        }
+        if method == CompressionMethod::STORE && size != packed_size {
+            return Err(damaged("a stored entry has two sizes"));
+        }
+        if is_folder && size != 0 {
+            return Err(damaged("a folder has content"));
+        }
+        let fresh = if is_folder {
+            self.names.insert_folder(name)
+        } else {
+            self.names.insert_file(name)
+        };
+        if !fresh {
+            return Err(ContainerError::Collision { name: lossy() });
+        }
+        let ratio = size / packed_size.max(1);
+        if size > self.limits.ratio_free_bytes && ratio > self.limits.max_ratio {
+            return Err(ContainerError::Bomb { name: lossy(), packed: packed_size, size });
+        }
+        self.total = self.total.saturating_add(size);
+        if self.total > self.limits.max_total_bytes {
+            return Err(ContainerError::TooLarge { limit: self.limits.max_total_bytes });
+        }
+        let entry = if is_folder {
+            self.folders.push(name.to_owned());
+            None
+        } else {
+            self.entries.push(ContainerEntry {
+                path: name.to_owned(),
+                size,
+                packed_size,
+                method,
+                crc: record.crc32(),
+                data_start: 0,
+            });
+            Some(self.entries.len() - 1)
+        };
+        self.spans.push(Span {
+            offset: record.local_header_offset(),
+            wayfinder: record.wayfinder(),
+            name: name.to_owned(),
+            method,
+            crc: record.crc32(),
+            size,
+            packed_size,
+            entry,
+        });
+        Ok(())
+    }
+}
+
+/// Returns true when the entry repeats its name, byte for byte, in the UTF-8 extra field.
+fn repeats_name(record: &rawzip::ZipFileHeaderRecord<'_>, name: &[u8]) -> bool {
+    record.extra_fields().any(|(id, data)| {
+        id.as_u16() == UNICODE_PATH
+            && data.first() == Some(&1)
+            && data.get(1..5) == Some(&crc32fast::hash(name).to_le_bytes())
+            && data.get(5..) == Some(name)
+    })
+}
+
+fn check_file_type(
+    record: &rawzip::ZipFileHeaderRecord<'_>,
+    name: &str,
+    is_folder: bool,
+) -> Result<(), ContainerError> {
+    let special = || ContainerError::SpecialFile { name: name.to_owned() };
+    // The upper half is the Unix mode; its top four bits are the type, 0 when the tool is from
+    // another system.
+    let unix_type = (record.external_attributes() >> 16) & 0o170_000;
+    match (unix_type, is_folder) {
+        (0 | 0o040_000, true) | (0 | 0o100_000, false) => {}
+        _ => return Err(special()),
+    }
+    if !is_folder && record.external_attributes() & SLASH_FOLDER != 0 {
+        return Err(special());
+    }
+    // A name that other readers would replace by another one.
+    let renames = record.extra_fields().any(|(id, _)| id.as_u16() == UNICODE_PATH)
+        && !repeats_name(record, name.as_bytes());
+    if renames {
+        return Err(ContainerError::Damaged {
+            what: "an extra field gives the entry another name",
+            entry: Some(name.to_owned()),
+        });
+    }
+    Ok(())
+}
+
+/// Checks that entries lie end to end from the first byte to the directory, and that each local
+/// header says what the directory says.
+fn check_layout(
+    zip: &ZipArchive<Bytes>,
+    entries: &mut [ContainerEntry],
+    spans: &mut [Span],
+) -> Result<(), ContainerError> {
+    spans.sort_by_key(|span| span.offset);
+    let mut buffer = vec![0; 128 << 10];
+    let mut expected = 0;
+    for span in spans.iter() {
+        let name = || span.name.clone();
+        let damaged = |what| ContainerError::Damaged { what, entry: Some(name()) };
+        if span.offset < expected {
+            return Err(ContainerError::Overlap { name: name() });
+        }
+        if span.offset > expected {
+            return Err(damaged("there are bytes between two entries"));
+        }
+        let local = zip.get_entry(span.wayfinder).map_err(ContainerError::NotZip)?;
+        let header = local.local_header(&mut buffer).map_err(ContainerError::NotZip)?;
+        if header.file_path().as_ref() != span.name.as_bytes() {
+            return Err(damaged("the local header has another name"));
+        }
+        if header.compression_method() != span.method {
+            return Err(damaged("the local header has another compression method"));
+        }
+        if header.flags().is_encrypted() {
+            return Err(ContainerError::Encrypted { name: name() });
+        }
+        let (start, end) = local.compressed_data_range();
+        let descriptor = local.reader().data_descriptor().map_err(ContainerError::NotZip)?;
+        if header.flags().has_data_descriptor() != descriptor.is_some() {
+            return Err(damaged("only one of the two headers announces a data descriptor"));
+        }
+        let (crc, size, packed_size) = match &descriptor {
+            Some(it) => (it.crc32(), it.uncompressed_size(), it.compressed_size()),
+            None => (
+                header.crc32(),
+                header.uncompressed_size_hint(),
+                header.compressed_size_hint(),
+            ),
+        };
+        if (crc, size, packed_size) != (span.crc, span.size, span.packed_size)
+            || end - start != span.packed_size
+        {
+            return Err(damaged("the local header has another size or CRC"));
+        }
+        expected = end;
+        if descriptor.is_some() {
+            expected += descriptor_length(zip.get_ref(), end, span)?;
+        }
+        if let Some(at) = span.entry {
+            entries[at].data_start = start;
+        }
+    }
+    let directory = zip.directory_offset();
+    if expected == directory {
+        Ok(())
+    } else if expected > directory {
+        let name = spans.last().map(|span| span.name.clone()).unwrap_or_default();
+        Err(ContainerError::Overlap { name })
+    } else {
+        Err(ContainerError::Damaged {
+            what: "there are bytes between the entries and the directory",
+            entry: None,
+        })
+    }
+}
+
+/// Returns the length of a data descriptor: with or without its signature, 32 or 64 bit.
+fn descriptor_length(source: &Bytes, at: u64, span: &Span) -> Result<u64, ContainerError> {
+    let mut signature = [0; 4];
+    source.read_exact_at(&mut signature, at).map_err(ContainerError::Io)?;
+    let signed = if signature == *b"PK\x07\x08" { 4 } else { 0 };
+    let wide = span.size >= u64::from(u32::MAX) || span.packed_size >= u64::from(u32::MAX);
+    Ok(signed + if wide { 20 } else { 12 })
+}
+
+enum Content<'a> {
+    Stored(PackedReader<'a>),
+    Deflated(Box<DeflateDecoder<PackedReader<'a>>>),
+}
+
+type PackedReader<'a> = BufReader<RangeReader<&'a Bytes>>;
+
+/// Reads an entry and checks it against what the archive says of it.
+pub struct EntryReader<'a> {
+    content: Content<'a>,
+    crc: crc32fast::Hasher,
+    hasher: Option<Sha256>,
+    read: u64,
+    size: u64,
+    packed_size: u64,
+    expected_crc: u32,
+    expected_sha256: Option<String>,
+    done: bool,
+}
+
+impl std::fmt::Debug for EntryReader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EntryReader").field("read", &self.read).field("size", &self.size).finish()
+    }
+}
+
+/// Content that is not what the archive says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContentFault {
+    /// More or fewer bytes than announced.
+    #[error("the content has another size than announced")]
+    Size,
+    /// Another CRC-32.
+    #[error("the content has another CRC than announced")]
+    Crc,
+    /// Another SHA-256.
+    #[error("the content has another SHA-256 than the manifest says")]
+    Digest,
+    /// Bytes after the end of the deflate stream.
+    #[error("there are bytes after the packed content")]
+    Trailing,
+}
+
+impl EntryReader<'_> {
+    fn verify(&mut self) -> Result<(), ContentFault> {
+        if self.read != self.size {
+            return Err(ContentFault::Size);
+        }
+        if let Content::Deflated(decoder) = &self.content
+            && decoder.total_in() != self.packed_size
+        {
+            return Err(ContentFault::Trailing);
+        }
+        if std::mem::take(&mut self.crc).finalize() != self.expected_crc {
+            return Err(ContentFault::Crc);
+        }
+        if let (Some(hasher), Some(expected)) = (self.hasher.take(), &self.expected_sha256)
+            && Hex(&hasher.finalize()).to_string() != *expected
+        {
+            return Err(ContentFault::Digest);
+        }
+        Ok(())
+    }
+}
+
+impl Read for EntryReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() || self.done {
+            return Ok(0);
+        }
+        let read = match &mut self.content {
+            Content::Stored(reader) => reader.read(buffer),
+            Content::Deflated(reader) => reader.read(buffer),
+        }
+        .map_err(|error| match error.kind() {
+            // The decoder reports a bad stream as invalid input, which says nothing to a caller.
+            io::ErrorKind::InvalidInput => io::Error::new(io::ErrorKind::InvalidData, error),
+            _ => error,
+        })?;
+        self.read += read as u64;
+        let fault = |fault| io::Error::new(io::ErrorKind::InvalidData, fault);
+        if self.read > self.size {
+            return Err(fault(ContentFault::Size));
+        }
+        self.crc.update(&buffer[..read]);
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&buffer[..read]);
+        }
+        if read == 0 {
+            self.done = true;
+            self.verify().map_err(fault)?;
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,314 @@
+//! Names of entries: which are safe, and how an unsafe one is spelled.
+//!
+//! A name in an archive comes from a stranger and may become a file name on any system. What is
+//! refused here is refused once, for every reader. A workspace may hold names that no archive
+//! may (`CON.md`, a line feed, bytes that are not UTF-8, `MEMORY.md` beside `memory.md`); those
+//! are spelled differently in the archive and their true name is kept in the manifest.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// The longest part of a path that common file systems take.
+const MAX_PART_BYTES: usize = 255;
+/// The longest path that we write or read.
+const MAX_PATH_BYTES: usize = 4096;
+
+/// What makes a name unsafe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NameFault {
+    /// Nothing there, or nothing between two slashes.
+    #[error("has an empty part")]
+    Empty,
+    /// Starts at the root.
+    #[error("is absolute")]
+    Absolute,
+    /// Goes up or stays: `..` or `.`.
+    #[error("has a `.` or `..` part")]
+    Parent,
+    /// Starts with a drive letter.
+    #[error("starts with a drive letter")]
+    Drive,
+    /// Has a separator of another system.
+    #[error("has a backslash")]
+    Backslash,
+    /// NUL, line feed and their like.
+    #[error("has a control character")]
+    Control,
+    /// A device on Windows, whatever the extension.
+    #[error("is a reserved device name")]
+    Reserved,
+    /// Windows drops these, so that two names become one.
+    #[error("has a part that ends in a dot or a space")]
+    Trailing,
+    /// Not text.
+    #[error("is not UTF-8")]
+    NotUtf8,
+    /// Longer than file systems take.
+    #[error("is too long")]
+    TooLong,
+}
+
+/// Checks a name found in an archive.
+pub(crate) fn check(name: &str) -> Result<(), NameFault> {
+    if name.len() > MAX_PATH_BYTES {
+        return Err(NameFault::TooLong);
+    }
+    if name.starts_with('/') {
+        return Err(NameFault::Absolute);
+    }
+    if matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) {
+        return Err(NameFault::Drive);
+    }
+    name.split('/').try_for_each(check_part)
+}
+
+fn check_part(part: &str) -> Result<(), NameFault> {
+    if part.is_empty() {
+        return Err(NameFault::Empty);
+    }
+    if part == "." || part == ".." {
+        return Err(NameFault::Parent);
+    }
+    if part.len() > MAX_PART_BYTES {
+        return Err(NameFault::TooLong);
+    }
+    if part.contains('\\') {
+        return Err(NameFault::Backslash);
+    }
+    if part.chars().any(char::is_control) {
+        return Err(NameFault::Control);
+    }
+    if part.ends_with(['.', ' ']) {
+        return Err(NameFault::Trailing);
+    }
+    if is_reserved(part) {
+        return Err(NameFault::Reserved);
+    }
+    Ok(())
+}
+
+fn is_reserved(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or(part).trim_end();
+    let upper = stem.to_ascii_uppercase();
+    matches!(upper.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$")
+        || (upper.len() == 4
+            && (upper.starts_with("COM") || upper.starts_with("LPT"))
+            && matches!(upper.as_bytes()[3], b'1'..=b'9'))
+}
+
+/// Returns what two names have in common when some system would take them for one.
+fn fold(name: &str) -> String {
+    name.nfc().flat_map(char::to_lowercase).nfc().collect()
+}
+
+/// The names seen so far, as every system would see them.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    files: HashSet<String>,
+    folders: HashSet<String>,
+}
+
+impl Names {
+    /// Takes a file's name; false when it would meet another name on some system.
+    pub(crate) fn insert_file(&mut self, name: &str) -> bool {
+        let folded = fold(name);
+        if self.folders.contains(&folded) || self.files.contains(&folded) {
+            return false;
+        }
+        if !self.insert_parents(&folded) {
+            return false;
+        }
+        self.files.insert(folded)
+    }
+
+    /// Takes a folder's name; false when a file has it or it was taken before.
+    pub(crate) fn insert_folder(&mut self, name: &str) -> bool {
+        let folded = fold(name.trim_end_matches('/'));
+        !self.files.contains(&folded)
+            && self.insert_parents(&folded)
+            && {
+                self.folders.insert(folded);
+                true
+            }
+    }
+
+    fn insert_parents(&mut self, folded: &str) -> bool {
+        let mut ends: Vec<usize> = folded.match_indices('/').map(|(at, _)| at).collect();
+        while let Some(end) = ends.pop() {
+            let parent = &folded[..end];
+            if self.folders.contains(parent) {
+                break;
+            }
+            if self.files.contains(parent) {
+                return false;
+            }
+            self.folders.insert(parent.to_owned());
+        }
+        true
+    }
+}
+
+/// Spells a workspace path so that every system can hold it.
+///
+/// Parts are separated by `/`. The result passes [`check`]; it is the input itself wherever that
+/// passes already. The spelling is not meant to be read back: the manifest keeps the true path.
+pub(crate) fn spell(source: &[u8]) -> Result<String, NameFault> {
+    if source.first() == Some(&b'/') {
+        return Err(NameFault::Absolute);
+    }
+    let parts: Vec<String> =
+        source.split(|byte| *byte == b'/').map(spell_part).collect::<Result<_, _>>()?;
+    let mut name = parts.join("/");
+    if matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) {
+        name.replace_range(1..2, "%3A");
+    }
+    check(&name)?;
+    Ok(name)
+}
+
+fn spell_part(part: &[u8]) -> Result<String, NameFault> {
+    if part.is_empty() {
+        return Err(NameFault::Empty);
+    }
+    if part == b"." || part == b".." {
+        return Err(NameFault::Parent);
+    }
+    let mut text = String::with_capacity(part.len());
+    for chunk in part.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if character.is_control() || character == '\\' {
+                let mut bytes = [0; 4];
+                for byte in character.encode_utf8(&mut bytes).bytes() {
+                    write!(text, "%{byte:02X}").expect("a string takes any text");
+                }
+            } else {
+                text.push(character);
+            }
+        }
+        for byte in chunk.invalid() {
+            write!(text, "%{byte:02X}").expect("a string takes any text");
+        }
+    }
+    if let Some(last) = text.pop_if_trailing() {
+        text.push_str(if last == '.' { "%2E" } else { "%20" });
+    }
+    if is_reserved(&text) {
+        text.insert(0, '%');
+    }
+    if text.len() > MAX_PART_BYTES {
+        // Escapes can make a part too long. Its digest keeps it apart from its neighbours.
+        let digest = crate::digest::sha256_hex(part);
+        let mut end = MAX_PART_BYTES - 17;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        write!(text, "~{}", &digest[..16]).expect("a string takes any text");
+    }
+    Ok(text)
+}
+
+trait PopTrailing {
+    fn pop_if_trailing(&mut self) -> Option<char>;
+}
+
+impl PopTrailing for String {
+    fn pop_if_trailing(&mut self) -> Option<char> {
+        if self.ends_with(['.', ' ']) { self.pop() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_unsafe_name_is_refused() {
+        for (name, fault) in [
+            ("", NameFault::Empty),
+            ("a//b", NameFault::Empty),
+            ("a/", NameFault::Empty),
+            ("/etc/passwd", NameFault::Absolute),
+            ("//host/share", NameFault::Absolute),
+            ("..", NameFault::Parent),
+            ("raw/../../x", NameFault::Parent),
+            ("raw/./x", NameFault::Parent),
+            ("C:x", NameFault::Drive),
+            ("c:/x", NameFault::Drive),
+            ("raw\\x", NameFault::Backslash),
+            ("raw/..\\x", NameFault::Backslash),
+            ("a\0b", NameFault::Control),
+            ("a\nb", NameFault::Control),
+            ("a\u{7f}", NameFault::Control),
+            ("a\u{85}", NameFault::Control),
+            ("raw/CON", NameFault::Reserved),
+            ("raw/con.md", NameFault::Reserved),
+            ("raw/Lpt1.tar.gz", NameFault::Reserved),
+            ("raw/nul .txt", NameFault::Reserved),
+            ("raw/x.", NameFault::Trailing),
+            ("raw/x /y", NameFault::Trailing),
+        ] {
+            assert_eq!(check(name), Err(fault), "{name:?}");
+        }
+        assert_eq!(check(&"x".repeat(256)), Err(NameFault::TooLong));
+        assert_eq!(check(&"x/".repeat(3000)), Err(NameFault::TooLong));
+    }
+
+    #[test]
+    fn ordinary_names_pass_and_are_spelled_as_they_are() {
+        for name in [
+            "manifest.json",
+            "raw/openclaw/memory/日本語 ノート.md",
+            "raw/openclaw/.hidden",
+            "raw/x/10:30 notes.md",
+            "raw/x/...a",
+            "artifacts/console.log",
+            "raw/x/COM10",
+        ] {
+            assert_eq!(check(name), Ok(()), "{name}");
+            assert_eq!(spell(name.as_bytes()).as_deref(), Ok(name));
+        }
+    }
+
+    #[test]
+    fn an_unsafe_workspace_name_is_spelled_safely() {
+        for (source, spelled) in [
+            (&b"a\\b.md"[..], "a%5Cb.md"),
+            (b"line\nfeed", "line%0Afeed"),
+            (b"caf\xe9.md", "caf%E9.md"),
+            (b"dot.", "dot%2E"),
+            (b"space /x", "space%20/x"),
+            (b"con.md", "%con.md"),
+            (b"C:x", "C%3Ax"),
+        ] {
+            assert_eq!(spell(source).as_deref(), Ok(spelled));
+        }
+        let long = spell(&[0xff; 255]).unwrap();
+        assert!(long.len() <= MAX_PART_BYTES && check(&long).is_ok());
+        assert_eq!(spell(b"../x"), Err(NameFault::Parent));
+        assert_eq!(spell(b"/x"), Err(NameFault::Absolute));
+        assert_eq!(spell(b"a//x"), Err(NameFault::Empty));
+    }
+
+    #[test]
+    fn names_that_some_system_takes_for_one_collide() {
+        for (first, second) in [
+            ("raw/MEMORY.md", "raw/memory.md"),
+            ("raw/caf\u{e9}", "raw/cafe\u{301}"),
+            ("raw/a", "raw/a/b"),
+            ("raw/a/b", "raw/A"),
+            ("raw/STRASSE\u{130}", "raw/strasse\u{130}"),
+        ] {
+            let mut names = Names::default();
+            assert!(names.insert_file(first));
+            assert!(!names.insert_file(second), "{first} {second}");
+        }
+        let mut names = Names::default();
+        assert!(names.insert_file("raw/a/b") && names.insert_file("raw/a/c"));
+        assert!(names.insert_folder("raw/a/"));
+        assert!(!names.insert_folder("raw/a/b"));
+    }
+}

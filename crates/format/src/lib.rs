@@ -1,0 +1,70 @@
+//! What an agent's memory is, and how a snapshot or a delta of it is read from and written to
+//! bytes: the Agent Life Format (ALF).
+//!
+//! This crate never opens a file, never asks the time, never makes a random id: it is handed
+//! bytes, moments and ids. It knows no runtime.
+
+#![warn(missing_docs)]
+
+mod archive;
+mod attachments;
+mod container;
+mod credentials;
+mod digest;
+mod entry_path;
+mod id;
+mod identity;
+mod json;
+mod limits;
+mod manifest;
+mod moment;
+mod object;
+mod opaque;
+mod pairs;
+mod period;
+mod principals;
+mod purge;
+mod record;
+mod snapshot;
+mod unknown;
+
+pub use archive::Layer;
+pub use archive::read::{Archive, CarriedFile, Kind, OpenError, ReadEntryError, Refusal, kind_of};
+pub use archive::write::{
+    ArchiveWriter, FileHead, IndexedPartition, MemoryIndex, Root, Spool, WriteArchiveError,
+    WrittenArchive,
+};
+pub use attachments::{Attachment, Attachments, ContentHash, DEFAULT_ARTIFACT_THRESHOLD_BYTES};
+pub use container::read::{Bytes, ContainerError, ContentFault, EntryReader};
+pub use credentials::{
+    Credential, CredentialType, Credentials, Encryption, KdfParams, NOT_EXPORTED,
+};
+pub use digest::sha256_hex;
+pub use entry_path::NameFault;
+pub use id::{AgentId, ItemId, ParseIdError, RecordId};
+pub use identity::{
+    Capability, Identity, Idiolect, Linguistics, ModelHints, Names, PersonalityTraits,
+    Portability, ProseIdentity, Psychology, StructuredIdentity, SubAgent, SubAgentStatus,
+};
+pub use json::ReadJsonError;
+pub use limits::Limits;
+pub use manifest::{
+    ALF_VERSION, AgentInfo, AttachmentsLayer, CountedLayer, Entry, EntryKind, IdentityLayer,
+    Layers, Manifest, MemoryLayer, Partition, RuntimeHints, Sequence, SyncCursor,
+};
+pub use moment::{Moment, ParseMomentError};
+pub use opaque::Opaque;
+pub use pairs::Pairs;
+pub use period::{Granularity, ParsePeriodError, Period};
+pub use principals::{
+    CommunicationPreferences, Principal, PrincipalType, Principals, Profile, ProseProfile,
+    StructuredProfile, WorkContext,
+};
+pub use purge::{PurgeAudit, PurgeReason, PurgeScope};
+pub use rawzip::ReaderAt;
+pub use record::{
+    Embedding, EmbeddingSource, Entity, EntityKind, ExtractionMethod, MemoryType, Record,
+    Relation, Source, Status, Temporal,
+};
+pub use snapshot::{File, FileRoot, Node, Snapshot};
+pub use unknown::{Nullable, Unknown};

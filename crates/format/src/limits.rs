@@ -1,0 +1,32 @@
+//! How much of a stranger's archive we are willing to read.
+
+/// Bounds on an archive that is being read; the defaults suit a laptop.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Entries in the container.
+    pub max_entries: u64,
+    /// Bytes of all entries, inflated.
+    pub max_total_bytes: u64,
+    /// How many times larger an entry may be than its packed form, above
+    /// [`Limits::ratio_free_bytes`].
+    pub max_ratio: u64,
+    /// Entries up to this size may have any ratio.
+    pub ratio_free_bytes: u64,
+    /// Bytes of one document: manifest, identity, principals, credentials, attachments, index.
+    pub max_document_bytes: u64,
+    /// Bytes of one line of a partition.
+    pub max_line_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_entries: 200_000,
+            max_total_bytes: 256 << 30,
+            max_ratio: 200,
+            ratio_free_bytes: 10 << 20,
+            max_document_bytes: 64 << 20,
+            max_line_bytes: 64 << 20,
+        }
+    }
+}

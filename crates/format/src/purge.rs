@@ -1,0 +1,53 @@
+//! Purging: taking records out of an archive or a delta for good.
+
+use crate::id::{AgentId, ItemId, RecordId};
+use crate::moment::Moment;
+use crate::object::{object, vocabulary};
+
+object! {
+    /// What was purged, by whom and why; it holds nothing of what was purged.
+    pub struct PurgeAudit {
+        /// This purge.
+        required purge_id: ItemId,
+        /// The agent.
+        required agent_id: AgentId,
+        /// How much was purged.
+        required scope: PurgeScope,
+        /// The records that are gone.
+        required record_ids: Vec<RecordId>,
+        /// The entries that held them.
+        required partitions_affected: Vec<String>,
+        /// Why.
+        required reason: PurgeReason,
+        /// When it was asked for.
+        required requested_at: Moment,
+        /// When it was done.
+        required completed_at: Moment,
+        /// Who asked.
+        optional requested_by: String,
+    }
+}
+
+vocabulary! {
+    /// How much was purged.
+    pub enum PurgeScope (unknown: RecordPurge) {
+        /// All of an agent.
+        FullAgent = "full_agent",
+        /// Some records.
+        RecordPurge = "record_purge",
+    }
+}
+
+vocabulary! {
+    /// Why something was purged.
+    pub enum PurgeReason (unknown: UserRequest) {
+        /// The right to erasure of the GDPR.
+        GdprArticle17 = "gdpr_article_17",
+        /// The right to deletion of the CCPA.
+        CcpaDeletion = "ccpa_deletion",
+        /// Somebody wished it.
+        UserRequest = "user_request",
+        /// Something leaked.
+        SecurityIncident = "security_incident",
+    }
+}

@@ -1,0 +1,222 @@
+//! A snapshot: everything about one agent at one moment, in memory.
+//!
+//! For agents of ordinary size and for tests. What is too large for memory goes through
+//! [`ArchiveWriter`] and [`Archive`] piece by piece.
+
+use std::io::{Read as _, Write};
+
+use crate::archive::Layer;
+use crate::archive::read::{Archive, CarriedFile, ReadEntryError};
+use crate::archive::write::{ArchiveWriter, FileHead, Root, Spool, WriteArchiveError, WrittenArchive};
+use crate::attachments::Attachments;
+use crate::credentials::Credentials;
+use crate::identity::Identity;
+use crate::json::{self, ReadJsonError};
+use crate::manifest::{EntryKind, Manifest};
+use crate::moment::Moment;
+use crate::principals::Principals;
+use crate::record::Record;
+use crate::unknown::Unknown;
+
+/// Everything about one agent at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// What the owner says of it; what the writer fills in is blank.
+    pub manifest: Manifest,
+    /// Who the agent is.
+    pub identity: Option<Identity>,
+    /// Whom it works for.
+    pub principals: Option<Principals>,
+    /// Its keys.
+    pub credentials: Option<Credentials>,
+    /// Its artifacts.
+    pub attachments: Option<Attachments>,
+    /// What it remembers, by `created_at`, then id.
+    pub records: Vec<Record>,
+    /// Its files, sorted by root and path.
+    pub files: Vec<File>,
+}
+
+/// A file, link or folder with its content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct File {
+    /// The runtime whose file it is, or what else it is.
+    pub root: FileRoot,
+    /// Its path below the root, with `/` between parts.
+    pub path: Vec<u8>,
+    /// What it is.
+    pub node: Node,
+    /// Unix permission bits.
+    pub mode: Option<u32>,
+    /// When it was last modified.
+    pub mtime: Option<Moment>,
+    /// What a newer version said of it.
+    pub unknown: Unknown,
+}
+
+/// Where a file belongs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileRoot {
+    /// A runtime manages it.
+    Raw(String),
+    /// It is any other file of the workspace.
+    Artifacts,
+    /// It is an entry that this version does not know.
+    Other,
+}
+
+/// What lies at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// A regular file.
+    File(Vec<u8>),
+    /// A symbolic link to this target.
+    Symlink(Vec<u8>),
+    /// A folder.
+    Folder,
+}
+
+impl Snapshot {
+    /// Makes an empty snapshot.
+    #[must_use]
+    pub fn new(manifest: Manifest) -> Self {
+        Self {
+            manifest,
+            identity: None,
+            principals: None,
+            credentials: None,
+            attachments: None,
+            records: Vec::new(),
+            files: Vec::new(),
+        }
+    }
+
+    /// Puts records and files into the order in which an archive holds them.
+    pub fn sort(&mut self) {
+        self.records.sort_by_key(|record| (record.temporal.created_at.instant(), record.id));
+        self.files.sort_by_key(File::order);
+    }
+
+    /// Writes the snapshot as an archive. Files and records may be in any order.
+    pub fn write<W: Write>(
+        &self,
+        out: W,
+        spool: Box<dyn Spool>,
+        threads: usize,
+    ) -> Result<(W, WrittenArchive), WriteArchiveError> {
+        let mut writer = ArchiveWriter::new(out, &self.manifest, spool, threads);
+        let mut files: Vec<&File> = self.files.iter().collect();
+        files.sort_by_key(|file| file.order());
+        for file in files {
+            let head = file.head();
+            match &file.node {
+                Node::File(content) => writer.file(&head, &mut &content[..])?,
+                Node::Symlink(target) => writer.symlink(&head, target)?,
+                Node::Folder => writer.folder(&head)?,
+            }
+        }
+        for record in &self.records {
+            writer.record(record)?;
+        }
+        self.identity.iter().try_for_each(|it| writer.identity(it))?;
+        self.principals.iter().try_for_each(|it| writer.principals(it))?;
+        self.credentials.iter().try_for_each(|it| writer.credentials(it))?;
+        self.attachments.iter().try_for_each(|it| writer.attachments(it))?;
+        writer.finish()
+    }
+
+    /// Reads a whole archive into memory.
+    pub fn read(archive: &Archive) -> Result<Self, ReadEntryError> {
+        let mut manifest = archive.manifest().clone();
+        manifest.blank();
+        let mut snapshot = Self::new(manifest);
+        snapshot.identity = archive.parse_document(Layer::Identity)?;
+        snapshot.principals = archive.parse_document(Layer::Principals)?;
+        snapshot.credentials = archive.parse_document(Layer::Credentials)?;
+        snapshot.attachments = archive.parse_document(Layer::Attachments)?;
+        for path in archive.partitions() {
+            archive.each_line_of(path, |number, line| {
+                let record = json::parse(line).map_err(|source| ReadEntryError {
+                    entry: path.to_owned(),
+                    line: Some(number),
+                    source,
+                })?;
+                snapshot.records.push(record);
+                Ok::<_, ReadEntryError>(())
+            })?;
+        }
+        for file in archive.files()? {
+            snapshot.files.push(File::read(archive, &file)?);
+        }
+        snapshot.sort();
+        Ok(snapshot)
+    }
+}
+
+impl File {
+    /// Makes a regular file with no mode and no time.
+    #[must_use]
+    pub fn new(root: FileRoot, path: &str, content: impl Into<Vec<u8>>) -> Self {
+        Self {
+            root,
+            path: path.as_bytes().to_vec(),
+            node: Node::File(content.into()),
+            mode: None,
+            mtime: None,
+            unknown: Unknown::default(),
+        }
+    }
+
+    fn read(archive: &Archive, file: &CarriedFile) -> Result<Self, ReadEntryError> {
+        let node = match file.entry.kind() {
+            EntryKind::Symlink => Node::Symlink(file.target().unwrap_or_default()),
+            EntryKind::Directory => Node::Folder,
+            EntryKind::File | EntryKind::Unknown(_) => {
+                let mut content = Vec::new();
+                archive.read_file(&file.entry.path)?.read_to_end(&mut content).map_err(|error| {
+                    ReadEntryError {
+                        entry: file.entry.path.clone(),
+                        line: None,
+                        source: ReadJsonError::Io(error),
+                    }
+                })?;
+                Node::File(content)
+            }
+        };
+        Ok(file.with_head(|head| Self {
+            root: match head.root {
+                Root::Raw(runtime) => FileRoot::Raw(runtime.to_owned()),
+                Root::Artifacts => FileRoot::Artifacts,
+                Root::Other => FileRoot::Other,
+            },
+            path: head.path.to_vec(),
+            node,
+            mode: head.mode,
+            mtime: head.mtime.clone(),
+            unknown: head.unknown.clone(),
+        }))
+    }
+
+    fn head(&self) -> FileHead<'_> {
+        FileHead {
+            root: match &self.root {
+                FileRoot::Raw(runtime) => Root::Raw(runtime),
+                FileRoot::Artifacts => Root::Artifacts,
+                FileRoot::Other => Root::Other,
+            },
+            path: &self.path,
+            mode: self.mode,
+            mtime: self.mtime.clone(),
+            unknown: self.unknown.clone(),
+        }
+    }
+
+    fn order(&self) -> Vec<u8> {
+        let prefix = match &self.root {
+            FileRoot::Raw(runtime) => format!("raw/{runtime}/"),
+            FileRoot::Artifacts => "artifacts/".to_owned(),
+            FileRoot::Other => String::new(),
+        };
+        [prefix.as_bytes(), &self.path].concat()
+    }
+}
