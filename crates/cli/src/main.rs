@@ -1,1 +1,33 @@
-fn main() {}
+//! `anemone`: keeps an AI agent's memory when everything around it changes.
+//!
+//! This crate is the only one that prints, reads the environment, asks the clock, makes random
+//! ids and sets exit codes. A command is a small module: arguments, then one function from those
+//! to a value; the value is printed once, by [`output`].
+
+mod commands;
+mod environment;
+mod error;
+mod files;
+mod keys;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::commands::Cli;
+use crate::output::Printer;
+
+fn main() -> ExitCode {
+    let environment = environment::Environment::read();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::print_usage(&error, &environment),
+    };
+    let printer = Printer::new(cli.global.format(), &environment);
+    match commands::run(cli, &environment, &printer) {
+        Ok(code) => code,
+        Err(error) => printer.print_error(&error),
+    }
+}

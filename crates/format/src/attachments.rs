@@ -15,6 +15,7 @@ object! {
         /// The size up to which artifacts were included.
         optional artifact_size_threshold: u64,
         /// The artifacts.
+        #[schemars(extend("x-required" = true))]
         required attachments: Vec<Attachment>,
     }
 }

@@ -11,6 +11,7 @@ object! {
     /// Every credential of the agent.
     pub struct Credentials {
         /// The credentials, in the runtime's order.
+        #[schemars(extend("x-required" = true))]
         required credentials: Vec<Credential>,
     }
 }

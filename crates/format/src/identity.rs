@@ -150,6 +150,7 @@ object! {
         /// What it does.
         optional description: String,
         /// What it can do.
+        #[schemars(extend("x-required" = true))]
         required capabilities: Vec<Capability>,
         /// Which models it ran on.
         optional model_hints: ModelHints,

@@ -10,6 +10,7 @@ mod archive;
 mod attachments;
 mod container;
 mod credentials;
+mod delta;
 mod digest;
 mod entry_path;
 mod id;
@@ -25,8 +26,12 @@ mod period;
 mod principals;
 mod purge;
 mod record;
+mod schema;
 mod snapshot;
+mod survey;
 mod unknown;
+mod validate;
+mod vault;
 
 pub use archive::Layer;
 pub use archive::read::{Archive, CarriedFile, Kind, OpenError, ReadEntryError, Refusal, kind_of};
@@ -38,6 +43,19 @@ pub use attachments::{Attachment, Attachments, ContentHash, DEFAULT_ARTIFACT_THR
 pub use container::read::{Bytes, ContainerError, ContentFault, EntryReader};
 pub use credentials::{
     Credential, CredentialType, Credentials, Encryption, KdfParams, NOT_EXPORTED,
+};
+pub use delta::apply::{
+    Applied, ApplyDeltaError, SkipReason, Skipped, apply_delta,
+};
+pub use delta::compare::{
+    CompareError, Comparison, DeletedRecord, FileDifference, LayerDifference,
+};
+pub use delta::operation::Operation;
+pub use delta::read::Delta;
+pub use delta::write::{WriteDeltaError, WrittenDelta, write_delta};
+pub use delta::{
+    Changes, ContentFrom, DeltaAgent, DeltaCursor, DeltaManifest, FilePut, FilesChange,
+    IdentityChange, LayerChange, MemoryChange, PrincipalsChange,
 };
 pub use digest::sha256_hex;
 pub use entry_path::NameFault;
@@ -60,11 +78,18 @@ pub use principals::{
     CommunicationPreferences, Principal, PrincipalType, Principals, Profile, ProseProfile,
     StructuredProfile, WorkContext,
 };
+pub use purge::apply::{
+    ApplyPurgeError, PurgeProof, PurgeRequest, Purged, apply_purge, prove_purge,
+};
+pub use purge::plan::{FileCut, Obstacle, Opening, PlanPurgeError, PurgePlan};
 pub use purge::{PurgeAudit, PurgeReason, PurgeScope};
 pub use rawzip::ReaderAt;
 pub use record::{
     Embedding, EmbeddingSource, Entity, EntityKind, ExtractionMethod, MemoryType, Record,
     Relation, Source, Status, Temporal,
 };
+pub use schema::{Document, schema_of};
 pub use snapshot::{File, FileRoot, Node, Snapshot};
 pub use unknown::{Nullable, Unknown};
+pub use validate::{Class, Counts, Finding, Report, validate};
+pub use vault::{Freshness, KEY_BYTES, NONCE_BYTES, SALT_BYTES, VaultError, VaultKey};

@@ -137,6 +137,7 @@ object! {
         /// Whether there are files under `raw/`.
         optional has_raw_source: bool,
         /// The partitions, oldest first.
+        #[schemars(extend("x-required" = true))]
         required partitions: Vec<Partition>,
     }
 }

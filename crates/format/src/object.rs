@@ -31,6 +31,25 @@ macro_rules! object {
             pub unknown: $crate::unknown::Unknown,
         }
 
+        impl $crate::survey::Survey for $name {
+            fn survey(
+                &self,
+                at: &mut $crate::survey::Pointer,
+                found: &mut dyn FnMut(&$crate::survey::Pointer, $crate::survey::Surprise<'_>),
+            ) {
+                use $crate::survey::{Step, Surprise};
+                $(
+                    if !<$crate::object::object!(@type $mode $ty) as $crate::survey::Survey>::LEAF {
+                        let step = Step::Key($crate::object::object!(@name $field $($json)?));
+                        at.within(step, |at| self.$field.survey(at, found));
+                    }
+                )*
+                for (key, _) in self.unknown.iter() {
+                    found(at, Surprise::Field(key));
+                }
+            }
+        }
+
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeMap as _;
@@ -161,6 +180,18 @@ macro_rules! vocabulary {
                 match self {
                     Self::Unknown(_) => &Self::$default,
                     known => known,
+                }
+            }
+        }
+
+        impl $crate::survey::Survey for $name {
+            fn survey(
+                &self,
+                at: &mut $crate::survey::Pointer,
+                found: &mut dyn FnMut(&$crate::survey::Pointer, $crate::survey::Surprise<'_>),
+            ) {
+                if let Self::Unknown(word) = self {
+                    found(at, $crate::survey::Surprise::Word(word));
                 }
             }
         }

@@ -9,6 +9,7 @@ object! {
     /// Everyone the agent works for.
     pub struct Principals {
         /// The principals, in the runtime's order.
+        #[schemars(extend("x-required" = true))]
         required principals: Vec<Principal>,
     }
 }

@@ -1,4 +1,14 @@
 //! Purging: taking records out of an archive or a delta for good.
+//!
+//! A plan finds every place that holds the text of the records: their own lines with their
+//! vectors, the sections of the raw files they came from, and whatever else repeats them. Where
+//! the text cannot be cut out without harm (another record says the same, a database file holds
+//! it) the plan says so and nothing is written. Every other entry is copied as it lies in the
+//! file. The new file is then searched for the text, and only counts when it is not found.
+
+pub(crate) mod apply;
+pub(crate) mod needle;
+pub(crate) mod plan;
 
 use crate::id::{AgentId, ItemId, RecordId};
 use crate::moment::Moment;
@@ -14,8 +24,10 @@ object! {
         /// How much was purged.
         required scope: PurgeScope,
         /// The records that are gone.
+        #[schemars(extend("x-required" = true))]
         required record_ids: Vec<RecordId>,
         /// The entries that held them.
+        #[schemars(extend("x-required" = true))]
         required partitions_affected: Vec<String>,
         /// Why.
         required reason: PurgeReason,

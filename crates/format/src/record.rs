@@ -110,6 +110,7 @@ object! {
         #[schemars(range(min = 1))]
         required dimensions: u64,
         /// The numbers, written in the shortest text that reads back as the same `f32`.
+        #[schemars(extend("x-required" = true))]
         required vector: Vec<f32>,
         /// When it was computed.
         required computed_at: Moment,

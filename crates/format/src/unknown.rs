@@ -130,8 +130,6 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Nullable<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     crate::object::object! {
         /// A stand-in.
         pub struct Sample {

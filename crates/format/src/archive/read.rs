@@ -209,10 +209,6 @@ impl Entries {
         Self { container, digests, limits }
     }
 
-    pub(crate) fn has(&self, path: &str) -> bool {
-        self.container.get(path).is_some()
-    }
-
     /// Returns the digest that the manifest gives for an entry.
     pub(crate) fn digest(&self, path: &str) -> Option<&str> {
         self.digests.get(path).map(String::as_str)
@@ -443,7 +439,7 @@ impl Archive {
         self.entries.reader(path)
     }
 
-    fn compute_digest(&self, path: &str) -> Result<String, ReadEntryError> {
+    pub(crate) fn compute_digest(&self, path: &str) -> Result<String, ReadEntryError> {
         let mut digest = Digesting::new(std::io::sink());
         std::io::copy(&mut self.entries.reader(path)?, &mut digest).map_err(|error| {
             ReadEntryError {

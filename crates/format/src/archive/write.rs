@@ -129,6 +129,7 @@ object! {
         /// How long a partition is.
         required granularity: Granularity,
         /// The partitions, oldest first.
+        #[schemars(extend("x-required" = true))]
         required partitions: Vec<IndexedPartition>,
     }
 }

@@ -1,0 +1,178 @@
+//! The commands; one module each.
+
+mod apply;
+mod completions;
+mod decrypt;
+mod delta;
+mod demo;
+mod diff;
+mod encrypt;
+mod inspect;
+mod man;
+mod purge;
+mod validate;
+mod vault;
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anemone_format::Moment;
+use clap::{Args, Parser, Subcommand};
+use uuid::Uuid;
+
+use crate::environment::Environment;
+use crate::error::CliError;
+use crate::files::Existing;
+use crate::keys::{KeyArgs, Keys, Sealing};
+use crate::output::{Format, Printer};
+
+/// Keep an AI agent's memory when everything around it changes
+///
+/// Anemone reads and writes archives in the Agent Life Format (.alf): everything an agent
+/// remembers, is and has, in one file that can be checked, compared, changed and sealed. It works
+/// offline and needs no account.
+///
+/// Results are JSON when stdout is not a terminal. Exit codes: 0 done, 1 failed, 2 wrong usage,
+/// 3 conflict.
+#[derive(Debug, Parser)]
+#[command(name = "anemone", version, arg_required_else_help = true)]
+#[command(after_help = "Try it: `anemone demo` shows everything on a sample agent.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct GlobalArgs {
+    /// Print JSON, also on a terminal
+    #[arg(long, global = true, conflicts_with = "human")]
+    json: bool,
+
+    /// Print text, also when stdout is not a terminal (also: ALF_HUMAN=1)
+    #[arg(long, global = true)]
+    human: bool,
+
+    #[command(flatten)]
+    keys: KeyArgs,
+}
+
+impl GlobalArgs {
+    pub(crate) fn format(&self) -> Format {
+        match (self.json, self.human) {
+            (true, _) => Format::Json,
+            (_, true) => Format::Human,
+            _ => Format::Auto,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Validate(validate::ValidateArgs),
+    Inspect(inspect::InspectArgs),
+    Diff(diff::DiffArgs),
+    Delta(delta::DeltaArgs),
+    Apply(apply::ApplyArgs),
+    Purge(purge::PurgeArgs),
+    Encrypt(encrypt::EncryptArgs),
+    Decrypt(decrypt::DecryptArgs),
+    Vault(vault::VaultArgs),
+    Demo(demo::DemoArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+/// What every command is handed.
+pub(crate) struct Context<'a> {
+    pub(crate) environment: &'a Environment,
+    pub(crate) printer: &'a Printer,
+    pub(crate) keys: Keys<'a>,
+}
+
+/// Runs the command; it prints its own result.
+pub(crate) fn run(
+    cli: Cli,
+    environment: &Environment,
+    printer: &Printer,
+) -> Result<ExitCode, CliError> {
+    let keys = Keys::new(&cli.global.keys, environment);
+    let context = Context { environment, printer, keys };
+    match cli.command {
+        Command::Validate(args) => return validate::run(&args, &context),
+        Command::Inspect(args) => printer.print(&inspect::run(&args, &context)?)?,
+        Command::Diff(args) => printer.print(&diff::run(&args, &context)?)?,
+        Command::Delta(args) => printer.print(&delta::run(&args, &context)?)?,
+        Command::Apply(args) => printer.print(&apply::run(&args, &context)?)?,
+        Command::Purge(args) => printer.print(&purge::run(&args, &context)?)?,
+        Command::Encrypt(args) => printer.print(&encrypt::run(&args, &context)?)?,
+        Command::Decrypt(args) => printer.print(&decrypt::run(&args, &context)?)?,
+        Command::Vault(args) => printer.print(&vault::run(&args)?)?,
+        Command::Demo(args) => printer.print(&demo::run(&args, &context)?)?,
+        Command::Completions(args) => completions::run(&args)?,
+        Command::Man(args) => man::run(&args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where a command writes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct OutputArgs {
+    /// The file to write
+    #[arg(long, short, value_name = "FILE", required_unless_present = "dry_run")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Say what would be done, and write nothing
+    #[arg(long, short = 'n')]
+    pub(crate) dry_run: bool,
+
+    /// Replace the output file if it is there
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Write the result open even when a source is sealed; by default it is sealed in the same way
+    #[arg(long)]
+    pub(crate) plain: bool,
+}
+
+impl OutputArgs {
+    pub(crate) fn existing(&self) -> Existing {
+        if self.force { Existing::Replace } else { Existing::Keep }
+    }
+
+    /// Returns how the result is to be sealed, given how its sources were.
+    pub(crate) fn sealing<'a>(
+        &self,
+        sources: impl IntoIterator<Item = &'a Option<Sealing>>,
+    ) -> Option<Sealing> {
+        if self.plain { None } else { sources.into_iter().flatten().next().cloned() }
+    }
+
+    /// Returns the file to write, or `None` in a dry run.
+    pub(crate) fn path(&self) -> Option<&PathBuf> {
+        self.output.as_ref().filter(|_| !self.dry_run)
+    }
+}
+
+/// Asks the clock.
+#[expect(clippy::disallowed_methods, reason = "cli is where time comes from")]
+pub(crate) fn now() -> Moment {
+    Moment::from(jiff::Timestamp::now())
+}
+
+/// Makes an id that nobody has.
+#[expect(clippy::disallowed_methods, reason = "cli is where ids come from")]
+pub(crate) fn fresh_id() -> Uuid {
+    Uuid::now_v7()
+}
+
+/// Prints what is not a result but a text of its own; a reader that has had enough is fine.
+fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
+    match io::stdout().write_all(bytes) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}

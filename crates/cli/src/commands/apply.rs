@@ -1,0 +1,170 @@
+//! `anemone apply`
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anemone_format::{Applied, Archive, Delta, Limits, SkipReason, apply_delta};
+use clap::Args;
+use serde::Serialize;
+
+use super::diff::open_archive;
+use super::{Context, OutputArgs};
+use crate::error::CliError;
+use crate::files::{Source, Target, check_free, reopen, spool};
+use crate::keys::Sealing;
+use crate::output::{BOLD, ODD, Report, bytes};
+use crate::progress::Progress;
+
+/// Apply deltas to an archive, in order, and write the result as a new one
+///
+/// A delta that starts elsewhere is refused with exit code 3 and nothing is written.
+#[derive(Args, Debug)]
+pub(crate) struct ApplyArgs {
+    /// The archive to start from
+    base: PathBuf,
+    /// The deltas, oldest first
+    #[arg(required = true)]
+    deltas: Vec<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Serialize)]
+pub(crate) struct ApplyReport {
+    ok: bool,
+    dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
+    file_size: u64,
+    sequence: u64,
+    checksum: String,
+    memory_records: u64,
+    deltas: Vec<AppliedDelta>,
+}
+
+#[derive(Serialize)]
+struct AppliedDelta {
+    delta: String,
+    creates: u64,
+    updates: u64,
+    deletes: u64,
+    skipped: Vec<SkippedOperation>,
+}
+
+#[derive(Serialize)]
+struct SkippedOperation {
+    id: String,
+    reason: &'static str,
+}
+
+pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport, CliError> {
+    if let Some(path) = args.output.path() {
+        check_free(path, args.output.existing())?;
+    }
+    let near = args.output.output.as_deref().unwrap_or(Path::new("."));
+    let progress = Progress::new(context.printer, "applying");
+    let (mut archive, base_sealing) = open_archive(&args.base, context, &progress)?;
+    let mut sealings = vec![base_sealing];
+    let mut applied: Vec<(String, Applied)> = Vec::new();
+    let (last, earlier) = args.deltas.split_last().expect("the argument parser wants one delta");
+    for path in earlier {
+        // A step on the way lies in a file without a name, so that it cannot be mistaken for a
+        // result and goes away with the process.
+        let (delta, sealing) = open_delta(path, context, &progress)?;
+        sealings.push(sealing);
+        let mut step = Target::create(&near.with_extension("step"), args.output.existing())?;
+        let done = step.write(None, |out| apply_one(&archive, &delta, path, out, near, context))?;
+        applied.push((path.display().to_string(), done));
+        let (bytes, length) = reopen(step.file())?;
+        archive = Archive::open(bytes, length, &Limits::default())?;
+    }
+    let (delta, sealing) = open_delta(last, context, &progress)?;
+    sealings.push(sealing);
+    let done = match args.output.path() {
+        None => apply_one(&archive, &delta, last, &mut io::sink(), near, context)?,
+        Some(path) => {
+            let sealing = args.output.sealing(&sealings);
+            let mut file = Target::create(path, args.output.existing())?;
+            let done = file.write(sealing.as_ref(), |out| {
+                apply_one(&archive, &delta, last, out, path, context)
+            })?;
+            file.commit()?;
+            done
+        }
+    };
+    let manifest = &done.archive.manifest;
+    let report = ApplyReport {
+        ok: true,
+        dry_run: args.output.dry_run,
+        output: args.output.path().map(|path| path.display().to_string()),
+        file_size: done.archive.size_bytes,
+        sequence: manifest.sequence().0,
+        checksum: manifest.checksum.clone().unwrap_or_default(),
+        memory_records: manifest.layers.memory.as_ref().map_or(0, |it| it.record_count),
+        deltas: Vec::new(),
+    };
+    applied.push((last.display().to_string(), done));
+    let deltas = applied.into_iter().map(|(path, done)| describe(path, done)).collect();
+    Ok(ApplyReport { deltas, ..report })
+}
+
+fn open_delta(
+    path: &Path,
+    context: &Context<'_>,
+    progress: &Progress,
+) -> Result<(Delta, Option<Sealing>), CliError> {
+    let source = Source::open(path, &context.keys, progress)?;
+    let delta = Delta::open(source.bytes, source.length, &Limits::default())
+        .map_err(|error| CliError::from(error).about(path))?;
+    Ok((delta, source.sealing))
+}
+
+fn apply_one(
+    archive: &Archive,
+    delta: &Delta,
+    path: &Path,
+    out: &mut dyn Write,
+    near: &Path,
+    context: &Context<'_>,
+) -> Result<Applied, CliError> {
+    let applied = apply_delta(archive, delta, out, spool(near)?, context.environment.threads);
+    Ok(applied.map_err(|error| CliError::from(error).about(path))?.1)
+}
+
+fn describe(delta: String, done: Applied) -> AppliedDelta {
+    AppliedDelta {
+        delta,
+        creates: done.created,
+        updates: done.updated,
+        deletes: done.deleted,
+        skipped: done
+            .skipped
+            .into_iter()
+            .map(|it| SkippedOperation {
+                id: it.id.to_string(),
+                reason: match it.reason {
+                    SkipReason::AlreadyThere => "already there",
+                    SkipReason::NotThere => "not there",
+                    SkipReason::UnknownOperation => "unknown operation",
+                },
+            })
+            .collect(),
+    }
+}
+
+impl Report for ApplyReport {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        for it in &self.deltas {
+            let AppliedDelta { delta, creates, updates, deletes, skipped } = it;
+            writeln!(out, "{delta}: {creates} created, {updates} updated, {deletes} deleted")?;
+            for skipped in skipped {
+                writeln!(out, "  {ODD}skipped{ODD:#} {}: {}", skipped.id, skipped.reason)?;
+            }
+        }
+        let (records, size) = (self.memory_records, bytes(self.file_size));
+        match &self.output {
+            Some(path) => writeln!(out, "wrote {BOLD}{path}{BOLD:#} ({size}, {records} records)"),
+            None => writeln!(out, "nothing written: this was a dry run ({records} records)"),
+        }
+    }
+}

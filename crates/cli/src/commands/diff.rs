@@ -1,0 +1,197 @@
+//! `anemone diff`
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anemone_format::{Archive, Comparison, Limits, Record, RecordId};
+use clap::Args;
+use serde::Serialize;
+
+use super::Context;
+use crate::error::CliError;
+use crate::files::Source;
+use crate::keys::Sealing;
+use crate::output::{BAD, DIM, GOOD, ODD, Report, count, safe, title};
+use crate::progress::Progress;
+
+/// Show what differs between two archives of one agent
+#[derive(Args, Debug)]
+pub(crate) struct DiffArgs {
+    /// The older archive
+    base: PathBuf,
+    /// The newer archive
+    target: PathBuf,
+}
+
+/// What differs, for people and programs.
+#[derive(Serialize)]
+pub(crate) struct Differences {
+    ok: bool,
+    pub(crate) equal: bool,
+    records: RecordDifferences,
+    layers: Vec<LayerLine>,
+    files: Vec<FileLine>,
+    manifest_changed: bool,
+}
+
+#[derive(Serialize)]
+struct RecordDifferences {
+    created: Vec<RecordLine>,
+    updated: Vec<RecordLine>,
+    deleted: Vec<RecordLine>,
+    unchanged: u64,
+}
+
+#[derive(Serialize)]
+struct RecordLine {
+    id: String,
+    title: String,
+}
+
+#[derive(Serialize)]
+struct LayerLine {
+    layer: &'static str,
+    change: &'static str,
+}
+
+#[derive(Serialize)]
+struct FileLine {
+    path: String,
+    change: &'static str,
+}
+
+pub(crate) fn run(args: &DiffArgs, context: &Context<'_>) -> Result<Differences, CliError> {
+    let progress = Progress::new(context.printer, "comparing");
+    let (base, _) = open_archive(&args.base, context, &progress)?;
+    let (target, _) = open_archive(&args.target, context, &progress)?;
+    differences(&base, &target, &Comparison::of(&base, &target)?)
+}
+
+/// Opens a file that must be an archive.
+pub(crate) fn open_archive(
+    path: &Path,
+    context: &Context<'_>,
+    progress: &Progress,
+) -> Result<(Archive, Option<Sealing>), CliError> {
+    let source = Source::open(path, &context.keys, progress)?;
+    let archive = Archive::open(source.bytes, source.length, &Limits::default())
+        .map_err(|error| CliError::from(error).about(path))?;
+    Ok((archive, source.sealing))
+}
+
+/// Puts titles to the ids of a comparison.
+pub(crate) fn differences(
+    base: &Archive,
+    target: &Archive,
+    comparison: &Comparison,
+) -> Result<Differences, CliError> {
+    let put: HashSet<RecordId> =
+        comparison.created.iter().chain(&comparison.updated).copied().collect();
+    let gone: HashSet<RecordId> = comparison.deleted.iter().map(|it| it.id).collect();
+    let mut titles = titles_of(target, &put)?;
+    titles.extend(titles_of(base, &gone)?);
+    let line = |id: &RecordId| RecordLine {
+        id: id.to_string(),
+        title: titles.get(id).cloned().unwrap_or_default(),
+    };
+    let mut files: Vec<FileLine> = comparison
+        .put_files
+        .iter()
+        .map(|it| FileLine {
+            path: it.now.entry.path.clone(),
+            change: match (&it.was, it.content_changed()) {
+                (None, _) => "created",
+                (Some(_), true) => "updated",
+                (Some(_), false) => "metadata",
+            },
+        })
+        .collect();
+    files.extend(
+        comparison.removed_files.iter().map(|it| FileLine { path: it.clone(), change: "deleted" }),
+    );
+    Ok(Differences {
+        ok: true,
+        equal: comparison.is_empty(),
+        records: RecordDifferences {
+            created: comparison.created.iter().map(line).collect(),
+            updated: comparison.updated.iter().map(line).collect(),
+            deleted: comparison.deleted.iter().map(|it| line(&it.id)).collect(),
+            unchanged: comparison.unchanged,
+        },
+        layers: comparison
+            .layers
+            .iter()
+            .map(|it| LayerLine {
+                layer: it.layer.key(),
+                change: match (&it.now, it.is_new) {
+                    (None, _) => "deleted",
+                    (Some(_), true) => "created",
+                    (Some(_), false) => "updated",
+                },
+            })
+            .collect(),
+        files,
+        manifest_changed: comparison.manifest,
+    })
+}
+
+fn titles_of(
+    archive: &Archive,
+    wanted: &HashSet<RecordId>,
+) -> Result<HashMap<RecordId, String>, CliError> {
+    let mut titles = HashMap::new();
+    if wanted.is_empty() {
+        return Ok(titles);
+    }
+    archive.each_record_line(|line| -> Result<(), CliError> {
+        // A record of a shape that we cannot read has no title, but is listed all the same.
+        if let Ok(record) = serde_json::from_slice::<Record>(line)
+            && wanted.contains(&record.id)
+        {
+            titles.insert(record.id, title(&record.content));
+        }
+        Ok(())
+    })?;
+    Ok(titles)
+}
+
+impl Report for Differences {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.equal {
+            return writeln!(out, "{GOOD}equal{GOOD:#}: the two archives hold the same");
+        }
+        let records = &self.records;
+        for (lines, sign, style) in
+            [(&records.created, '+', GOOD), (&records.updated, '~', ODD), (&records.deleted, '-', BAD)]
+        {
+            for it in lines {
+                writeln!(out, "{style}{sign}{style:#} {DIM}{}{DIM:#}  {}", it.id, it.title)?;
+            }
+        }
+        for it in &self.layers {
+            writeln!(out, "{ODD}{}{ODD:#} layer {}", sign_of(it.change), it.layer)?;
+        }
+        for it in &self.files {
+            let note = if it.change == "metadata" { "  (mode or time)" } else { "" };
+            writeln!(out, "{ODD}{}{ODD:#} file {}{note}", sign_of(it.change), safe(&it.path))?;
+        }
+        let same = count(records.unchanged, "record");
+        let manifest = if self.manifest_changed { "; the manifest differs" } else { "" };
+        writeln!(
+            out,
+            "{} created, {} updated, {} deleted, {same} unchanged{manifest}",
+            records.created.len(),
+            records.updated.len(),
+            records.deleted.len(),
+        )
+    }
+}
+
+fn sign_of(change: &str) -> char {
+    match change {
+        "created" => '+',
+        "deleted" => '-',
+        _ => '~',
+    }
+}

@@ -1,0 +1,85 @@
+//! `anemone encrypt`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anemone_format::{Limits, kind_of};
+use clap::Args;
+use serde::Serialize;
+
+use super::Context;
+use crate::error::{CliError, Kind};
+use crate::files::{Existing, Source, Target, check_free};
+use crate::keys::Sealing;
+use crate::output::{BOLD, Report};
+use crate::progress::Progress;
+
+/// Seal an archive or a delta as an age file
+///
+/// With --recipient, whoever has that identity can open it; without, a passphrase is asked for.
+/// Any age tool opens the result, and every command here reads it when given the key.
+#[derive(Args, Debug)]
+pub(crate) struct EncryptArgs {
+    /// The .alf or .alf-delta file
+    file: PathBuf,
+
+    /// Seal for this age recipient (age1...); may be given more than once
+    #[arg(long, short, value_name = "RECIPIENT")]
+    recipient: Vec<String>,
+
+    /// The file to write, usually ending in .age
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+
+    /// Replace the output file if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// A file was sealed or opened.
+#[derive(Serialize)]
+pub(crate) struct Copied {
+    ok: bool,
+    output: String,
+    file_size: u64,
+    #[serde(skip)]
+    verb: &'static str,
+}
+
+impl Copied {
+    pub(crate) fn new(verb: &'static str, path: &std::path::Path) -> Result<Self, CliError> {
+        let file_size = fs_err::metadata(path)?.len();
+        Ok(Self { ok: true, output: path.display().to_string(), file_size, verb })
+    }
+}
+
+pub(crate) fn run(args: &EncryptArgs, context: &Context<'_>) -> Result<Copied, CliError> {
+    let existing = if args.force { Existing::Replace } else { Existing::Keep };
+    check_free(&args.output, existing)?;
+    let progress = Progress::new(context.printer, "sealing");
+    let source = Source::open(&args.file, &context.keys, &progress)?;
+    if source.sealing.is_some() {
+        let error = CliError::new(Kind::Failed, "already_sealed", "the file is sealed already");
+        return Err(error.about(&args.file));
+    }
+    // What is not an archive is not sealed: one could not tell later what is in it.
+    kind_of(source.bytes, source.length, &Limits::default())
+        .map_err(|error| CliError::from(error).about(&args.file))?;
+    let sealing = if args.recipient.is_empty() {
+        Sealing::Passphrase(context.keys.passphrase(true)?)
+    } else {
+        Sealing::Recipients(args.recipient.clone())
+    };
+    let mut target = Target::create(&args.output, existing)?;
+    let mut reader = fs_err::File::open(&args.file)?;
+    target.write(Some(&sealing), |out| Ok(io::copy(&mut reader, out)?))?;
+    target.commit()?;
+    Copied::new("sealed as", &args.output)
+}
+
+impl Report for Copied {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        let size = crate::output::bytes(self.file_size);
+        writeln!(out, "{} {BOLD}{}{BOLD:#} ({size})", self.verb, self.output)
+    }
+}

@@ -1,0 +1,320 @@
+//! `anemone inspect`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anemone_format::{
+    Archive, Attachments, Credentials, Delta, Layer, Limits, NOT_EXPORTED, Opening,
+    PurgeAudit, Record,
+};
+use clap::Args;
+use serde::Serialize;
+
+use super::Context;
+use crate::error::CliError;
+use crate::files::Source;
+use crate::output::{BOLD, DIM, Report, bytes, safe, title};
+use crate::progress::Progress;
+
+/// Show what an archive or a delta holds
+///
+/// Reads the manifest and the small documents; `validate` is what checks the contents.
+#[derive(Args, Debug)]
+pub(crate) struct InspectArgs {
+    /// The .alf or .alf-delta file
+    file: PathBuf,
+
+    /// List the records, oldest first
+    #[arg(long)]
+    records: bool,
+
+    /// List at most this many records
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Inspected {
+    ok: bool,
+    kind: &'static str,
+    alf_version: String,
+    agent_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_runtime: Option<String>,
+    created_at: String,
+    file_size: u64,
+    memory_records: u64,
+    /// Whether the file carries a digest of itself.
+    digest_sealed: bool,
+    /// Whether the file is encrypted.
+    encrypted: bool,
+    #[serde(flatten)]
+    detail: Detail,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records: Option<Vec<ListedRecord>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    purges: Vec<PurgeAudit>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Detail {
+    Archive(Box<ArchiveDetail>),
+    Delta(DeltaDetail),
+}
+
+#[derive(Serialize)]
+struct ArchiveDetail {
+    sequence: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checksum: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identity_version: Option<u64>,
+    principals_count: u64,
+    credentials_count: u64,
+    credentials: Vec<ListedCredential>,
+    attachments_count: u64,
+    artifacts_included: u64,
+    partitions: Vec<ListedPartition>,
+    has_embeddings: bool,
+    raw_sources: Vec<String>,
+    files: u64,
+    symlinks: u64,
+    folders: u64,
+}
+
+#[derive(Serialize)]
+struct DeltaDetail {
+    base_sequence: u64,
+    new_sequence: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_checksum: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_checksum: Option<String>,
+    layers_changed: Vec<&'static str>,
+    files_put: u64,
+    files_removed: u64,
+}
+
+#[derive(Serialize)]
+struct ListedCredential {
+    service: String,
+    credential_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
+    carries_secret: bool,
+}
+
+#[derive(Serialize)]
+struct ListedPartition {
+    file: String,
+    from: String,
+    to: Option<String>,
+    record_count: u64,
+    sealed: bool,
+}
+
+#[derive(Serialize)]
+struct ListedRecord {
+    id: String,
+    created_at: String,
+    namespace: String,
+    title: String,
+}
+
+pub(crate) fn run(args: &InspectArgs, context: &Context<'_>) -> Result<Inspected, CliError> {
+    let progress = Progress::new(context.printer, "reading");
+    let source = Source::open(&args.file, &context.keys, &progress)?;
+    let encrypted = source.sealing.is_some();
+    let opening = Opening::open(source.bytes, source.length, &Limits::default())
+        .map_err(|error| CliError::from(error).about(&args.file))?;
+    match opening {
+        Opening::Archive(archive) => inspect_archive(&archive, args, encrypted),
+        Opening::Delta(delta) => Ok(inspect_delta(&delta, encrypted)),
+    }
+}
+
+fn inspect_archive(
+    archive: &Archive,
+    args: &InspectArgs,
+    encrypted: bool,
+) -> Result<Inspected, CliError> {
+    let manifest = archive.manifest();
+    let credentials: Option<Credentials> = archive.parse_document(Layer::Credentials)?;
+    let attachments: Option<Attachments> = archive.parse_document(Layer::Attachments)?;
+    let memory = manifest.layers.memory.as_ref();
+    let files = archive.files()?;
+    let of_kind = |word: &str| {
+        let kinds = files.iter().filter(|file| file.entry.kind().as_str() == word);
+        kinds.count() as u64
+    };
+    let list = attachments.map(|it| it.attachments).unwrap_or_default();
+    let detail = ArchiveDetail {
+        sequence: manifest.sequence().0,
+        checksum: manifest.checksum.clone(),
+        identity_version: manifest.layers.identity.as_ref().map(|it| it.version),
+        principals_count: manifest.layers.principals.as_ref().map_or(0, |it| it.count),
+        credentials_count: manifest.layers.credentials.as_ref().map_or(0, |it| it.count),
+        credentials: credentials
+            .map(|it| it.credentials)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|it| ListedCredential {
+                service: it.service,
+                credential_type: it.credential_type.as_str().to_owned(),
+                label: it.label,
+                carries_secret: it.encrypted_payload != NOT_EXPORTED,
+            })
+            .collect(),
+        attachments_count: list.len() as u64,
+        artifacts_included: list.iter().filter(|it| it.archive_path.0.is_some()).count() as u64,
+        partitions: memory
+            .map(|it| it.partitions.as_slice())
+            .unwrap_or_default()
+            .iter()
+            .map(|it| ListedPartition {
+                file: it.file.clone(),
+                from: it.from.clone(),
+                to: it.to.as_ref().and_then(|to| to.0.clone()),
+                record_count: it.record_count,
+                sealed: it.sealed,
+            })
+            .collect(),
+        has_embeddings: memory.is_some_and(|it| it.has_embeddings == Some(true)),
+        raw_sources: manifest.raw_sources.clone(),
+        files: of_kind("file"),
+        symlinks: of_kind("symlink"),
+        folders: of_kind("directory"),
+    };
+    Ok(Inspected {
+        ok: true,
+        kind: "archive",
+        alf_version: manifest.alf_version.clone(),
+        agent_id: manifest.agent.id.to_string(),
+        agent_name: Some(manifest.agent.name.clone()),
+        source_runtime: Some(manifest.agent.source_runtime.clone()),
+        created_at: manifest.created_at.to_string(),
+        file_size: archive.size_bytes(),
+        memory_records: memory.map_or(0, |it| it.record_count),
+        digest_sealed: archive.is_sealed(),
+        encrypted,
+        detail: Detail::Archive(Box::new(detail)),
+        records: if args.records { Some(list_records(archive, args.limit)?) } else { None },
+        purges: manifest.purges.clone(),
+    })
+}
+
+fn list_records(archive: &Archive, limit: usize) -> Result<Vec<ListedRecord>, CliError> {
+    let mut records = Vec::new();
+    archive.each_record_line(|line| -> Result<(), CliError> {
+        if records.len() < limit {
+            let record: Record = serde_json::from_slice(line).map_err(io::Error::from)?;
+            records.push(ListedRecord {
+                id: record.id.to_string(),
+                created_at: record.temporal.created_at.to_string(),
+                namespace: record.namespace,
+                title: title(&record.content),
+            });
+        }
+        Ok(())
+    })?;
+    Ok(records)
+}
+
+fn inspect_delta(delta: &Delta, encrypted: bool) -> Inspected {
+    let manifest = delta.manifest();
+    let changes = &manifest.changes;
+    let layers = [
+        ("identity", changes.identity.is_some()),
+        ("principals", changes.principals.is_some()),
+        ("credentials", changes.credentials.is_some()),
+        ("attachments", changes.attachments.is_some()),
+        ("memory", changes.memory.is_some()),
+    ];
+    Inspected {
+        ok: true,
+        kind: "delta",
+        alf_version: manifest.alf_version.clone(),
+        agent_id: manifest.agent.id.to_string(),
+        agent_name: manifest.target.as_ref().map(|it| it.agent.name.clone()),
+        source_runtime: manifest.agent.source_runtime.clone(),
+        created_at: manifest.created_at.to_string(),
+        file_size: delta.size_bytes(),
+        memory_records: changes.memory.as_ref().map_or(0, |it| it.record_count),
+        digest_sealed: delta.is_sealed(),
+        encrypted,
+        detail: Detail::Delta(DeltaDetail {
+            base_sequence: manifest.sync.base_sequence,
+            new_sequence: manifest.sync.new_sequence,
+            base_checksum: manifest.base_checksum.clone(),
+            target_checksum: manifest.target_checksum.clone(),
+            layers_changed: layers.iter().filter(|it| it.1).map(|it| it.0).collect(),
+            files_put: changes.files.as_ref().map_or(0, |it| it.put.len() as u64),
+            files_removed: changes.files.as_ref().map_or(0, |it| it.remove.len() as u64),
+        }),
+        records: None,
+        purges: manifest.purges.clone(),
+    }
+}
+
+impl Report for Inspected {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        let name = self.agent_name.as_deref().map_or_else(|| "(unnamed)".to_owned(), safe);
+        writeln!(out, "{BOLD}{name}{BOLD:#}  {DIM}{}{DIM:#}", self.agent_id)?;
+        let runtime = self.source_runtime.as_deref().map_or_else(|| "unknown".to_owned(), safe);
+        writeln!(out, "  {} of {}, runtime {runtime}", self.kind, self.created_at)?;
+        let encrypted = if self.encrypted { ", encrypted" } else { "" };
+        let sealed = if self.digest_sealed { "with" } else { "without" };
+        let size = bytes(self.file_size);
+        writeln!(out, "  {size}, format {}, {sealed} seal{encrypted}", self.alf_version)?;
+        match &self.detail {
+            Detail::Archive(it) => write_archive(it, self.memory_records, out)?,
+            Detail::Delta(it) => {
+                let (from, to) = (it.base_sequence, it.new_sequence);
+                writeln!(out, "  from sequence {from} to {to}")?;
+                writeln!(out, "  {} record operations", self.memory_records)?;
+                writeln!(out, "  layers changed: {}", it.layers_changed.join(", "))?;
+                writeln!(out, "  files: {} put, {} removed", it.files_put, it.files_removed)?;
+            }
+        }
+        for purge in &self.purges {
+            let (count, at) = (purge.record_ids.len(), &purge.completed_at);
+            writeln!(out, "  purged at {at}: {count} records ({})", purge.reason.as_str())?;
+        }
+        if let Some(records) = &self.records {
+            for it in records {
+                let day = &it.created_at[..10.min(it.created_at.len())];
+                writeln!(out, "  {DIM}{}{DIM:#}  {day}  {}", it.id, it.title)?;
+            }
+            if (records.len() as u64) < self.memory_records {
+                let more = self.memory_records - records.len() as u64;
+                writeln!(out, "  and {more} more; raise --limit to see them")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_archive(it: &ArchiveDetail, records: u64, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "  {records} records in {} partitions", it.partitions.len())?;
+    for partition in &it.partitions {
+        let to = partition.to.as_deref().unwrap_or("open");
+        let (file, from) = (safe(&partition.file), safe(&partition.from));
+        writeln!(out, "    {file}  {from} to {}  {}", safe(to), partition.record_count)?;
+    }
+    if let Some(version) = it.identity_version {
+        writeln!(out, "  identity version {version}")?;
+    }
+    writeln!(out, "  {} principals, {} credentials", it.principals_count, it.credentials_count)?;
+    for credential in &it.credentials {
+        let secret = if credential.carries_secret { "sealed secret" } else { "no secret" };
+        let (service, kind) = (safe(&credential.service), safe(&credential.credential_type));
+        writeln!(out, "    {service} ({kind}): {secret}")?;
+    }
+    let (count, included) = (it.attachments_count, it.artifacts_included);
+    writeln!(out, "  {count} artifacts, {included} included")?;
+    writeln!(out, "  {} files, {} symlinks, {} folders", it.files, it.symlinks, it.folders)
+}
+

@@ -1,0 +1,254 @@
+//! `anemone purge`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anemone_format::{
+    ItemId, Limits, Opening, PurgeAudit, PurgePlan, PurgeProof, PurgeReason, PurgeRequest,
+    RecordId, apply_purge, prove_purge,
+};
+use clap::Args;
+use serde::Serialize;
+
+use super::{Context, OutputArgs};
+use crate::error::{CliError, Kind};
+use crate::files::{Source, Target, check_free, reopen, spool};
+use crate::output::{BAD, BOLD, GOOD, ODD, Report, count, safe};
+use crate::progress::Progress;
+
+/// Take records out of an archive or a delta for good, and prove that they are gone
+///
+/// Removes the records with their vectors, cuts their text out of the raw files they came from,
+/// and brings index and manifest up to date; every other entry is copied as it is. Then the new
+/// file is searched for the text. Where the text also stands in another record or in a file that
+/// is not text, nothing is written and the place is named. The source file is left as it is:
+/// delete it, and its copies, yourself.
+#[derive(Args, Debug)]
+pub(crate) struct PurgeArgs {
+    /// The .alf or .alf-delta file
+    file: PathBuf,
+
+    /// The id of a record to purge; may be given more than once
+    #[arg(long = "record", value_name = "ID", required = true, num_args = 1..)]
+    records: Vec<RecordId>,
+
+    /// A file to leave out as a whole, as the archive names it
+    #[arg(long = "drop-file", value_name = "PATH")]
+    drop_files: Vec<String>,
+
+    /// Why, for the audit record
+    #[arg(long, value_parser = reasons(), default_value = "user_request")]
+    reason: String,
+
+    /// Who asked for it, for the audit record
+    #[arg(long, value_name = "NAME")]
+    requested_by: Option<String>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+fn reasons() -> clap::builder::PossibleValuesParser {
+    PurgeReason::WORDS.iter().copied().into()
+}
+
+#[derive(Serialize)]
+pub(crate) struct PurgeReport {
+    ok: bool,
+    dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
+    records: Vec<PlannedRecord>,
+    cuts: Vec<PlannedCut>,
+    dropped_files: Vec<String>,
+    obstacles: Vec<PlannedObstacle>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audit: Option<PurgeAudit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<Proof>,
+}
+
+#[derive(Serialize)]
+struct PlannedRecord {
+    id: String,
+    entry: String,
+}
+
+#[derive(Serialize)]
+struct PlannedCut {
+    entry: String,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct PlannedObstacle {
+    id: String,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_by: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Proof {
+    absent: bool,
+    entries_searched: u64,
+    bytes_searched: u64,
+    entries_copied: u64,
+    entries_rewritten: Vec<String>,
+    /// Places that share a single line with a purged text.
+    shared_lines: Vec<String>,
+    /// Records whose text is too short to be searched for.
+    too_short: Vec<String>,
+}
+
+pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport, CliError> {
+    if let Some(path) = args.output.path() {
+        check_free(path, args.output.existing())?;
+    }
+    let requested_at = crate::commands::now();
+    let progress = Progress::new(context.printer, "purging");
+    let source = Source::open(&args.file, &context.keys, &progress)?;
+    let sealing = args.output.sealing([&source.sealing]);
+    let file = Opening::open(source.bytes, source.length, &Limits::default())
+        .map_err(|error| CliError::from(error).about(&args.file))?;
+    let plan = PurgePlan::new(&file, &args.records, &args.drop_files)?;
+    let mut report = PurgeReport::planned(&plan, args.output.dry_run);
+    let Some(path) = args.output.path() else { return Ok(report) };
+    refuse_obstacles(&plan)?;
+
+    let request = PurgeRequest {
+        purge_id: ItemId::new(crate::commands::fresh_id()),
+        reason: PurgeReason::from(args.reason.as_str()),
+        requested_at,
+        completed_at: crate::commands::now(),
+        requested_by: args.requested_by.clone(),
+    };
+    let mut target = Target::create(path, args.output.existing())?;
+    let purged = target.write(None, |out| {
+        let threads = context.environment.threads;
+        Ok(apply_purge(&file, &plan, request, out, spool(path)?, threads)?.1)
+    })?;
+    let (bytes, length) = reopen(target.file())?;
+    let proof = prove_purge(&Opening::open(bytes, length, &Limits::default())?, &plan)?;
+    if let Some(place) = proof.remains.first() {
+        let message = format!("the purged text is still in {place}; nothing was written");
+        return Err(CliError::new(Kind::Failed, "purge_unproved", message));
+    }
+    if let Some(sealing) = &sealing {
+        target = seal_again(path, args, &target, sealing)?;
+    }
+    target.commit()?;
+    report.output = Some(path.display().to_string());
+    report.audit = Some(purged.audit);
+    report.proof = Some(Proof::new(proof, purged.entries_copied, purged.entries_rewritten));
+    Ok(report)
+}
+
+/// Seals a result that had to be open to be searched.
+fn seal_again(
+    path: &std::path::Path,
+    args: &PurgeArgs,
+    open: &Target,
+    sealing: &crate::keys::Sealing,
+) -> Result<Target, CliError> {
+    let mut sealed = Target::create(path, args.output.existing())?;
+    let mut reader = open.file().reopen()?;
+    sealed.write(Some(sealing), |out| Ok(io::copy(&mut reader, out)?))?;
+    Ok(sealed)
+}
+
+fn refuse_obstacles(plan: &PurgePlan) -> Result<(), CliError> {
+    let Some(first) = plan.obstacles.first() else { return Ok(()) };
+    let number = count(plan.obstacles.len() as u64, "place");
+    let message = format!(
+        "the text of record {} also stands in {}; nothing was written ({number} in all)",
+        first.id, first.path
+    );
+    let hint = match first.held_by {
+        Some(other) => format!("if that record is to go too, add --record {other}"),
+        None => format!("if the whole file may go, add --drop-file {}", first.path),
+    };
+    Err(CliError::new(Kind::Failed, "purge_obstacle", message).hint(hint))
+}
+
+impl PurgeReport {
+    fn planned(plan: &PurgePlan, dry_run: bool) -> Self {
+        let planned = |(id, entry): (&RecordId, &String)| PlannedRecord {
+            id: id.to_string(),
+            entry: entry.clone(),
+        };
+        Self {
+            ok: true,
+            dry_run,
+            output: None,
+            records: plan.records.iter().map(planned).collect(),
+            cuts: plan
+                .cuts
+                .iter()
+                .map(|cut| PlannedCut {
+                    entry: cut.entry.clone(),
+                    bytes: cut.parts.iter().map(|part| part.len() as u64).sum(),
+                })
+                .collect(),
+            dropped_files: plan.dropped_files.clone(),
+            obstacles: plan
+                .obstacles
+                .iter()
+                .map(|it| PlannedObstacle {
+                    id: it.id.to_string(),
+                    path: it.path.clone(),
+                    held_by: it.held_by.map(|id| id.to_string()),
+                })
+                .collect(),
+            audit: None,
+            proof: None,
+        }
+    }
+}
+
+impl Proof {
+    fn new(proof: PurgeProof, entries_copied: u64, entries_rewritten: Vec<String>) -> Self {
+        Self {
+            absent: proof.remains.is_empty(),
+            entries_searched: proof.entries,
+            bytes_searched: proof.bytes,
+            entries_copied,
+            entries_rewritten,
+            shared_lines: proof.lines,
+            too_short: proof.too_short.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl Report for PurgeReport {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        for it in &self.records {
+            writeln!(out, "{BAD}-{BAD:#} record {} in {}", it.id, safe(&it.entry))?;
+        }
+        for it in &self.cuts {
+            writeln!(out, "{BAD}-{BAD:#} {} bytes of {}", it.bytes, safe(&it.entry))?;
+        }
+        for it in &self.dropped_files {
+            writeln!(out, "{BAD}-{BAD:#} file {}", safe(it))?;
+        }
+        for it in &self.obstacles {
+            let path = safe(&it.path);
+            writeln!(out, "{ODD}in the way:{ODD:#} the text of {} also stands in {path}", it.id)?;
+        }
+        if let Some(proof) = &self.proof {
+            for it in &proof.shared_lines {
+                writeln!(out, "{ODD}note:{ODD:#} a single line of it also stands in {}", safe(it))?;
+            }
+            for it in &proof.too_short {
+                writeln!(out, "{ODD}note:{ODD:#} the text of {it} is too short to search for")?;
+            }
+            let (entries, read) = (proof.entries_searched, crate::output::bytes(proof.bytes_searched));
+            writeln!(out, "{GOOD}gone:{GOOD:#} searched {entries} entries, {read}; not found")?;
+        }
+        match &self.output {
+            Some(path) => writeln!(out, "wrote {BOLD}{path}{BOLD:#}; the source is still there"),
+            None => writeln!(out, "nothing written: this was a dry run"),
+        }
+    }
+}
+

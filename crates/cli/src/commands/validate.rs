@@ -1,0 +1,131 @@
+//! `anemone validate`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anemone_format::{Finding, Kind, Limits, Report, validate};
+use clap::Args;
+use serde::Serialize;
+
+use super::Context;
+use crate::error::CliError;
+use crate::files::Source;
+use crate::output::{self, BAD, DIM, GOOD, ODD, count, safe};
+use crate::progress::Progress;
+
+/// Check an archive or a delta and name everything that is wrong with it
+///
+/// Every entry is read to the end and every digest compared. Exits 0 when there are no errors and
+/// 1 when there are; warnings and notes do not count. `class` says in one word what the file is:
+/// ok, ok-with-unknowns, refuse-version, refuse-corrupt or refuse-unsafe.
+#[derive(Args, Debug)]
+pub(crate) struct ValidateArgs {
+    /// The .alf or .alf-delta file
+    file: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Validated {
+    ok: bool,
+    valid: bool,
+    class: &'static str,
+    kind: Option<&'static str>,
+    errors: Vec<Found>,
+    warnings: Vec<Found>,
+    notes: Vec<Found>,
+    #[serde(skip_serializing_if = "is_zero")]
+    unlisted: u64,
+    checked: Checked,
+}
+
+#[derive(Serialize)]
+struct Found {
+    path: String,
+    message: String,
+    code: &'static str,
+}
+
+#[derive(Serialize)]
+struct Checked {
+    entries: u64,
+    bytes: u64,
+    digests: u64,
+    records: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+pub(crate) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
+    let progress = Progress::new(context.printer, "validating");
+    let source = Source::open(&args.file, &context.keys, &progress)?;
+    let report = validate(source.bytes, source.length, &Limits::default());
+    drop(progress);
+    let valid = report.is_valid();
+    context.printer.print(&Validated::from(report))?;
+    Ok(if valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl From<Report> for Validated {
+    fn from(report: Report) -> Self {
+        let found = |findings: Vec<Finding>| {
+            let convert = |it: Finding| Found { path: it.path, message: it.message, code: it.code };
+            findings.into_iter().map(convert).collect()
+        };
+        let valid = report.is_valid();
+        Self {
+            ok: valid,
+            valid,
+            class: report.class.as_str(),
+            kind: report.kind.map(|kind| match kind {
+                Kind::Archive => "archive",
+                Kind::Delta => "delta",
+            }),
+            errors: found(report.errors),
+            warnings: found(report.warnings),
+            notes: found(report.notes),
+            unlisted: report.unlisted,
+            checked: Checked {
+                entries: report.counts.entries,
+                bytes: report.counts.bytes,
+                digests: report.counts.digests,
+                records: report.counts.records,
+            },
+        }
+    }
+}
+
+impl output::Report for Validated {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (findings, word, style) in
+            [(&self.errors, "error", BAD), (&self.warnings, "warning", ODD), (&self.notes, "note", DIM)]
+        {
+            for it in findings {
+                let path = if it.path.is_empty() { "the file" } else { &it.path };
+                let (path, message) = (safe(path), safe(&it.message));
+                writeln!(out, "{style}{word}:{style:#} {path}: {message}")?;
+            }
+        }
+        if self.unlisted > 0 {
+            writeln!(out, "and {} more that are not listed", self.unlisted)?;
+        }
+        if !self.valid {
+            let errors = count(self.errors.len() as u64, "error");
+            return writeln!(out, "{BAD}not valid{BAD:#} ({}): {errors}", self.class);
+        }
+        let warnings = count(self.warnings.len() as u64, "warning");
+        let Checked { entries, records, bytes, digests } = self.checked;
+        writeln!(
+            out,
+            "{GOOD}valid{GOOD:#} ({}): {}, {records} records, {} read, {digests} digests \
+             compared, {warnings}",
+            self.class,
+            count(entries, "entry").replace("entrys", "entries"),
+            output::bytes(bytes),
+        )
+    }
+}
+

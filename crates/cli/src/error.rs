@@ -1,0 +1,188 @@
+//! What went wrong, how bad it is, and what to do about it.
+
+use anemone_format::{
+    ApplyDeltaError, ApplyPurgeError, CompareError, ContainerError, OpenError, ParseIdError,
+    PlanPurgeError, ReadEntryError, VaultError, WriteArchiveError, WriteDeltaError,
+};
+
+/// The sort of failure; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It could not be done.
+    Failed,
+    /// It was asked for in a way that makes no sense.
+    Usage,
+    /// Two sound things do not fit each other.
+    Conflict,
+}
+
+impl Kind {
+    pub(crate) const fn exit_code(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Conflict => 3,
+        }
+    }
+}
+
+/// An error on its way to the user.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    pub(crate) kind: Kind,
+    /// A stable word for the sort of error.
+    pub(crate) code: &'static str,
+    /// What we were doing, and to what.
+    pub(crate) message: String,
+    /// Why it failed, outermost first.
+    pub(crate) causes: Vec<String>,
+    pub(crate) hint: Option<String>,
+}
+
+impl CliError {
+    pub(crate) fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind, code, message: message.into(), causes: Vec::new(), hint: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    fn from_error(kind: Kind, code: &'static str, error: &dyn std::error::Error) -> Self {
+        let mut causes = Vec::new();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            causes.push(cause.to_string());
+            source = cause.source();
+        }
+        Self { causes, ..Self::new(kind, code, error.to_string()) }
+    }
+
+    /// Says which file it is about.
+    pub(crate) fn about(mut self, path: &std::path::Path) -> Self {
+        let path = path.display();
+        self.message = format!("{path}: {}", self.message);
+        self
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        let code = match error.kind() {
+            std::io::ErrorKind::NotFound => "not_found",
+            std::io::ErrorKind::PermissionDenied => "permission_denied",
+            std::io::ErrorKind::StorageFull => "storage_full",
+            _ => "io",
+        };
+        Self::from_error(Kind::Failed, code, &error)
+    }
+}
+
+impl From<OpenError> for CliError {
+    fn from(error: OpenError) -> Self {
+        let (code, hint) = match &error {
+            OpenError::Version { .. } | OpenError::Feature { .. } => {
+                ("unsupported_version", Some("a newer anemone reads this file"))
+            }
+            OpenError::Kind { .. } => ("wrong_kind", Some("`anemone inspect` says what a file is")),
+            OpenError::Container(error) if error.is_unsafe() => {
+                ("unsafe_archive", Some("do not unpack this file with another tool either"))
+            }
+            OpenError::Container(ContainerError::NotZip(_)) => {
+                ("not_an_archive", Some("archives end in .alf, deltas in .alf-delta"))
+            }
+            OpenError::Container(_) | OpenError::SealBroken => {
+                ("corrupt_archive", Some("take another copy of the file, if there is one"))
+            }
+            _ => ("corrupt_archive", Some("`anemone validate` names everything that is wrong")),
+        };
+        let mut error = Self::from_error(Kind::Failed, code, &error);
+        error.hint = hint.map(str::to_owned);
+        error
+    }
+}
+
+impl From<ReadEntryError> for CliError {
+    fn from(error: ReadEntryError) -> Self {
+        Self::from_error(Kind::Failed, "corrupt_archive", &error)
+            .hint("`anemone validate` names everything that is wrong")
+    }
+}
+
+impl From<WriteArchiveError> for CliError {
+    fn from(error: WriteArchiveError) -> Self {
+        Self::from_error(Kind::Failed, "write_failed", &error)
+    }
+}
+
+impl From<CompareError> for CliError {
+    fn from(error: CompareError) -> Self {
+        match error {
+            CompareError::DifferentAgents { .. } => {
+                Self::from_error(Kind::Conflict, "different_agents", &error)
+                    .hint("`anemone inspect` shows whose archive a file is")
+            }
+            CompareError::Read(error) => error.into(),
+            _ => Self::from_error(Kind::Failed, "corrupt_archive", &error)
+                .hint("`anemone validate` names everything that is wrong"),
+        }
+    }
+}
+
+impl From<WriteDeltaError> for CliError {
+    fn from(error: WriteDeltaError) -> Self {
+        match error {
+            WriteDeltaError::Compare(error) => error.into(),
+            WriteDeltaError::Read(error) => error.into(),
+            _ => Self::from_error(Kind::Failed, "write_failed", &error),
+        }
+    }
+}
+
+impl From<ApplyDeltaError> for CliError {
+    fn from(error: ApplyDeltaError) -> Self {
+        match error {
+            ApplyDeltaError::Read(error) => error.into(),
+            ApplyDeltaError::Write(error) => error.into(),
+            error if error.is_conflict() => Self::from_error(Kind::Conflict, "wrong_base", &error)
+                .hint("apply deltas in the order they were made, starting from their own base"),
+            error => Self::from_error(Kind::Failed, "wrong_result", &error),
+        }
+    }
+}
+
+impl From<PlanPurgeError> for CliError {
+    fn from(error: PlanPurgeError) -> Self {
+        match error {
+            PlanPurgeError::Read(error) => error.into(),
+            PlanPurgeError::NotThere { .. } => {
+                Self::from_error(Kind::Failed, "record_not_found", &error)
+                    .hint("`anemone inspect FILE --records` lists the records with their ids")
+            }
+            _ => Self::from_error(Kind::Failed, "file_not_found", &error)
+                .hint("give the path as it is in the archive, such as raw/openclaw/memory/facts.db"),
+        }
+    }
+}
+
+impl From<ApplyPurgeError> for CliError {
+    fn from(error: ApplyPurgeError) -> Self {
+        match error {
+            ApplyPurgeError::Read(error) => error.into(),
+            error => Self::from_error(Kind::Failed, "write_failed", &error),
+        }
+    }
+}
+
+impl From<VaultError> for CliError {
+    fn from(error: VaultError) -> Self {
+        Self::from_error(Kind::Failed, "vault", &error)
+    }
+}
+
+impl From<ParseIdError> for CliError {
+    fn from(error: ParseIdError) -> Self {
+        Self::from_error(Kind::Usage, "usage", &error)
+    }
+}

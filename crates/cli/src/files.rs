@@ -1,0 +1,189 @@
+//! Files: opening archives, sealed or not, and replacing files atomically.
+
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use anemone_format::{Bytes, ReaderAt};
+use tempfile::NamedTempFile;
+
+use crate::error::{CliError, Kind};
+use crate::keys::{Keys, Sealing, encryptor};
+use crate::progress::Progress;
+
+/// How every age file starts.
+const AGE_MAGIC: &[u8] = b"age-encryption.org/";
+
+/// An archive or a delta that can be read.
+pub(crate) struct Source {
+    pub(crate) bytes: Bytes,
+    pub(crate) length: u64,
+    /// How it was sealed, if it was.
+    pub(crate) sealing: Option<Sealing>,
+}
+
+impl Source {
+    /// Opens a file; a sealed one is opened with the user's keys and never lies open on disk.
+    pub(crate) fn open(
+        path: &Path,
+        keys: &Keys<'_>,
+        progress: &Progress,
+    ) -> Result<Self, CliError> {
+        let mut file = fs_err::File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(CliError::new(Kind::Failed, "is_a_folder", "this is a folder")
+                .about(path)
+                .hint("give the .alf or .alf-delta file"));
+        }
+        let mut start = Vec::new();
+        (&mut file).take(AGE_MAGIC.len() as u64).read_to_end(&mut start)?;
+        if start == AGE_MAGIC {
+            return Self::open_sealed(path, file, keys, progress);
+        }
+        let length = file.seek(SeekFrom::End(0))?;
+        let bytes: Bytes = Box::new(Positioned(file.into_file()));
+        Ok(Self { bytes: progress.watch(bytes, length), length, sealing: None })
+    }
+
+    fn open_sealed(
+        path: &Path,
+        mut file: fs_err::File,
+        keys: &Keys<'_>,
+        progress: &Progress,
+    ) -> Result<Self, CliError> {
+        file.seek(SeekFrom::Start(0))?;
+        let failed = |error: age::DecryptError| {
+            CliError::new(Kind::Failed, "wrong_key", format!("cannot open the sealed file: {error}"))
+                .about(path)
+        };
+        let decryptor = age::Decryptor::new(file).map_err(failed)?;
+        let (reader, sealing) = if decryptor.is_scrypt() {
+            let passphrase = keys.passphrase(false)?;
+            let identity = age::scrypt::Identity::new(passphrase.clone());
+            let reader = decryptor.decrypt(std::iter::once(&identity as &dyn age::Identity));
+            (reader.map_err(failed)?, Sealing::Passphrase(passphrase))
+        } else {
+            let (identities, recipients) = keys.identities()?;
+            let reader = decryptor.decrypt(identities.iter().map(|it| &**it));
+            (reader.map_err(failed)?, Sealing::Recipients(recipients))
+        };
+        let mut reader = reader;
+        let length = reader.seek(SeekFrom::End(0))?;
+        let bytes: Bytes = Box::new(Seeking(Mutex::new(reader)));
+        Ok(Self { bytes: progress.watch(bytes, length), length, sealing: Some(sealing) })
+    }
+}
+
+/// A file read at positions.
+struct Positioned(std::fs::File);
+
+impl ReaderAt for Positioned {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        #[cfg(unix)]
+        return std::os::unix::fs::FileExt::read_at(&self.0, buffer, offset);
+        #[cfg(windows)]
+        return std::os::windows::fs::FileExt::seek_read(&self.0, buffer, offset);
+    }
+}
+
+/// A reader that has to be moved to every position.
+struct Seeking<R>(Mutex<R>);
+
+impl<R: Read + Seek> ReaderAt for Seeking<R> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.seek(SeekFrom::Start(offset))?;
+        reader.read(buffer)
+    }
+}
+
+/// Takes a finished temporary file as a source, to check it before it gets its name.
+pub(crate) fn reopen(file: &NamedTempFile) -> Result<(Bytes, u64), CliError> {
+    let mut file = file.reopen()?;
+    let length = file.seek(SeekFrom::End(0))?;
+    Ok((Box::new(Positioned(file)), length))
+}
+
+/// A temporary file for lines that are put aside; it has no name and goes with the process.
+pub(crate) fn spool(near: &Path) -> Result<Box<dyn anemone_format::Spool>, CliError> {
+    Ok(Box::new(tempfile::tempfile_in(folder_of(near))?))
+}
+
+/// What to do when the file is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Existing {
+    Keep,
+    Replace,
+}
+
+/// A file that will appear as a whole or not at all.
+pub(crate) struct Target {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl Target {
+    /// Prepares a file; nothing has that name until [`Target::commit`].
+    pub(crate) fn create(path: &Path, existing: Existing) -> Result<Self, CliError> {
+        check_free(path, existing)?;
+        let folder = folder_of(path);
+        let file = tempfile::Builder::new()
+            .prefix(".anemone-")
+            .tempfile_in(folder)
+            .map_err(|error| CliError::from(error).about(folder))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Runs `write` with the file, sealed if it should be.
+    pub(crate) fn write<T>(
+        &mut self,
+        sealing: Option<&Sealing>,
+        write: impl FnOnce(&mut dyn Write) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        let mut out = BufWriter::with_capacity(256 << 10, self.file.as_file_mut());
+        let result = match sealing {
+            None => write(&mut out)?,
+            Some(sealing) => {
+                let mut sealed = encryptor(sealing)?.wrap_output(&mut out)?;
+                let result = write(&mut sealed)?;
+                sealed.finish()?;
+                result
+            }
+        };
+        out.flush()?;
+        Ok(result)
+    }
+
+    pub(crate) fn file(&self) -> &NamedTempFile {
+        &self.file
+    }
+
+    /// Gives the file its name: data first, then the name, then the folder.
+    pub(crate) fn commit(self) -> Result<(), CliError> {
+        self.file.as_file().sync_all()?;
+        let folder = folder_of(&self.path).to_owned();
+        self.file.persist(&self.path).map_err(|error| CliError::from(error.error).about(&self.path))?;
+        #[cfg(unix)]
+        fs_err::File::open(&folder)?.sync_all()?;
+        Ok(())
+    }
+}
+
+/// Refuses a path that is taken, unless it may be replaced.
+pub(crate) fn check_free(path: &Path, existing: Existing) -> Result<(), CliError> {
+    match fs_err::symlink_metadata(path) {
+        Ok(there) if there.is_dir() => {
+            Err(CliError::new(Kind::Failed, "is_a_folder", "this is a folder").about(path))
+        }
+        Ok(_) if existing == Existing::Keep => {
+            Err(CliError::new(Kind::Failed, "exists", "the file is there already")
+                .about(path)
+                .hint("choose another name, or give --force to replace it"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

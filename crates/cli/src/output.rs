@@ -1,0 +1,157 @@
+//! Prints a result once: JSON for programs, text for people.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::environment::Environment;
+use crate::error::{CliError, Kind};
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const ODD: Style = AnsiColor::Yellow.on_default();
+
+/// How the user wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json,
+    Human,
+    /// JSON when stdout is not a terminal.
+    Auto,
+}
+
+/// A result that people can read.
+pub(crate) trait Report: Serialize {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+pub(crate) struct Printer {
+    json: bool,
+    progress: bool,
+}
+
+impl Printer {
+    pub(crate) fn new(format: Format, environment: &Environment) -> Self {
+        let json = match format {
+            Format::Json => true,
+            Format::Human => false,
+            Format::Auto => !environment.human && !environment.stdout_is_terminal,
+        };
+        Self { json, progress: environment.stderr_is_terminal }
+    }
+
+    /// Whether a bar may be drawn on stderr.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.progress
+    }
+
+    /// Prints a result.
+    pub(crate) fn print(&self, report: &impl Report) -> Result<(), CliError> {
+        let mut out = anstream::AutoStream::auto(io::stdout()).lock();
+        let printed = if self.json {
+            let text = serde_json::to_string(report).map_err(io::Error::from);
+            text.and_then(|text| writeln!(out, "{text}"))
+        } else {
+            report.write_human(&mut out)
+        };
+        match printed.and_then(|()| out.flush()) {
+            // Whoever reads our output has had enough of it.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => Ok(other?),
+        }
+    }
+
+    /// Prints an error and returns its exit code.
+    pub(crate) fn print_error(&self, error: &CliError) -> ExitCode {
+        print_error(self.json, error);
+        ExitCode::from(error.kind.exit_code())
+    }
+}
+
+fn print_error(json: bool, error: &CliError) {
+    #[derive(Serialize)]
+    struct Failure<'a> {
+        ok: bool,
+        error: &'a str,
+        code: &'a str,
+        #[serde(skip_serializing_if = "<[String]>::is_empty")]
+        causes: &'a [String],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hint: Option<&'a str>,
+    }
+    // There is nobody left to tell when even this cannot be written.
+    if json {
+        let failure = Failure {
+            ok: false,
+            error: &error.message,
+            code: error.code,
+            causes: &error.causes,
+            hint: error.hint.as_deref(),
+        };
+        let text = serde_json::to_string(&failure).unwrap_or_default();
+        writeln!(io::stdout(), "{text}").ok();
+        return;
+    }
+    let mut out = anstream::AutoStream::auto(io::stderr()).lock();
+    writeln!(out, "{BAD}error:{BAD:#} {}", error.message).ok();
+    for cause in &error.causes {
+        writeln!(out, "{DIM}cause:{DIM:#} {cause}").ok();
+    }
+    if let Some(hint) = &error.hint {
+        writeln!(out, "{BOLD}hint:{BOLD:#} {hint}").ok();
+    }
+}
+
+/// Prints what the argument parser has to say: help, version, or what was wrong.
+pub(crate) fn print_usage(error: &clap::Error, environment: &Environment) -> ExitCode {
+    error.print().ok();
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    let wants_json = std::env::args().any(|arg| arg == "--json");
+    if wants_json || (!environment.human && !environment.stdout_is_terminal) {
+        let text = error.render().to_string();
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let usage = CliError::new(Kind::Usage, "usage", message).hint("run it with --help");
+        print_error(true, &usage);
+    }
+    ExitCode::from(Kind::Usage.exit_code())
+}
+
+/// Writes a number of bytes for people.
+pub(crate) fn bytes(count: u64) -> String {
+    indicatif::HumanBytes(count).to_string()
+}
+
+/// Writes a count with its noun: `1 record`, `2 records`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// Text from an archive, without what could steer a terminal.
+pub(crate) fn safe(text: &str) -> String {
+    let replace = |c: char| if c.is_control() || is_bidi_control(c) { '\u{fffd}' } else { c };
+    text.chars().map(replace).collect()
+}
+
+fn is_bidi_control(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+}
+
+/// The first line of a text, shortened, for lists.
+pub(crate) fn title(text: &str) -> String {
+    const MAX_CHARS: usize = 72;
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = safe(line.trim_start_matches('#').trim_start());
+    if line.chars().count() <= MAX_CHARS {
+        return line;
+    }
+    let short: String = line.chars().take(MAX_CHARS - 1).collect();
+    format!("{short}…")
+}

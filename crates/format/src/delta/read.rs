@@ -1,0 +1,78 @@
+//! Opens a delta.
+
+use super::DeltaManifest;
+use super::operation::{self, OperationLine};
+use crate::archive::DELTA_RECORDS;
+use crate::archive::read::{Entries, Kind, OpenError, Opened, ReadEntryError, check_listed};
+use crate::container::read::Bytes;
+use crate::container::seal::Seal;
+use crate::limits::Limits;
+
+/// An open delta.
+pub struct Delta {
+    manifest: DeltaManifest,
+    entries: Entries,
+}
+
+impl Delta {
+    /// Opens a delta of a known length; structure, seal and manifest are checked.
+    pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
+        Self::from_opened(Opened::open(source, length, limits)?)
+    }
+
+    pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
+        opened.require(Kind::Delta)?;
+        let manifest: DeltaManifest = opened.parse_manifest()?;
+        check_listed(&opened.container, &manifest.entries)?;
+        if let Some(files) = &manifest.changes.files {
+            let put: Vec<_> = files.put.iter().map(|put| put.entry.clone()).collect();
+            check_listed(&opened.container, &put)?;
+        }
+        let entries = Entries::new(opened.container, &manifest.entries, opened.limits);
+        Ok(Self { manifest, entries })
+    }
+
+    /// Returns the manifest as it is in the delta.
+    #[must_use]
+    pub fn manifest(&self) -> &DeltaManifest {
+        &self.manifest
+    }
+
+    /// Returns the length of the file.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        self.entries.container.length()
+    }
+
+    /// Returns whether the file carries a digest of itself; a wrong one does not open.
+    #[must_use]
+    pub fn is_sealed(&self) -> bool {
+        self.entries.container.seal() == Seal::Intact
+    }
+
+    pub(crate) fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// Returns the entry that holds the operations on records, if there are any.
+    #[must_use]
+    pub fn records_entry(&self) -> Option<&str> {
+        let memory = self.manifest.changes.memory.as_ref()?;
+        Some(if memory.file.is_empty() { DELTA_RECORDS } else { &memory.file })
+    }
+
+    pub(crate) fn each_operation<E: From<ReadEntryError>>(
+        &self,
+        mut each: impl FnMut(OperationLine) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(path) = self.records_entry() else { return Ok(()) };
+        let mut lines = self.entries.lines(path)?;
+        loop {
+            let number = lines.number() + 1;
+            let located =
+                |source| ReadEntryError { entry: path.to_owned(), line: Some(number), source };
+            let Some((_, line)) = lines.next().map_err(located)? else { return Ok(()) };
+            each(operation::decode(line).map_err(located)?)?;
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Writes a file without what a plan found, and proves that it is gone.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Read, Seek as _, SeekFrom, Write};
+
+use super::needle::{Trace, search_entry};
+use super::plan::{Opening, PurgePlan, each_line, read_text};
+use super::{PurgeAudit, PurgeReason, PurgeScope};
+use crate::archive::read::ReadEntryError;
+use crate::archive::write::{MemoryIndex, Spool, to_document};
+use crate::archive::{DELTA_MANIFEST_DIALECT, MANIFEST};
+use crate::container::write::{ContainerWriter, Written};
+use crate::delta::{ContentFrom, SPLICE};
+use crate::id::{ItemId, RecordId};
+use crate::json;
+use crate::manifest::{Entry, Manifest};
+use crate::moment::Moment;
+use crate::unknown::Unknown;
+
+/// Who purges, why and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PurgeRequest {
+    /// A fresh id.
+    pub purge_id: ItemId,
+    /// Why.
+    pub reason: PurgeReason,
+    /// When it was asked for.
+    pub requested_at: Moment,
+    /// When it is done.
+    pub completed_at: Moment,
+    /// Who asked.
+    pub requested_by: Option<String>,
+}
+
+/// Why a plan could not be applied.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyPurgeError {
+    /// The text stands where it cannot be cut.
+    #[error("the text of record {id} also stands in {path}")]
+    Obstacle {
+        /// The record.
+        id: RecordId,
+        /// The place.
+        path: String,
+    },
+    /// Something could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadEntryError),
+    /// Writing failed.
+    #[error("cannot write {entry}")]
+    Io {
+        /// The entry being written.
+        entry: String,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+/// What applying a plan did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Purged {
+    /// What was purged, without any of it.
+    pub audit: PurgeAudit,
+    /// The length of the new file.
+    pub size_bytes: u64,
+    /// Entries copied as they lay in the old file.
+    pub entries_copied: u64,
+    /// Entries written anew.
+    pub entries_rewritten: Vec<String>,
+}
+
+/// What a search of the new file found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PurgeProof {
+    /// Entries that were searched.
+    pub entries: u64,
+    /// Their bytes, inflated.
+    pub bytes: u64,
+    /// Places that still hold a whole text or one of the records; empty when the purge is proved.
+    pub remains: Vec<String>,
+    /// Places that hold a single longer line of a purged text, which others may share.
+    pub lines: Vec<String>,
+    /// Records whose text is too short to be searched for.
+    pub too_short: Vec<RecordId>,
+}
+
+/// Writes a file without what the plan found.
+pub fn apply_purge<W: Write>(
+    file: &Opening,
+    plan: &PurgePlan,
+    request: PurgeRequest,
+    out: W,
+    spool: Box<dyn Spool>,
+    threads: usize,
+) -> Result<(W, Purged), ApplyPurgeError> {
+    if let Some(obstacle) = plan.obstacles.first() {
+        let (id, path) = (obstacle.id, obstacle.path.clone());
+        return Err(ApplyPurgeError::Obstacle { id, path });
+    }
+    let partitions: HashSet<&str> = plan.records.values().map(String::as_str).collect();
+    let mut partitions_affected: Vec<String> = partitions.iter().map(|&it| it.to_owned()).collect();
+    partitions_affected.sort();
+    let audit = PurgeAudit {
+        purge_id: request.purge_id,
+        agent_id: file.agent(),
+        scope: PurgeScope::RecordPurge,
+        record_ids: plan.records.keys().copied().collect(),
+        partitions_affected,
+        reason: request.reason,
+        requested_at: request.requested_at,
+        completed_at: request.completed_at,
+        requested_by: request.requested_by,
+        unknown: Unknown::default(),
+    };
+    let mut writer = Rewriter {
+        file,
+        plan,
+        container: ContainerWriter::new(out, threads),
+        spool,
+        written: HashMap::new(),
+        counts: HashMap::new(),
+        gone: plan.dropped_files.iter().cloned().collect(),
+        copied: 0,
+    };
+    writer.write_entries(&partitions)?;
+    match file {
+        Opening::Archive(archive) => {
+            let mut manifest = archive.manifest().clone();
+            writer.write_index(&mut manifest)?;
+            writer.update_manifest(&mut manifest);
+            manifest.purges.push(audit.clone());
+            writer.add(MANIFEST, &mut &to_document(&manifest)[..])?;
+        }
+        Opening::Delta(delta) => {
+            let mut manifest = delta.manifest().clone();
+            writer.update_entries(&mut manifest.entries);
+            if let Some(memory) = &mut manifest.changes.memory
+                && let Some(count) = writer.counts.get(memory.file.as_str())
+            {
+                memory.record_count = *count;
+            }
+            if let Some(files) = &mut manifest.changes.files {
+                files.put.retain(|put| !writer.gone.contains(&put.entry.path));
+                for put in &mut files.put {
+                    let spliced = format!("{SPLICE}{}", put.entry.path);
+                    if let Some(written) = writer.written.get(&put.entry.path) {
+                        put.entry.size = Some(written.size);
+                        put.entry.sha256 = Some(written.sha256.clone());
+                    } else if put.content == ContentFrom::Splice
+                        && writer.written.contains_key(&spliced)
+                    {
+                        // The whole file is known only together with the base.
+                        (put.entry.size, put.entry.sha256) = (None, None);
+                    }
+                }
+            }
+            // What the delta led to held the purged records.
+            manifest.target_checksum = None;
+            manifest.purges.push(audit.clone());
+            let name = if file.entries().container.get(DELTA_MANIFEST_DIALECT).is_some() {
+                DELTA_MANIFEST_DIALECT
+            } else {
+                MANIFEST
+            };
+            writer.add(name, &mut &to_document(&manifest)[..])?;
+        }
+    }
+    let mut entries_rewritten: Vec<String> = writer.written.keys().cloned().collect();
+    entries_rewritten.sort();
+    let entries_copied = writer.copied;
+    let in_end = |source| ApplyPurgeError::Io { entry: "the directory".to_owned(), source };
+    let (out, size_bytes) = writer.container.finish().map_err(in_end)?;
+    Ok((out, Purged { audit, size_bytes, entries_copied, entries_rewritten }))
+}
+
+/// Searches a new file for what a plan took out.
+pub fn prove_purge(file: &Opening, plan: &PurgePlan) -> Result<PurgeProof, ReadEntryError> {
+    let mut proof = PurgeProof { too_short: plan.too_short.clone(), ..PurgeProof::default() };
+    for entry in file.entries().container.entries() {
+        proof.entries += 1;
+        proof.bytes += entry.size;
+        search_entry(file.entries(), &entry.path, &plan.needles, |needle, trace| {
+            let place = format!("{} (text of {})", entry.path, needle.id);
+            match trace {
+                Trace::Whole => proof.remains.push(place),
+                Trace::Line => proof.lines.push(place),
+            }
+        })?;
+    }
+    for entry in file.record_entries() {
+        if file.entries().container.get(&entry).is_none() {
+            continue;
+        }
+        each_line(file, &entry, |number, line| {
+            let (head, _) = file.record_of(line).map_err(|source| ReadEntryError {
+                entry: entry.clone(),
+                line: Some(number),
+                source,
+            })?;
+            if plan.records.contains_key(&head.id) {
+                proof.remains.push(format!("{entry}:{number} (record {})", head.id));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(proof)
+}
+
+struct Rewriter<'a, W: Write> {
+    file: &'a Opening,
+    plan: &'a PurgePlan,
+    container: ContainerWriter<W>,
+    spool: Box<dyn Spool>,
+    /// Entries written anew.
+    written: HashMap<String, Written>,
+    /// Lines left in entries of records.
+    counts: HashMap<String, u64>,
+    /// Entries left out.
+    gone: HashSet<String>,
+    copied: u64,
+}
+
+impl<W: Write> Rewriter<'_, W> {
+    fn write_entries(&mut self, partitions: &HashSet<&str>) -> Result<(), ApplyPurgeError> {
+        let index = match self.file {
+            Opening::Archive(archive) => {
+                archive.manifest().layers.memory.as_ref().map(|it| it.index_file.as_str())
+            }
+            Opening::Delta(_) => None,
+        };
+        let container = &self.file.entries().container;
+        for entry in container.entries() {
+            let path = entry.path.as_str();
+            let is_manifest = path == MANIFEST || path == DELTA_MANIFEST_DIALECT;
+            if is_manifest || index == Some(path) || self.gone.contains(path) {
+                continue;
+            }
+            if partitions.contains(path) {
+                self.rewrite_records(path)?;
+            } else if let Some(cut) = self.plan.cuts.iter().find(|cut| cut.entry == path) {
+                let text = read_text(self.file.entries(), path)?.unwrap_or_default();
+                let mut rest = Vec::with_capacity(text.len());
+                let mut from = 0;
+                for part in &cut.parts {
+                    rest.extend_from_slice(&text.as_bytes()[from..part.start]);
+                    from = part.end;
+                }
+                rest.extend_from_slice(&text.as_bytes()[from..]);
+                self.add(path, &mut &rest[..])?;
+            } else {
+                let packed = container.packed(entry);
+                self.container
+                    .copy(&packed)
+                    .map_err(|source| ApplyPurgeError::Io { entry: path.to_owned(), source })?;
+                self.copied += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes an entry of records without the purged ones; the other lines keep their bytes.
+    fn rewrite_records(&mut self, path: &str) -> Result<(), ApplyPurgeError> {
+        let failed = |source| ApplyPurgeError::Io { entry: path.to_owned(), source };
+        self.spool.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let (mut count, mut length) = (0, 0);
+        let mut error = None;
+        {
+            let mut spool = io::BufWriter::new(&mut self.spool);
+            each_line(self.file, path, |number, line| {
+                let (head, _) = self.file.record_of(line).map_err(|source| ReadEntryError {
+                    entry: path.to_owned(),
+                    line: Some(number),
+                    source,
+                })?;
+                if self.plan.records.contains_key(&head.id) || error.is_some() {
+                    return Ok(());
+                }
+                count += 1;
+                length += line.len() as u64 + 1;
+                error = spool.write_all(line).and_then(|()| spool.write_all(b"\n")).err();
+                Ok(())
+            })?;
+            error = error.or(spool.flush().err());
+        }
+        if let Some(error) = error {
+            return Err(failed(error));
+        }
+        self.counts.insert(path.to_owned(), count);
+        let is_partition = matches!(self.file, Opening::Archive(_));
+        if count == 0 && is_partition {
+            self.gone.insert(path.to_owned());
+            return Ok(());
+        }
+        self.spool.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let mut content = (&mut self.spool).take(length);
+        let written = self.container.add(path, &mut content).map_err(failed)?;
+        self.written.insert(path.to_owned(), written);
+        Ok(())
+    }
+
+    fn add(&mut self, path: &str, content: &mut dyn Read) -> Result<(), ApplyPurgeError> {
+        let written = self
+            .container
+            .add(path, content)
+            .map_err(|source| ApplyPurgeError::Io { entry: path.to_owned(), source })?;
+        self.written.insert(path.to_owned(), written);
+        Ok(())
+    }
+
+    /// Writes the index anew; one that we do not understand is copied.
+    fn write_index(&mut self, manifest: &mut Manifest) -> Result<(), ApplyPurgeError> {
+        let Some(memory) = &manifest.layers.memory else { return Ok(()) };
+        let path = memory.index_file.clone();
+        let container = &self.file.entries().container;
+        let Some(entry) = container.get(&path) else { return Ok(()) };
+        let bytes = self.file.entries().read_document(&path)?;
+        let Ok(mut index) = json::parse::<MemoryIndex>(&bytes) else {
+            let packed = container.packed(entry);
+            self.copied += 1;
+            return self
+                .container
+                .copy(&packed)
+                .map_err(|source| ApplyPurgeError::Io { entry: path, source });
+        };
+        index.partitions.retain(|partition| !self.gone.contains(&partition.file));
+        for partition in &mut index.partitions {
+            if let (Some(written), Some(count)) =
+                (self.written.get(&partition.file), self.counts.get(&partition.file))
+            {
+                partition.record_count = *count;
+                partition.size = written.size;
+                partition.sha256.clone_from(&written.sha256);
+            }
+        }
+        self.add(&path, &mut &to_document(&index)[..])
+    }
+
+    fn update_manifest(&self, manifest: &mut Manifest) {
+        if let Some(memory) = &mut manifest.layers.memory {
+            memory.partitions.retain(|partition| !self.gone.contains(&partition.file));
+            for partition in &mut memory.partitions {
+                if let Some(count) = self.counts.get(&partition.file) {
+                    partition.record_count = *count;
+                }
+            }
+            let removed = self.plan.records.len() as u64;
+            memory.record_count = memory.record_count.saturating_sub(removed);
+        }
+        if !manifest.entries.is_empty() {
+            self.update_entries(&mut manifest.entries);
+            manifest.checksum = Some(Manifest::checksum_of(&manifest.entries));
+        }
+    }
+
+    fn update_entries(&self, entries: &mut Vec<Entry>) {
+        entries.retain(|entry| !self.gone.contains(&entry.path));
+        for entry in entries {
+            if let Some(written) = self.written.get(&entry.path) {
+                entry.size = Some(written.size);
+                entry.sha256 = Some(written.sha256.clone());
+            }
+        }
+    }
+}

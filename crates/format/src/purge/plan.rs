@@ -1,0 +1,372 @@
+//! Finds what has to go.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::Read as _;
+use std::ops::Range;
+
+use super::needle::{Needle, Trace, search_entry};
+use crate::archive::record_line::RecordHead;
+use crate::archive::read::{Archive, CarriedFile, Entries, Kind, OpenError, Opened, ReadEntryError};
+use crate::archive::{ARTIFACTS, RAW};
+use crate::container::read::Bytes;
+use crate::delta::SPLICE;
+use crate::delta::operation;
+use crate::delta::read::Delta;
+use crate::id::{AgentId, RecordId};
+use crate::json::{self, ReadJsonError};
+use crate::limits::Limits;
+use crate::record::Record;
+
+/// Files up to this size can be cut; larger ones are not text.
+const MAX_CUT_BYTES: u64 = 256 << 20;
+
+/// An archive or a delta, open.
+pub enum Opening {
+    /// A snapshot.
+    Archive(Box<Archive>),
+    /// A change between two snapshots.
+    Delta(Box<Delta>),
+}
+
+impl Opening {
+    /// Opens whichever the file is.
+    pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
+        let opened = Opened::open(source, length, limits)?;
+        Ok(match opened.kind {
+            Kind::Archive => Self::Archive(Box::new(Archive::from_opened(opened)?)),
+            Kind::Delta => Self::Delta(Box::new(Delta::from_opened(opened)?)),
+        })
+    }
+
+    /// Returns the agent.
+    #[must_use]
+    pub fn agent(&self) -> AgentId {
+        match self {
+            Self::Archive(archive) => archive.manifest().agent.id,
+            Self::Delta(delta) => delta.manifest().agent.id,
+        }
+    }
+
+    pub(crate) fn entries(&self) -> &Entries {
+        match self {
+            Self::Archive(archive) => archive.entries(),
+            Self::Delta(delta) => delta.entries(),
+        }
+    }
+
+    pub(crate) fn record_entries(&self) -> Vec<String> {
+        match self {
+            Self::Archive(archive) => archive.partitions().map(str::to_owned).collect(),
+            Self::Delta(delta) => delta.records_entry().map(str::to_owned).into_iter().collect(),
+        }
+    }
+
+    pub(crate) fn is_carried(&self, path: &str) -> bool {
+        path.starts_with(RAW) || path.starts_with(ARTIFACTS) || path.starts_with(SPLICE)
+    }
+
+    /// Returns the record of a line, without the operation that a delta puts before it.
+    pub(crate) fn record_of(&self, line: &[u8]) -> Result<(RecordHead, Vec<u8>), ReadJsonError> {
+        match self {
+            Self::Archive(_) => Ok((RecordHead::parse(line)?, line.to_vec())),
+            Self::Delta(_) => operation::decode(line).map(|line| (line.head, line.record)),
+        }
+    }
+}
+
+/// Why a purge could not be planned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanPurgeError {
+    /// Records that are not there.
+    #[error("there is no record with the id {}", list(ids))]
+    NotThere {
+        /// Their ids.
+        ids: Vec<RecordId>,
+    },
+    /// Files to leave out that are not there.
+    #[error("there is no file {path:?} to leave out")]
+    NoSuchFile {
+        /// The path.
+        path: String,
+    },
+    /// Something could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadEntryError),
+}
+
+fn list(ids: &[RecordId]) -> String {
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What a purge would do.
+pub struct PurgePlan {
+    /// The records, with the entry each is in.
+    pub records: BTreeMap<RecordId, String>,
+    /// Parts of carried files that hold their text.
+    pub cuts: Vec<FileCut>,
+    /// Carried files that are left out as a whole, because the caller said so.
+    pub dropped_files: Vec<String>,
+    /// Places that hold the text and cannot be cut; a plan with any cannot be applied.
+    pub obstacles: Vec<Obstacle>,
+    /// Records whose text is too short to be searched for.
+    pub too_short: Vec<RecordId>,
+    pub(crate) needles: Vec<Needle>,
+}
+
+/// What is cut from one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileCut {
+    /// The entry.
+    pub entry: String,
+    /// The parts, in bytes, in order, not overlapping.
+    pub parts: Vec<Range<usize>>,
+}
+
+/// A place that holds the text of a record and cannot be cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// The record whose text it is.
+    pub id: RecordId,
+    /// The entry, with the line where it has lines.
+    pub path: String,
+    /// The other record that holds it, when it is one.
+    pub held_by: Option<RecordId>,
+}
+
+impl PurgePlan {
+    /// Plans to purge records; `drop_files` are entries to leave out as a whole.
+    pub fn new(
+        file: &Opening,
+        ids: &[RecordId],
+        drop_files: &[String],
+    ) -> Result<Self, PlanPurgeError> {
+        let wanted: HashSet<RecordId> = ids.iter().copied().collect();
+        let found = find_records(file, &wanted)?;
+        let records: BTreeMap<_, _> = found.iter().map(|it| (it.record.id, it.entry.clone())).collect();
+        let missing: Vec<_> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
+        if !missing.is_empty() {
+            return Err(PlanPurgeError::NotThere { ids: missing });
+        }
+        for path in drop_files {
+            if !file.is_carried(path) || file.entries().container.get(path).is_none() {
+                return Err(PlanPurgeError::NoSuchFile { path: path.clone() });
+            }
+        }
+        // A delta may hold a record more than once and a tombstone has no text of its own.
+        let texts = found.iter().filter(|it| it.record.status != crate::record::Status::Deleted);
+        let needles: Vec<Needle> =
+            texts.map(|it| Needle::new(it.record.id, &it.record.content)).collect();
+        let too_short =
+            needles.iter().filter(|it| !it.is_searchable()).map(|it| it.id).collect();
+        let mut plan = Self {
+            records,
+            cuts: Vec::new(),
+            dropped_files: drop_files.to_vec(),
+            obstacles: Vec::new(),
+            too_short,
+            needles,
+        };
+        plan.search_records(file)?;
+        plan.search_rest(file, &found)?;
+        plan.obstacles.sort_by(|a, b| (a.id, &a.path).cmp(&(b.id, &b.path)));
+        Ok(plan)
+    }
+
+    /// Returns true when the text can be taken out of the whole file.
+    #[must_use]
+    pub fn can_apply(&self) -> bool {
+        self.obstacles.is_empty()
+    }
+
+    /// Looks for the text in records that stay.
+    fn search_records(&mut self, file: &Opening) -> Result<(), PlanPurgeError> {
+        for entry in file.record_entries() {
+            each_line(file, &entry, |number, line| {
+                let (head, record) = file.record_of(line).map_err(|source| ReadEntryError {
+                    entry: entry.clone(),
+                    line: Some(number),
+                    source,
+                })?;
+                if self.records.contains_key(&head.id) {
+                    return Ok(());
+                }
+                let Ok(text) = json::parse::<serde_json::Value>(&record) else { return Ok(()) };
+                for needle in &self.needles {
+                    if holds(&text, needle) {
+                        self.obstacles.push(Obstacle {
+                            id: needle.id,
+                            path: format!("{entry}:{number}"),
+                            held_by: Some(head.id),
+                        });
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Looks for the text in everything that is not a record.
+    fn search_rest(&mut self, file: &Opening, found: &[Found]) -> Result<(), PlanPurgeError> {
+        let record_entries: HashSet<String> = file.record_entries().into_iter().collect();
+        for entry in file.entries().container.entries() {
+            let path = entry.path.as_str();
+            if record_entries.contains(path) || self.dropped_files.iter().any(|it| it == path) {
+                continue;
+            }
+            let mut holders = Vec::new();
+            search_entry(file.entries(), path, &self.needles, |needle, trace| {
+                if trace == Trace::Whole {
+                    holders.push(needle.id);
+                }
+            })?;
+            let own = found.iter().filter(|it| it.is_from(path)).count() > 0;
+            if holders.is_empty() && !own {
+                continue;
+            }
+            let text = if file.is_carried(path) && entry.size <= MAX_CUT_BYTES {
+                read_text(file.entries(), path)?
+            } else {
+                None
+            };
+            match text {
+                Some(text) => {
+                    let parts = self.parts_to_cut(&text, path, found);
+                    if !parts.is_empty() {
+                        self.cuts.push(FileCut { entry: path.to_owned(), parts });
+                    }
+                }
+                None => self.obstacles.extend(holders.into_iter().map(|id| Obstacle {
+                    id,
+                    path: path.to_owned(),
+                    held_by: None,
+                })),
+            }
+        }
+        Ok(())
+    }
+
+    fn parts_to_cut(&self, text: &str, path: &str, found: &[Found]) -> Vec<Range<usize>> {
+        let bytes = text.as_bytes();
+        let mut parts: Vec<Range<usize>> = Vec::new();
+        for needle in &self.needles {
+            let mut from = 0;
+            while let Some(part) = needle.find_whole(&bytes[from..]) {
+                parts.push(from + part.start..with_line_end(bytes, from + part.end));
+                from += part.end;
+            }
+        }
+        // The lines that the record says it came from, if they still hold it in another spacing,
+        // or if its text is too short to be searched for.
+        for record in found.iter().filter(|it| it.is_from(path)) {
+            if let Some(part) = record.lines_in(text) {
+                let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+                if squeeze(&text[part.clone()]) == squeeze(&record.record.content) {
+                    parts.push(part);
+                }
+            }
+        }
+        parts.sort_by_key(|part| part.start);
+        let mut merged: Vec<Range<usize>> = Vec::new();
+        for part in parts {
+            match merged.last_mut() {
+                Some(last) if part.start <= last.end => last.end = last.end.max(part.end),
+                _ => merged.push(part),
+            }
+        }
+        merged
+    }
+}
+
+/// A record that is to be purged.
+struct Found {
+    record: Record,
+    entry: String,
+}
+
+impl Found {
+    /// Returns true when the record says that it came from a carried file.
+    fn is_from(&self, path: &str) -> bool {
+        let Some(origin) = &self.record.source.origin_file else { return false };
+        let file = CarriedFile { entry: crate::manifest::Entry::new(path) };
+        path.starts_with(RAW) && file.location().1 == origin.as_bytes()
+    }
+
+    fn lines_in(&self, text: &str) -> Option<Range<usize>> {
+        #[derive(serde::Deserialize)]
+        struct Lines {
+            line_start: usize,
+            line_end: usize,
+        }
+        let lines: Lines = self.record.raw_source_format.as_ref()?.parse().ok()?;
+        let mut starts = vec![0];
+        starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
+        let start = *starts.get(lines.line_start.checked_sub(1)?)?;
+        let end = starts.get(lines.line_end).copied().unwrap_or(text.len());
+        (start < end).then_some(start..end)
+    }
+}
+
+fn find_records(file: &Opening, wanted: &HashSet<RecordId>) -> Result<Vec<Found>, ReadEntryError> {
+    let mut found = Vec::new();
+    for entry in file.record_entries() {
+        each_line(file, &entry, |number, line| {
+            let located =
+                |source| ReadEntryError { entry: entry.clone(), line: Some(number), source };
+            let (head, record) = file.record_of(line).map_err(located)?;
+            if wanted.contains(&head.id) {
+                let record = json::parse::<Record>(&record).map_err(located)?;
+                found.push(Found { record, entry: entry.clone() });
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+pub(crate) fn each_line(
+    file: &Opening,
+    entry: &str,
+    mut each: impl FnMut(u64, &[u8]) -> Result<(), ReadEntryError>,
+) -> Result<(), ReadEntryError> {
+    let mut lines = file.entries().lines(entry)?;
+    loop {
+        let number = lines.number() + 1;
+        let located =
+            |source| ReadEntryError { entry: entry.to_owned(), line: Some(number), source };
+        match lines.next().map_err(located)? {
+            Some((number, line)) => each(number, line)?,
+            None => return Ok(()),
+        }
+    }
+}
+
+fn holds(value: &serde_json::Value, needle: &Needle) -> bool {
+    match value {
+        serde_json::Value::String(text) => needle.find_whole(text.as_bytes()).is_some(),
+        serde_json::Value::Array(list) => list.iter().any(|value| holds(value, needle)),
+        serde_json::Value::Object(map) => map.values().any(|value| holds(value, needle)),
+        _ => false,
+    }
+}
+
+/// Reads a file that is text; `None` when it is not.
+pub(crate) fn read_text(entries: &Entries, path: &str) -> Result<Option<String>, ReadEntryError> {
+    let mut bytes = Vec::new();
+    entries.reader(path)?.read_to_end(&mut bytes).map_err(|error| ReadEntryError {
+        entry: path.to_owned(),
+        line: None,
+        source: ReadJsonError::Io(error),
+    })?;
+    Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
+}
+
+/// Extends a part to the end of its line, where only the line end is missing.
+fn with_line_end(bytes: &[u8], end: usize) -> usize {
+    match &bytes[end..] {
+        [b'\r', b'\n', ..] => end + 2,
+        [b'\n', ..] => end + 1,
+        _ => end,
+    }
+}

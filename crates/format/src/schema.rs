@@ -1,0 +1,141 @@
+//! The JSON Schemas of what we write, made from the types.
+
+use std::sync::OnceLock;
+
+use jsonschema::Validator;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
+
+use crate::archive::write::MemoryIndex;
+use crate::attachments::Attachments;
+use crate::credentials::Credentials;
+use crate::delta::DeltaManifest;
+use crate::identity::Identity;
+use crate::manifest::Manifest;
+use crate::principals::Principals;
+use crate::purge::PurgeAudit;
+use crate::record::Record;
+
+/// A document of the format that has a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// `manifest.json` of an archive.
+    Manifest,
+    /// `manifest.json` of a delta.
+    DeltaManifest,
+    /// One line of a partition.
+    Record,
+    /// `identity.json`.
+    Identity,
+    /// `principals.json`.
+    Principals,
+    /// `credentials.json`.
+    Credentials,
+    /// `attachments.json`.
+    Attachments,
+    /// `memory/index.json`.
+    MemoryIndex,
+    /// One purge in a manifest.
+    PurgeAudit,
+}
+
+impl Document {
+    /// Every document.
+    pub const ALL: [Self; 9] = [
+        Self::Manifest,
+        Self::DeltaManifest,
+        Self::Record,
+        Self::Identity,
+        Self::Principals,
+        Self::Credentials,
+        Self::Attachments,
+        Self::MemoryIndex,
+        Self::PurgeAudit,
+    ];
+
+    /// Returns the name of its schema file, without the ending.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Manifest => "manifest",
+            Self::DeltaManifest => "delta-manifest",
+            Self::Record => "memory-record",
+            Self::Identity => "identity",
+            Self::Principals => "principals",
+            Self::Credentials => "credentials",
+            Self::Attachments => "attachments",
+            Self::MemoryIndex => "memory-index",
+            Self::PurgeAudit => "purge-audit",
+        }
+    }
+
+    pub(crate) fn validator(self) -> &'static Validator {
+        static VALIDATORS: [OnceLock<Validator>; Document::ALL.len()] =
+            [const { OnceLock::new() }; Document::ALL.len()];
+        VALIDATORS[self as usize].get_or_init(|| {
+            jsonschema::options()
+                .should_validate_formats(true)
+                .build(&schema_of(self))
+                .expect("a schema made from a type is a schema")
+        })
+    }
+}
+
+/// Returns the JSON Schema (draft 2020-12) of a document.
+#[must_use]
+pub fn schema_of(document: Document) -> Value {
+    fn schema<T: JsonSchema>() -> Schema {
+        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
+    }
+    let mut schema = match document {
+        Document::Manifest => schema::<Manifest>(),
+        Document::DeltaManifest => schema::<DeltaManifest>(),
+        Document::Record => schema::<Record>(),
+        Document::Identity => schema::<Identity>(),
+        Document::Principals => schema::<Principals>(),
+        Document::Credentials => schema::<Credentials>(),
+        Document::Attachments => schema::<Attachments>(),
+        Document::MemoryIndex => schema::<MemoryIndex>(),
+        Document::PurgeAudit => schema::<PurgeAudit>(),
+    };
+    RecursiveTransform(tidy).transform(&mut schema);
+    schema.to_value()
+}
+
+/// Makes a generated schema say what we mean.
+fn tidy(schema: &mut Schema) {
+    if let Some(format) = schema.remove("format")
+        && !is_machine_format(&format)
+    {
+        schema.insert("format".to_owned(), format);
+    }
+    // A list that may be left out is a `Vec` too, which the generator takes for required; the
+    // ones that are required are marked.
+    let properties = schema.get("properties").and_then(Value::as_object).cloned();
+    let Some(properties) = properties else { return };
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| {
+            let property = name.as_str().and_then(|name| properties.get(name));
+            property.is_none_or(|it| {
+                it.get("type") != Some(&"array".into()) || it.get(REQUIRED_LIST).is_some()
+            })
+        });
+    }
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            property.remove(REQUIRED_LIST);
+        }
+    }
+}
+
+/// Marks a list that must be there.
+const REQUIRED_LIST: &str = "x-required";
+
+/// Formats such as `uint64` say how Rust holds a number and mean nothing to others.
+fn is_machine_format(format: &Value) -> bool {
+    format.as_str().is_some_and(|name| {
+        name.starts_with("uint") || name.starts_with("int") || matches!(name, "float" | "double")
+    })
+}

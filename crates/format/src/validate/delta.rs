@@ -1,0 +1,125 @@
+//! Checks a delta.
+
+use std::collections::HashSet;
+
+use super::record::Records;
+use super::{Findings, archive, chain, layers};
+use crate::archive::{Layer, MANIFEST};
+use crate::delta::ContentFrom;
+use crate::delta::SPLICE;
+use crate::delta::operation::{self, Operation};
+use crate::delta::read::Delta;
+use crate::json::ReadJsonError;
+
+pub(super) fn check(delta: &Delta, findings: &mut Findings) {
+    let manifest = delta.manifest();
+    archive::check_version(&manifest.alf_version, findings);
+    archive::check_listing(delta.entries(), &manifest.entries, findings);
+    let mut read =
+        HashSet::from([MANIFEST.to_owned(), crate::archive::DELTA_MANIFEST_DIALECT.to_owned()]);
+    check_layers(delta, findings, &mut read);
+    check_records(delta, findings, &mut read);
+    check_files(delta, findings);
+    archive::drain_rest(delta.entries(), &read, findings);
+    if manifest.entries.is_empty() {
+        findings.note("no-digests", MANIFEST, "the manifest has no digests; only CRCs were checked");
+    }
+}
+
+fn check_layers(delta: &Delta, findings: &mut Findings, read: &mut HashSet<String>) {
+    let changes = &delta.manifest().changes;
+    for layer in Layer::ALL {
+        let file = match layer {
+            Layer::Identity => changes.identity.as_ref().and_then(|it| it.file.as_ref()),
+            Layer::Principals => changes.principals.as_ref().and_then(|it| it.file.as_ref()),
+            Layer::Credentials => changes.credentials.as_ref().and_then(|it| it.file.as_ref()),
+            Layer::Attachments => changes.attachments.as_ref().and_then(|it| it.file.as_ref()),
+        };
+        let Some(file) = file else { continue };
+        read.insert(file.clone());
+        match delta.entries().read_layer(layer, file) {
+            Ok(bytes) => {
+                findings.counts.entries += 1;
+                findings.counts.bytes += bytes.len() as u64;
+                layers::check(layer, file, &bytes, delta.manifest().agent.id, findings);
+            }
+            Err(error) => {
+                findings.error("unreadable", &**file, chain(&error));
+            }
+        }
+    }
+}
+
+fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<String>) {
+    let (Some(entry), Some(memory)) = (delta.records_entry(), &delta.manifest().changes.memory)
+    else {
+        return;
+    };
+    read.insert(entry.to_owned());
+    let mut lines = match delta.entries().lines(entry) {
+        Ok(lines) => lines,
+        Err(error) => return findings.error("unreadable", entry, chain(&error)),
+    };
+    findings.counts.entries += 1;
+    let mut records = Records::new(delta.manifest().agent.id);
+    let mut count = 0;
+    loop {
+        let line = match lines.next() {
+            Ok(None) => break,
+            Ok(Some(line)) => line,
+            Err(error) => {
+                let path = format!("{entry}:{}", lines.number());
+                let io = matches!(error, ReadJsonError::Io(_));
+                findings.error("unreadable", path, chain(&error));
+                if io {
+                    break;
+                }
+                continue;
+            }
+        };
+        count += 1;
+        let (number, line) = line;
+        let path = format!("{entry}:{number}");
+        match operation::decode(line) {
+            Err(error) => findings.error("shape", path, chain(&error)),
+            Ok(decoded) => {
+                if decoded.operation.is_none() {
+                    findings.surprise("memory-record#/operation (word)".to_owned());
+                }
+                let record = records.check(entry, number, &decoded.record, findings);
+                let stone = operation::tombstone(
+                    decoded.head.id,
+                    decoded.head.agent_id,
+                    decoded.head.created_at(),
+                );
+                if decoded.operation == Some(Operation::Delete)
+                    && record.is_some_and(|record| record.content != stone.content)
+                {
+                    let message = "the tombstone still holds the deleted text";
+                    findings.warning("content-in-tombstone", format!("{path}#/content"), message);
+                }
+            }
+        }
+    }
+    findings.counts.records = count;
+    if count != memory.record_count {
+        let path = "manifest.json#/changes/memory/record_count";
+        findings.error("count", path, format!("{entry} has {count} lines"));
+    }
+    // References may lead into the base, which is not here.
+}
+
+fn check_files(delta: &Delta, findings: &mut Findings) {
+    let Some(files) = &delta.manifest().changes.files else { return };
+    for (n, put) in files.put.iter().enumerate() {
+        let path = match put.content.effective() {
+            ContentFrom::Delta => put.entry.path.clone(),
+            ContentFrom::Splice => format!("{SPLICE}{}", put.entry.path),
+            _ => continue,
+        };
+        if delta.entries().container.get(&path).is_none() {
+            let at = format!("manifest.json#/changes/files/put/{n}");
+            findings.error("missing", at, format!("there is no entry {path}"));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Checks the shape of a document: by its type when that fits, else by its schema, which names
+//! every fault and not only the first.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Findings;
+use crate::attachments::Attachments;
+use crate::credentials::Credentials;
+use crate::delta::DeltaManifest;
+use crate::identity::Identity;
+use crate::json::{self, ReadJsonError};
+use crate::manifest::Manifest;
+use crate::principals::Principals;
+use crate::record::Record;
+use crate::schema::Document;
+use crate::survey::Survey;
+
+/// Parses a document as its type; reports every fault of its shape where that does not work.
+///
+/// Ranges are not in the types, so a parsed value is checked against the schema too. A partition's
+/// lines are many and have checks of their own: see [`parse_record`].
+pub(super) fn parse<T: DeserializeOwned + Survey>(
+    document: Document,
+    path: &str,
+    bytes: &[u8],
+    findings: &mut Findings,
+) -> Option<T> {
+    let before = findings.errors.len();
+    let parsed = json::parse::<T>(bytes);
+    report_schema(document, path, bytes, findings);
+    match parsed {
+        Ok(value) => {
+            findings.survey(document.name(), &value);
+            Some(value)
+        }
+        Err(error) => {
+            if findings.errors.len() == before {
+                findings.error("shape", path, describe(document, &error));
+            }
+            None
+        }
+    }
+}
+
+/// Parses a record's line; the schema is asked only when the type does not fit.
+pub(super) fn parse_record(path: &str, line: &[u8], findings: &mut Findings) -> Option<Record> {
+    match json::parse::<Record>(line) {
+        Ok(record) => Some(record),
+        Err(error) => {
+            let before = findings.errors.len();
+            report_schema(Document::Record, path, line, findings);
+            if findings.errors.len() == before {
+                findings.error("shape", path, describe(Document::Record, &error));
+            }
+            None
+        }
+    }
+}
+
+/// Checks the shape of a document and forgets its value.
+pub(super) fn check_document(
+    document: Document,
+    path: &str,
+    bytes: &[u8],
+    findings: &mut Findings,
+) {
+    match document {
+        Document::Manifest => drop(parse::<Manifest>(document, path, bytes, findings)),
+        Document::DeltaManifest => drop(parse::<DeltaManifest>(document, path, bytes, findings)),
+        Document::Identity => drop(parse::<Identity>(document, path, bytes, findings)),
+        Document::Principals => drop(parse::<Principals>(document, path, bytes, findings)),
+        Document::Credentials => drop(parse::<Credentials>(document, path, bytes, findings)),
+        Document::Attachments => drop(parse::<Attachments>(document, path, bytes, findings)),
+        Document::Record | Document::MemoryIndex | Document::PurgeAudit => {}
+    }
+}
+
+fn report_schema(document: Document, path: &str, bytes: &[u8], findings: &mut Findings) {
+    if json::check_depth(bytes).is_err() {
+        return;
+    }
+    let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return };
+    for fault in document.validator().iter_errors(&value) {
+        // Masked: the value may be a secret.
+        let place = fault.instance_path().to_string();
+        findings.error("schema", format!("{path}#{place}"), fault.masked().to_string());
+    }
+}
+
+fn describe(document: Document, error: &ReadJsonError) -> String {
+    match error {
+        // The parser quotes the value it stumbled over; in credentials that may be a secret.
+        ReadJsonError::Json(cause) if document == Document::Credentials => {
+            let (line, column) = (cause.line(), cause.column());
+            format!("{error} (line {line}, column {column})")
+        }
+        ReadJsonError::Json(cause) => format!("{error}: {cause}"),
+        _ => super::chain(error),
+    }
+}
