@@ -10,6 +10,7 @@
 //! so without a seal a flipped bit in a header could go unnoticed.
 
 pub(crate) mod deflate;
+mod end;
 pub(crate) mod read;
 pub(crate) mod seal;
 pub(crate) mod write;

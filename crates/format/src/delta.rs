@@ -29,7 +29,7 @@ object! {
     /// What a delta holds, and between which snapshots it lies.
     pub struct DeltaManifest {
         /// The version of the format; `1.0.0`.
-        #[schemars(regex(pattern = r"^\d+\.\d+\.\d+$"))]
+        #[schemars(regex(pattern = r"^\d+\.\d+\.\d+([-+].+)?$"))]
         required alf_version: String,
         /// The moment of the target.
         required created_at: Moment,

@@ -21,7 +21,7 @@ object! {
     /// What an archive holds.
     pub struct Manifest {
         /// The version of the format; `1.0.0`.
-        #[schemars(regex(pattern = r"^\d+\.\d+\.\d+$"))]
+        #[schemars(regex(pattern = r"^\d+\.\d+\.\d+([-+].+)?$"))]
         required alf_version: String,
         /// The moment the snapshot stands for.
         required created_at: Moment,

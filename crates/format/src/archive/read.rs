@@ -18,7 +18,7 @@ use super::{ARTIFACTS, DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};
 use crate::container::read::{Bytes, Container, ContainerError, EntryReader};
 use crate::container::seal::Seal;
 use crate::digest::Digesting;
-use crate::entry_path::{self, NameFault};
+use crate::entry_path::{self, NameFault, Names};
 use crate::json::{self, Lines, ReadJsonError};
 use crate::limits::Limits;
 use crate::manifest::{Entry, EntryKind, Manifest};
@@ -39,6 +39,9 @@ pub enum OpenError {
     /// No manifest.
     #[error("the archive has no manifest")]
     NoManifest,
+    /// The manifest of an archive and that of a delta.
+    #[error("the archive has two manifests")]
+    TwoManifests,
     /// The manifest is not what it should be.
     #[error("cannot read {entry}")]
     Manifest {
@@ -149,10 +152,13 @@ impl Opened {
         if container.seal() == Seal::Broken {
             return Err(OpenError::SealBroken);
         }
-        let manifest_entry = [DELTA_MANIFEST_DIALECT, MANIFEST]
+        let mut manifests = [DELTA_MANIFEST_DIALECT, MANIFEST]
             .into_iter()
-            .find(|name| container.get(name).is_some())
-            .ok_or(OpenError::NoManifest)?;
+            .filter(|name| container.get(name).is_some());
+        let manifest_entry = manifests.next().ok_or(OpenError::NoManifest)?;
+        if manifests.next().is_some() {
+            return Err(OpenError::TwoManifests);
+        }
         let in_manifest = |source| OpenError::Manifest { entry: manifest_entry, source };
         let entry = container.get(manifest_entry).ok_or(OpenError::NoManifest)?;
         let manifest = json::read_all(&mut container.read(entry, None), limits.max_document_bytes)
@@ -439,7 +445,15 @@ impl Archive {
         self.entries.reader(path)
     }
 
-    pub(crate) fn compute_digest(&self, path: &str) -> Result<String, ReadEntryError> {
+    /// Returns the digest of an entry: the manifest's, or a computed one where it has none.
+    pub(crate) fn digest_of(&self, path: &str) -> Result<String, ReadEntryError> {
+        match self.entries.digest(path) {
+            Some(digest) => Ok(digest.to_owned()),
+            None => self.compute_digest(path),
+        }
+    }
+
+    fn compute_digest(&self, path: &str) -> Result<String, ReadEntryError> {
         let mut digest = Digesting::new(std::io::sink());
         std::io::copy(&mut self.entries.reader(path)?, &mut digest).map_err(|error| {
             ReadEntryError {
@@ -455,11 +469,23 @@ impl Archive {
 /// Checks the paths that a manifest lists: links and folders have no entry of their own, and the
 /// true name of a file is not checked by the container.
 pub(crate) fn check_listed(container: &Container, listed: &[Entry]) -> Result<(), ContainerError> {
+    let collision = |entry: &Entry| ContainerError::Collision { name: entry.path.clone() };
+    let mut names = Names::default();
+    for entry in container.entries() {
+        names.insert_file(&entry.path);
+    }
+    // What the workspace had there, when that is not what the archive calls it.
+    let mut true_paths: HashMap<Vec<u8>, &Entry> = HashMap::new();
     for entry in listed {
         let unsafe_name = |fault| ContainerError::UnsafeName { name: entry.path.clone(), fault };
         entry_path::check(&entry.path).map_err(unsafe_name)?;
-        if *entry.kind() != EntryKind::File && container.get(&entry.path).is_some() {
-            return Err(ContainerError::Collision { name: entry.path.clone() });
+        let is_new = match entry.kind() {
+            EntryKind::File | EntryKind::Unknown(_) => true,
+            EntryKind::Symlink => names.insert_file(&entry.path),
+            EntryKind::Directory => names.insert_folder(&entry.path),
+        };
+        if !is_new {
+            return Err(collision(entry));
         }
         let file = CarriedFile { entry: entry.clone() };
         if let Some(name) = file.true_name() {
@@ -467,6 +493,22 @@ pub(crate) fn check_listed(container: &Container, listed: &[Entry]) -> Result<()
             entry_path::spell(&name).map_err(unsafe_name)?;
             if name.contains(&0) {
                 return Err(unsafe_name(NameFault::Control));
+            }
+        }
+        match true_paths.insert(file.order(), entry) {
+            Some(twin) if twin.path == entry.path => {
+                let what = "the manifest lists an entry twice";
+                return Err(ContainerError::Damaged { what, entry: Some(entry.path.clone()) });
+            }
+            Some(_) => return Err(collision(entry)),
+            None => {}
+        }
+    }
+    for (path, entry) in &true_paths {
+        for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+            let above = true_paths.get(&path[..at]);
+            if above.is_some_and(|above| *above.kind() != EntryKind::Directory) {
+                return Err(collision(entry));
             }
         }
     }

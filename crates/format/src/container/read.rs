@@ -6,14 +6,17 @@
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 
 use flate2::bufread::DeflateDecoder;
+use rawzip::extra_fields::ExtraFields;
 use rawzip::{
     CompressionMethod, RECOMMENDED_BUFFER_SIZE, RangeReader, ReaderAt, ZipArchive,
     ZipArchiveEntryWayfinder, ZipLocator,
 };
 use sha2::{Digest as _, Sha256};
 
+use super::end;
 use super::seal::{self, Seal};
 use crate::digest::Hex;
 use crate::entry_path::{self, NameFault, Names};
@@ -24,7 +27,9 @@ pub type Bytes = Box<dyn ReaderAt + Send + Sync>;
 
 /// The extra field in which some tools repeat a name in UTF-8.
 const UNICODE_PATH: u16 = 0x7075;
-const SLASH_FOLDER: u32 = 0x10;
+/// The extra field for sizes that do not fit 32 bits.
+const ZIP64: u16 = 0x0001;
+const DOS_FOLDER: u32 = 0x10;
 
 /// Why a file is not a container we read.
 #[derive(Debug, thiserror::Error)]
@@ -166,6 +171,9 @@ impl Container {
         if zip.end_offset() != length {
             return Err(damaged("bytes follow the end of the archive"));
         }
+        end::check(zip.get_ref(), zip.eocd_offset(), zip.directory_offset())
+            .map_err(ContainerError::Io)?
+            .map_err(damaged)?;
         let announced = zip.entries_hint();
         let too_many = |count| ContainerError::TooManyEntries { count, limit: limits.max_entries };
         if announced > limits.max_entries {
@@ -183,6 +191,7 @@ impl Container {
             if count > limits.max_entries {
                 return Err(too_many(count));
             }
+            check_disk(zip.get_ref(), &record)?;
             scan.take(&record)?;
         }
         if count != announced {
@@ -315,7 +324,9 @@ impl<'a> Scan<'a> {
         let lossy = || String::from_utf8_lossy(bytes).into_owned();
         let unsafe_name = |fault| ContainerError::UnsafeName { name: lossy(), fault };
         let name = std::str::from_utf8(bytes).map_err(|_| unsafe_name(NameFault::NotUtf8))?;
-        if !name.is_ascii() && !record.flags().is_utf8() && !repeats_name(record, bytes) {
+        let mut extra = record.extra_fields();
+        let repeated = extra.any(|(id, data)| id.as_u16() == UNICODE_PATH && is_name(data, bytes));
+        if !name.is_ascii() && !record.flags().is_utf8() && !repeated {
             // Without the flag the bytes mean another text to other readers.
             return Err(unsafe_name(NameFault::NotUtf8));
         }
@@ -325,10 +336,10 @@ impl<'a> Scan<'a> {
         let is_folder = name.ends_with('/');
         entry_path::check(name.strip_suffix('/').unwrap_or(name)).map_err(unsafe_name)?;
         check_file_type(record, name, is_folder)?;
+        let damaged = |what| ContainerError::Damaged { what, entry: Some(name.to_owned()) };
+        check_extra_fields(record.extra_fields(), bytes).map_err(damaged)?;
         let (size, packed_size) = (record.uncompressed_size_hint(), record.compressed_size_hint());
         let method = record.compression_method();
-        let damaged =
-            |what| ContainerError::Damaged { what, entry: Some(name.to_owned()) };
         if method != CompressionMethod::STORE && method != CompressionMethod::DEFLATE {
             return Err(ContainerError::Method { name: lossy(), method: method.as_u16() });
         }
@@ -382,14 +393,43 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Returns true when the entry repeats its name, byte for byte, in the UTF-8 extra field.
-fn repeats_name(record: &rawzip::ZipFileHeaderRecord<'_>, name: &[u8]) -> bool {
-    record.extra_fields().any(|(id, data)| {
-        id.as_u16() == UNICODE_PATH
-            && data.first() == Some(&1)
-            && data.get(1..5) == Some(&crc32fast::hash(name).to_le_bytes())
-            && data.get(5..) == Some(name)
-    })
+/// Refuses an entry that says it starts on another disk; the library does not look.
+fn check_disk(
+    source: &Bytes,
+    record: &rawzip::ZipFileHeaderRecord<'_>,
+) -> Result<(), ContainerError> {
+    const DISK_NUMBER_AT: u64 = 34;
+    let mut disk = [0; 2];
+    let at = record.central_directory_offset() + DISK_NUMBER_AT;
+    source.read_exact_at(&mut disk, at).map_err(ContainerError::Io)?;
+    // A full field points to the ZIP64 field, which has room for it.
+    let wide = record.extra_fields().any(|(id, data)| id.as_u16() == ZIP64 && data.len() == 28);
+    if disk == [0; 2] || (disk == [0xff; 2] && wide) {
+        return Ok(());
+    }
+    Err(ContainerError::Damaged { what: "an entry lies on another disk", entry: None })
+}
+
+/// Refuses extra fields that other readers would understand differently.
+fn check_extra_fields(fields: ExtraFields<'_>, name: &[u8]) -> Result<(), &'static str> {
+    let mut zip64_fields = 0;
+    for (id, data) in fields {
+        match id.as_u16() {
+            UNICODE_PATH if !is_name(data, name) => {
+                return Err("an extra field gives the entry another name");
+            }
+            ZIP64 => zip64_fields += 1,
+            _ => {}
+        }
+    }
+    if zip64_fields > 1 { Err("an entry has two ZIP64 fields") } else { Ok(()) }
+}
+
+/// Returns true when a UTF-8 name field repeats the entry's name, byte for byte.
+fn is_name(data: &[u8], name: &[u8]) -> bool {
+    data.first() == Some(&1)
+        && data.get(1..5) == Some(&crc32fast::hash(name).to_le_bytes())
+        && data.get(5..) == Some(name)
 }
 
 fn check_file_type(
@@ -405,17 +445,8 @@ fn check_file_type(
         (0 | 0o040_000, true) | (0 | 0o100_000, false) => {}
         _ => return Err(special()),
     }
-    if !is_folder && record.external_attributes() & SLASH_FOLDER != 0 {
+    if !is_folder && record.external_attributes() & DOS_FOLDER != 0 {
         return Err(special());
-    }
-    // A name that other readers would replace by another one.
-    let renames = record.extra_fields().any(|(id, _)| id.as_u16() == UNICODE_PATH)
-        && !repeats_name(record, name.as_bytes());
-    if renames {
-        return Err(ContainerError::Damaged {
-            what: "an extra field gives the entry another name",
-            entry: Some(name.to_owned()),
-        });
     }
     Ok(())
 }
@@ -430,7 +461,8 @@ fn check_layout(
     spans.sort_by_key(|span| span.offset);
     let mut buffer = vec![0; 128 << 10];
     let mut expected = 0;
-    for span in spans.iter() {
+    let directory = zip.directory_offset();
+    for (at, span) in spans.iter().enumerate() {
         let name = || span.name.clone();
         let damaged = |what| ContainerError::Damaged { what, entry: Some(name()) };
         if span.offset < expected {
@@ -450,6 +482,7 @@ fn check_layout(
         if header.flags().is_encrypted() {
             return Err(ContainerError::Encrypted { name: name() });
         }
+        check_extra_fields(header.extra_fields(), span.name.as_bytes()).map_err(damaged)?;
         let (start, end) = local.compressed_data_range();
         let descriptor = local.reader().data_descriptor().map_err(ContainerError::NotZip)?;
         if header.flags().has_data_descriptor() != descriptor.is_some() {
@@ -470,13 +503,14 @@ fn check_layout(
         }
         expected = end;
         if descriptor.is_some() {
-            expected += descriptor_length(zip.get_ref(), end, span)?;
+            let next = spans.get(at + 1).map_or(directory, |next| next.offset);
+            let length = descriptor_length(zip.get_ref(), end..next, span)?;
+            expected += length.ok_or_else(|| damaged("the data descriptor is damaged"))?;
         }
         if let Some(at) = span.entry {
             entries[at].data_start = start;
         }
     }
-    let directory = zip.directory_offset();
     if expected == directory {
         Ok(())
     } else if expected > directory {
@@ -490,13 +524,35 @@ fn check_layout(
     }
 }
 
-/// Returns the length of a data descriptor: with or without its signature, 32 or 64 bit.
-fn descriptor_length(source: &Bytes, at: u64, span: &Span) -> Result<u64, ContainerError> {
-    let mut signature = [0; 4];
-    source.read_exact_at(&mut signature, at).map_err(ContainerError::Io)?;
-    let signed = if signature == *b"PK\x07\x08" { 4 } else { 0 };
-    let wide = span.size >= u64::from(u32::MAX) || span.packed_size >= u64::from(u32::MAX);
-    Ok(signed + if wide { 20 } else { 12 })
+/// Returns the length of the data descriptor that fills the room behind an entry: with or without
+/// its signature, 32 or 64 bit; `None` when what is there is no descriptor of this entry.
+fn descriptor_length(
+    source: &Bytes,
+    room: Range<u64>,
+    span: &Span,
+) -> Result<Option<u64>, ContainerError> {
+    let length = room.end.saturating_sub(room.start);
+    if !matches!(length, 12 | 16 | 20 | 24) {
+        // Entries that overlap or leave a gap are named as such by the caller.
+        return Ok(Some(12));
+    }
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+    source.read_exact_at(&mut bytes, room.start).map_err(ContainerError::Io)?;
+    let is_it = |fields: &[u8]| match (fields, u32::try_from(span.size)) {
+        ([crc @ .., _, _, _, _, _, _, _, _], Ok(size)) if fields.len() == 12 => {
+            crc == span.crc.to_le_bytes()
+                && fields[4..8] == (span.packed_size as u32).to_le_bytes()
+                && fields[8..12] == size.to_le_bytes()
+        }
+        (fields, _) if fields.len() == 20 => {
+            fields[..4] == span.crc.to_le_bytes()
+                && fields[4..12] == span.packed_size.to_le_bytes()
+                && fields[12..20] == span.size.to_le_bytes()
+        }
+        _ => false,
+    };
+    let fits = is_it(&bytes) || bytes.strip_prefix(b"PK\x07\x08").is_some_and(is_it);
+    Ok(fits.then_some(length))
 }
 
 enum Content<'a> {

@@ -255,7 +255,7 @@ fn check_index(archive: &Archive, entry: &str, findings: &mut Findings, read: &m
         && index.partitions.iter().zip(partitions).all(|(listed, partition)| {
             listed.file == partition.file
                 && listed.record_count == partition.record_count
-                && archive.entries().digest(&listed.file).is_none_or(|is| is == listed.sha256)
+                && archive.digest_of(&listed.file).is_ok_and(|is| is == listed.sha256)
         });
     if !same {
         findings.error("index", entry, "the index says other than the manifest");

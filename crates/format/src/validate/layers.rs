@@ -5,9 +5,10 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::{Findings, shape};
 use crate::archive::Layer;
-use crate::archive::read::Archive;
+use crate::archive::read::{Archive, Refusal};
 use crate::attachments::Attachments;
 use crate::credentials::{Credential, Credentials, NOT_EXPORTED};
+use crate::entry_path;
 use crate::id::AgentId;
 use crate::identity::Identity;
 use crate::principals::Principals;
@@ -102,8 +103,13 @@ pub(super) fn check_attachments(
     findings: &mut Findings,
 ) {
     for (n, attachment) in list.attachments.iter().enumerate() {
-        let Some(path) = &attachment.archive_path.0 else { continue };
         let at = format!("{entry}#/attachments/{n}");
+        if let Err(fault) = entry_path::spell(attachment.source_path.as_bytes()) {
+            findings.refusal = Some(Refusal::Unsafe);
+            let message = format!("the path {:?} {fault}", attachment.source_path);
+            findings.error("unsafe-path", format!("{at}/source_path"), message);
+        }
+        let Some(path) = &attachment.archive_path.0 else { continue };
         let entries = archive.entries();
         let Some(size) = entries.container.get(path).map(|found| found.size) else {
             findings.error("missing", format!("{at}/archive_path"), format!("no entry {path}"));
@@ -113,10 +119,7 @@ pub(super) fn check_attachments(
             let message = format!("{path} has {size} bytes, not {}", attachment.size_bytes);
             findings.error("count", format!("{at}/size_bytes"), message);
         }
-        let computed = match entries.digest(path) {
-            Some(digest) => Some(digest.to_owned()),
-            None => archive.compute_digest(path).ok(),
-        };
+        let computed = archive.digest_of(path).ok();
         let is_sha256 = attachment.hash.algorithm.eq_ignore_ascii_case("sha256");
         let same = |digest: &String| digest.eq_ignore_ascii_case(&attachment.hash.value);
         if is_sha256 && !computed.as_ref().is_some_and(same) {

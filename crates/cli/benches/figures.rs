@@ -1,0 +1,169 @@
+//! The figures we promise, measured in one run: CPU seconds and peak memory of whole processes.
+//!
+//! Each figure is taken from a process of its own. Compare the ratios, not the seconds: machines
+//! differ, and so does their load. Nothing is asserted here.
+//!
+//! ```text
+//! cargo bench -p anemone-cli --bench figures
+//! ```
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads its own arguments and files")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that fails should say where")]
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anemone_format::{AgentInfo, ArchiveWriter, FileHead, Manifest, Record, Root, Unknown};
+use anemone_testkit::bulk::bulk;
+use anemone_testkit::sample;
+use nix::sys::resource::{UsageWho, getrusage};
+
+const ANEMONE: &str = env!("CARGO_BIN_EXE_anemone");
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    match words[..] {
+        ["measure", program, ..] => measure(program, &args[2..]),
+        ["write", input, output] => write(Path::new(input), Path::new(output)),
+        _ => run_all(),
+    }
+}
+
+fn run_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    println!("{:<44} {:>8} {:>9} {:>12}", "", "CPU s", "RSS MB", "bytes");
+
+    generate(&at("50k"), 50_000, &[]);
+    let changed: Vec<usize> = (0..100).map(|n| n * 499).collect();
+    generate(&at("50k-changed"), 50_000, &changed);
+    let raw = at("50k").join("raw");
+    let zip = row("zip -r of the raw files", "zip", &["-q", "-r", &text(&at("raw.zip")), &text(&raw)]);
+    let write_50k = write_row("write 50,000 records", &at("50k"), &at("a.alf"));
+    write_row("write 50,000 records, 100 changed", &at("50k-changed"), &at("b.alf"));
+    let (a, b) = (text(&at("a.alf")), text(&at("b.alf")));
+    row("validate", ANEMONE, &["validate", &a]);
+    row("inspect", ANEMONE, &["inspect", &a]);
+    row("diff", ANEMONE, &["diff", &a, &b]);
+    row("delta", ANEMONE, &["delta", &a, &b, "-o", &text(&at("d.alf-delta"))]);
+    size("  the delta", &at("d.alf-delta"));
+    let applied = text(&at("c.alf"));
+    row("apply", ANEMONE, &["apply", &a, &text(&at("d.alf-delta")), "-o", &applied]);
+    let same = std::fs::read(at("b.alf")).unwrap() == std::fs::read(at("c.alf")).unwrap();
+    println!("  the result is {} the target", if same { "byte for byte" } else { "NOT" });
+    size("  the archive", &at("a.alf"));
+    println!("  write / zip: {:.2} times the CPU", write_50k / zip);
+
+    generate(&at("500k"), 500_000, &[]);
+    write_row("write 500,000 records", &at("500k"), &at("e.alf"));
+    row("validate", ANEMONE, &["validate", &text(&at("e.alf"))]);
+    size("  the archive", &at("e.alf"));
+}
+
+/// Lays out what an adapter would read: raw files and records.
+fn generate(folder: &Path, records: usize, changed: &[usize]) {
+    std::fs::create_dir_all(folder.join("raw")).unwrap();
+    let mut lines = BufWriter::new(File::create(folder.join("records.jsonl")).unwrap());
+    let mut number = 0;
+    for day in bulk(1, records) {
+        let mut text = day.markdown.clone();
+        for mut record in day.records {
+            if changed.contains(&number) {
+                let edited = format!("{} Edited.\n", record.content.trim_end());
+                text = text.replacen(&record.content, &edited, 1);
+                record.content = edited;
+            }
+            number += 1;
+            serde_json::to_writer(&mut lines, &record).unwrap();
+            lines.write_all(b"\n").unwrap();
+        }
+        let path = folder.join("raw").join(&day.path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+/// Writes an archive from what [`generate`] laid out.
+fn write(input: &Path, output: &Path) {
+    let mut files: Vec<PathBuf> = Vec::new();
+    let root = input.join("raw");
+    collect(&root, &mut files);
+    files.sort();
+    let agent = AgentInfo::new(sample::agent_id(), "Bulk", sample::RUNTIME);
+    let manifest = Manifest::new(agent, "2026-11-15T00:00:00Z".parse().unwrap());
+    let out = BufWriter::with_capacity(256 << 10, File::create(output).unwrap());
+    let spool = Box::new(tempfile::tempfile().unwrap());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut writer = ArchiveWriter::new(out, &manifest, spool, threads);
+    for path in files {
+        let relative = path.strip_prefix(&root).unwrap().to_str().unwrap();
+        let head = FileHead {
+            root: Root::Raw("openclaw"),
+            path: relative.as_bytes(),
+            mode: Some(0o644),
+            mtime: None,
+            unknown: Unknown::default(),
+        };
+        writer.file(&head, &mut File::open(&path).unwrap()).unwrap();
+    }
+    for line in BufReader::new(File::open(input.join("records.jsonl")).unwrap()).lines() {
+        let record: Record = serde_json::from_str(&line.unwrap()).unwrap();
+        writer.record(&record).unwrap();
+    }
+    writer.finish().unwrap().0.flush().unwrap();
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { collect(&path, files) } else { files.push(path) }
+    }
+}
+
+fn write_row(label: &str, input: &Path, output: &Path) -> f64 {
+    let myself = text(&std::env::current_exe().unwrap());
+    row(label, &myself, &["write", &text(input), &text(output)])
+}
+
+/// Runs a program in a process of its own and prints what it cost.
+fn row(label: &str, program: &str, args: &[&str]) -> f64 {
+    let measured = Command::new(std::env::current_exe().unwrap())
+        .args(["measure", program])
+        .args(args)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(measured.stdout).unwrap();
+    let failure = || format!("{program} failed: {text} {:?}", String::from_utf8_lossy(&measured.stderr));
+    assert!(measured.status.success(), "{}", failure());
+    let last = text.lines().last().unwrap();
+    let (cpu, rss) = last.split_once(' ').unwrap();
+    let (cpu, rss): (f64, f64) = (cpu.parse().unwrap(), rss.parse().unwrap());
+    println!("{label:<44} {cpu:>8.2} {rss:>9.1}");
+    cpu
+}
+
+/// Runs one program and prints the CPU seconds and the peak memory of it alone.
+fn measure(program: &str, args: &[String]) {
+    let status = Command::new(program).args(args).status().unwrap();
+    assert!(status.success());
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
+    let seconds = |time: nix::sys::time::TimeVal| {
+        use nix::sys::time::TimeValLike as _;
+        time.num_microseconds() as f64 / 1e6
+    };
+    let cpu = seconds(usage.user_time()) + seconds(usage.system_time());
+    println!("\n{cpu} {}", usage.max_rss() as f64 / 1024.0);
+}
+
+fn size(label: &str, path: &Path) {
+    let bytes = std::fs::metadata(path).unwrap().len();
+    println!("{label:<44} {:>8} {:>9} {bytes:>12}", "", "");
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}

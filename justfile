@@ -1,0 +1,36 @@
+# `just` lists the recipes. Each is one command that can be typed by hand as well.
+
+_list:
+    @just --list
+
+# All that CI checks
+check:
+    .ci/run
+
+# The tests, doc tests included
+test:
+    cargo test --workspace
+
+# The same tests, with many more cases for each property
+slow:
+    PROPTEST_CASES=10000 cargo test --workspace
+
+# The benchmarks
+bench:
+    cargo bench
+
+# Fuzz one target: `just fuzz archive 600`
+fuzz target="archive" seconds="60":
+    RUSTC_BOOTSTRAP=1 cargo fuzz run {{ target }} -- -max_total_time={{ seconds }}
+
+# Format the code
+fmt:
+    cargo fmt --all
+
+# Write schemas/ anew from the types
+schemas:
+    ANEMONE_UPDATE=1 cargo test -p anemone-format --test schemas
+
+# Write the test vectors anew
+vectors:
+    ANEMONE_UPDATE=1 cargo test -p anemone-cli --test vectors
