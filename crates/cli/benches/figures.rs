@@ -42,7 +42,8 @@ fn run_all() {
     let changed: Vec<usize> = (0..100).map(|n| n * 499).collect();
     generate(&at("50k-changed"), 50_000, &changed);
     let raw = at("50k").join("raw");
-    let zip = row("zip -r of the raw files", "zip", &["-q", "-r", &text(&at("raw.zip")), &text(&raw)]);
+    let zip =
+        row("zip -r of the raw files", "zip", &["-q", "-r", &text(&at("raw.zip")), &text(&raw)]);
     let write_50k = write_row("write 50,000 records", &at("50k"), &at("a.alf"));
     write_row("write 50,000 records, 100 changed", &at("50k-changed"), &at("b.alf"));
     let (a, b) = (text(&at("a.alf")), text(&at("b.alf")));
@@ -137,7 +138,8 @@ fn row(label: &str, program: &str, args: &[&str]) -> f64 {
         .output()
         .unwrap();
     let text = String::from_utf8(measured.stdout).unwrap();
-    let failure = || format!("{program} failed: {text} {:?}", String::from_utf8_lossy(&measured.stderr));
+    let failure =
+        || format!("{program} failed: {text} {:?}", String::from_utf8_lossy(&measured.stderr));
     assert!(measured.status.success(), "{}", failure());
     let last = text.lines().last().unwrap();
     let (cpu, rss) = last.split_once(' ').unwrap();

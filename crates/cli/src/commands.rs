@@ -113,7 +113,7 @@ pub(crate) fn run(
         Command::Vault(args) => printer.print(&vault::run(&args)?)?,
         Command::Demo(args) => printer.print(&demo::run(&args, &context)?)?,
         Command::Completions(args) => completions::run(&args)?,
-        Command::Man(args) => man::run(&args)?,
+        Command::Man(args) => man::run(&args, &context)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -133,9 +133,14 @@ pub(crate) struct OutputArgs {
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Write the result open even when a source is sealed; by default it is sealed in the same way
-    #[arg(long)]
+    /// Write the result open even when a source is sealed; by default it is sealed with the same
+    /// passphrase, or for the identities it was opened with
+    #[arg(long, conflicts_with = "recipient")]
     pub(crate) plain: bool,
+
+    /// Seal the result for this age recipient (age1...); may be given more than once
+    #[arg(long, short, value_name = "RECIPIENT")]
+    pub(crate) recipient: Vec<String>,
 }
 
 impl OutputArgs {
@@ -148,7 +153,13 @@ impl OutputArgs {
         &self,
         sources: impl IntoIterator<Item = &'a Option<Sealing>>,
     ) -> Option<Sealing> {
-        if self.plain { None } else { sources.into_iter().flatten().next().cloned() }
+        if self.plain {
+            return None;
+        }
+        if !self.recipient.is_empty() {
+            return Some(Sealing::Recipients(self.recipient.clone()));
+        }
+        sources.into_iter().flatten().next().cloned()
     }
 
     /// Returns the file to write, or `None` in a dry run.

@@ -90,7 +90,7 @@ impl From<OpenError> for CliError {
                 ("unsafe_archive", Some("do not unpack this file with another tool either"))
             }
             OpenError::Container(ContainerError::NotZip(_)) => {
-                ("not_an_archive", Some("archives end in .alf, deltas in .alf-delta"))
+                ("not_an_archive", Some("the file is cut off, or is something else"))
             }
             OpenError::Container(_) | OpenError::SealBroken => {
                 ("corrupt_archive", Some("take another copy of the file, if there is one"))
@@ -145,6 +145,10 @@ impl From<ApplyDeltaError> for CliError {
         match error {
             ApplyDeltaError::Read(error) => error.into(),
             ApplyDeltaError::Write(error) => error.into(),
+            ApplyDeltaError::WrongAgent { .. } => {
+                Self::from_error(Kind::Conflict, "different_agents", &error)
+                    .hint("`anemone inspect` shows whose archive a file is")
+            }
             error if error.is_conflict() => Self::from_error(Kind::Conflict, "wrong_base", &error)
                 .hint("apply deltas in the order they were made, starting from their own base"),
             error => Self::from_error(Kind::Failed, "wrong_result", &error),
@@ -160,8 +164,9 @@ impl From<PlanPurgeError> for CliError {
                 Self::from_error(Kind::Failed, "record_not_found", &error)
                     .hint("`anemone inspect FILE --records` lists the records with their ids")
             }
-            _ => Self::from_error(Kind::Failed, "file_not_found", &error)
-                .hint("give the path as it is in the archive, such as raw/openclaw/memory/facts.db"),
+            _ => Self::from_error(Kind::Failed, "file_not_found", &error).hint(
+                "give the path as it is in the archive, such as raw/openclaw/memory/facts.db",
+            ),
         }
     }
 }

@@ -40,8 +40,7 @@ impl Source {
         if start == AGE_MAGIC {
             return Self::open_sealed(path, file, keys, progress);
         }
-        let length = file.seek(SeekFrom::End(0))?;
-        let bytes: Bytes = Box::new(Positioned(file.into_file()));
+        let (bytes, length) = positioned(file.into_file())?;
         Ok(Self { bytes: progress.watch(bytes, length), length, sealing: None })
     }
 
@@ -53,23 +52,27 @@ impl Source {
     ) -> Result<Self, CliError> {
         file.seek(SeekFrom::Start(0))?;
         let failed = |error: age::DecryptError| {
-            CliError::new(Kind::Failed, "wrong_key", format!("cannot open the sealed file: {error}"))
-                .about(path)
+            CliError::new(
+                Kind::Failed,
+                "wrong_key",
+                format!("cannot open the sealed file: {error}"),
+            )
+            .about(path)
         };
         let decryptor = age::Decryptor::new(file).map_err(failed)?;
         let (reader, sealing) = if decryptor.is_scrypt() {
-            let passphrase = keys.passphrase(false)?;
+            let passphrase = keys.passphrase(false).map_err(|error| error.about(path))?;
             let identity = age::scrypt::Identity::new(passphrase.clone());
             let reader = decryptor.decrypt(std::iter::once(&identity as &dyn age::Identity));
             (reader.map_err(failed)?, Sealing::Passphrase(passphrase))
         } else {
-            let (identities, recipients) = keys.identities()?;
+            let (identities, recipients) = keys.identities(path)?;
             let reader = decryptor.decrypt(identities.iter().map(|it| &**it));
             (reader.map_err(failed)?, Sealing::Recipients(recipients))
         };
         let mut reader = reader;
         let length = reader.seek(SeekFrom::End(0))?;
-        let bytes: Bytes = Box::new(Seeking(Mutex::new(reader)));
+        let bytes: Bytes = Box::new(Seeking(Mutex::new((reader, length))));
         Ok(Self { bytes: progress.watch(bytes, length), length, sealing: Some(sealing) })
     }
 }
@@ -86,27 +89,81 @@ impl ReaderAt for Positioned {
     }
 }
 
-/// A reader that has to be moved to every position.
-struct Seeking<R>(Mutex<R>);
+/// A reader that has to be moved to every position, with where it is now.
+struct Seeking<R>(Mutex<(R, u64)>);
 
 impl<R: Read + Seek> ReaderAt for Seeking<R> {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        reader.seek(SeekFrom::Start(offset))?;
-        reader.read(buffer)
+        let mut locked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (reader, position) = &mut *locked;
+        // Moving a decrypting reader throws away what it has decrypted.
+        if *position != offset {
+            *position = reader.seek(SeekFrom::Start(offset))?;
+        }
+        let read = reader.read(buffer)?;
+        *position += read as u64;
+        Ok(read)
     }
 }
 
 /// Takes a finished temporary file as a source, to check it before it gets its name.
 pub(crate) fn reopen(file: &NamedTempFile) -> Result<(Bytes, u64), CliError> {
-    let mut file = file.reopen()?;
+    positioned(file.reopen()?)
+}
+
+fn positioned(mut file: std::fs::File) -> Result<(Bytes, u64), CliError> {
     let length = file.seek(SeekFrom::End(0))?;
     Ok((Box::new(Positioned(file)), length))
 }
 
 /// A temporary file for lines that are put aside; it has no name and goes with the process.
-pub(crate) fn spool(near: &Path) -> Result<Box<dyn anemone_format::Spool>, CliError> {
-    Ok(Box::new(tempfile::tempfile_in(folder_of(near))?))
+///
+/// It lies beside the result, where there is room for it, or with other temporary files.
+pub(crate) fn spool(near: Option<&Path>) -> Result<Box<dyn anemone_format::Spool>, CliError> {
+    Ok(Box::new(nameless(near)?))
+}
+
+/// Writes a step on the way to a result into a file without a name, and hands it back to read.
+pub(crate) fn write_step<T>(
+    near: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, CliError>,
+) -> Result<(T, Bytes, u64), CliError> {
+    let mut file = nameless(near)?;
+    let mut out = BufWriter::with_capacity(256 << 10, &mut file);
+    let result = write(&mut out)?;
+    out.flush()?;
+    drop(out);
+    let (bytes, length) = positioned(file)?;
+    Ok((result, bytes, length))
+}
+
+fn nameless(near: Option<&Path>) -> Result<std::fs::File, CliError> {
+    match near {
+        Some(path) => {
+            let folder = folder_of(path);
+            tempfile::tempfile_in(folder).map_err(|error| cannot_write(error, folder))
+        }
+        None => Ok(tempfile::tempfile()?),
+    }
+}
+
+/// Copies a whole source.
+pub(crate) fn copy_bytes(
+    source: &impl ReaderAt,
+    length: u64,
+    out: &mut dyn Write,
+) -> Result<(), CliError> {
+    let mut buffer = vec![0; 256 << 10];
+    let mut at = 0;
+    while at < length {
+        let read = source.read_at(&mut buffer, at)?;
+        if read == 0 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        out.write_all(&buffer[..read])?;
+        at += read as u64;
+    }
+    Ok(())
 }
 
 /// What to do when the file is there already.
@@ -120,6 +177,7 @@ pub(crate) enum Existing {
 pub(crate) struct Target {
     path: PathBuf,
     file: NamedTempFile,
+    existing: Existing,
 }
 
 impl Target {
@@ -127,11 +185,9 @@ impl Target {
     pub(crate) fn create(path: &Path, existing: Existing) -> Result<Self, CliError> {
         check_free(path, existing)?;
         let folder = folder_of(path);
-        let file = tempfile::Builder::new()
-            .prefix(".anemone-")
-            .tempfile_in(folder)
-            .map_err(|error| CliError::from(error).about(folder))?;
-        Ok(Self { path: path.to_owned(), file })
+        let made = tempfile::Builder::new().prefix(".anemone-").tempfile_in(folder);
+        let file = made.map_err(|error| cannot_write(error, folder))?;
+        Ok(Self { path: path.to_owned(), file, existing })
     }
 
     /// Runs `write` with the file, sealed if it should be.
@@ -162,7 +218,15 @@ impl Target {
     pub(crate) fn commit(self) -> Result<(), CliError> {
         self.file.as_file().sync_all()?;
         let folder = folder_of(&self.path).to_owned();
-        self.file.persist(&self.path).map_err(|error| CliError::from(error.error).about(&self.path))?;
+        let named = match self.existing {
+            Existing::Replace => self.file.persist(&self.path),
+            // Somebody may have made a file of that name while we were busy.
+            Existing::Keep => self.file.persist_noclobber(&self.path),
+        };
+        named.map_err(|error| match error.error.kind() {
+            io::ErrorKind::AlreadyExists => taken(&self.path),
+            _ => CliError::from(error.error).about(&self.path),
+        })?;
         #[cfg(unix)]
         fs_err::File::open(&folder)?.sync_all()?;
         Ok(())
@@ -175,12 +239,31 @@ pub(crate) fn check_free(path: &Path, existing: Existing) -> Result<(), CliError
         Ok(there) if there.is_dir() => {
             Err(CliError::new(Kind::Failed, "is_a_folder", "this is a folder").about(path))
         }
-        Ok(_) if existing == Existing::Keep => {
-            Err(CliError::new(Kind::Failed, "exists", "the file is there already")
-                .about(path)
-                .hint("choose another name, or give --force to replace it"))
-        }
+        Ok(_) if existing == Existing::Keep => Err(taken(path)),
         _ => Ok(()),
+    }
+}
+
+fn taken(path: &Path) -> CliError {
+    CliError::new(Kind::Failed, "exists", "the file is there already")
+        .about(path)
+        .hint("choose another name, or give --force to replace it")
+}
+
+/// Says that no file can be made in a folder; the library would name a file that nobody knows.
+fn cannot_write(error: io::Error, folder: &Path) -> CliError {
+    let folder = folder.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            let message = format!("there is no folder {folder} to write to");
+            CliError::new(Kind::Failed, "not_found", message).hint("make the folder first")
+        }
+        io::ErrorKind::PermissionDenied => {
+            let message = format!("the folder {folder} may not be written to");
+            CliError::new(Kind::Failed, "permission_denied", message)
+                .hint("choose another folder for the output")
+        }
+        _ => CliError::from(error),
     }
 }
 

@@ -42,6 +42,10 @@ impl<'a> Keys<'a> {
         Self { args, environment }
     }
 
+    pub(crate) fn has_passphrase_file(&self) -> bool {
+        self.args.passphrase_file.is_some()
+    }
+
     /// Returns the passphrase that the user gave: by file, by environment, or at a prompt.
     pub(crate) fn passphrase(&self, confirm: bool) -> Result<SecretString, CliError> {
         let text = if let Some(path) = &self.args.passphrase_file {
@@ -70,7 +74,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns the identities that the user gave, and who they are.
-    pub(crate) fn identities(&self) -> Result<(Identities, Vec<String>), CliError> {
+    pub(crate) fn identities(&self, sealed: &Path) -> Result<(Identities, Vec<String>), CliError> {
         let mut identities: Identities = Vec::new();
         let mut recipients = Vec::new();
         for path in &self.args.identity {
@@ -82,6 +86,7 @@ impl<'a> Keys<'a> {
         if identities.is_empty() {
             let message = "the archive is sealed for a recipient; its identity is needed";
             return Err(CliError::new(Kind::Failed, "key_needed", message)
+                .about(sealed)
                 .hint("give --identity FILE, the file that age-keygen or `anemone vault keygen --age` wrote"));
         }
         Ok((identities, recipients))

@@ -97,12 +97,12 @@ fn print_error(json: bool, error: &CliError) {
         return;
     }
     let mut out = anstream::AutoStream::auto(io::stderr()).lock();
-    writeln!(out, "{BAD}error:{BAD:#} {}", error.message).ok();
+    writeln!(out, "{BAD}error:{BAD:#} {}", safe(&error.message)).ok();
     for cause in &error.causes {
-        writeln!(out, "{DIM}cause:{DIM:#} {cause}").ok();
+        writeln!(out, "{DIM}cause:{DIM:#} {}", safe(cause)).ok();
     }
     if let Some(hint) = &error.hint {
-        writeln!(out, "{BOLD}hint:{BOLD:#} {hint}").ok();
+        writeln!(out, "{BOLD}hint:{BOLD:#} {}", safe(hint)).ok();
     }
 }
 
@@ -112,11 +112,17 @@ pub(crate) fn print_usage(error: &clap::Error, environment: &Environment) -> Exi
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
     }
-    let wants_json = std::env::args().any(|arg| arg == "--json");
-    if wants_json || (!environment.human && !environment.stdout_is_terminal) {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return ExitCode::from(Kind::Usage.exit_code());
+    }
+    // The arguments could not be parsed, so the flags are looked for by hand.
+    let given = |flag: &str| std::env::args_os().any(|arg| arg == flag);
+    let human = given("--human") || environment.human || environment.stdout_is_terminal;
+    if given("--json") || !human {
         let text = error.render().to_string();
-        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let lines = text.lines().take_while(|line| !line.starts_with("Usage:"));
+        let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+        let message = words.join(" ").trim_start_matches("error: ").to_owned();
         let usage = CliError::new(Kind::Usage, "usage", message).hint("run it with --help");
         print_error(true, &usage);
     }
@@ -130,13 +136,18 @@ pub(crate) fn bytes(count: u64) -> String {
 
 /// Writes a count with its noun: `1 record`, `2 records`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {noun}s"),
+    }
 }
 
 /// Text from an archive, without what could steer a terminal.
 pub(crate) fn safe(text: &str) -> String {
-    let replace = |c: char| if c.is_control() || is_bidi_control(c) { '\u{fffd}' } else { c };
+    let replace = |c: char| {
+        if c.is_control() || is_bidi_control(c) { '\u{fffd}' } else { c }
+    };
     text.chars().map(replace).collect()
 }
 

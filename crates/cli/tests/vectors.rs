@@ -33,10 +33,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors")
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test asks its own environment, once"
-)]
+#[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
 fn update() -> bool {
     std::env::var_os("ANEMONE_UPDATE").is_some()
 }
@@ -62,17 +59,11 @@ fn make() -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::from([
         ("README.md".to_owned(), make::readme(&vectors).into_bytes()),
         // Some of the files look like text to git, and a changed line end is another file.
-        (
-            ".gitattributes".to_owned(),
-            b"*.alf binary\n*.alf-delta binary\n".to_vec(),
-        ),
+        (".gitattributes".to_owned(), b"*.alf binary\n*.alf-delta binary\n".to_vec()),
     ]);
     for vector in vectors {
         let path = vector.path();
-        assert!(
-            files.insert(path.clone(), vector.bytes).is_none(),
-            "{path} is made twice"
-        );
+        assert!(files.insert(path.clone(), vector.bytes).is_none(), "{path} is made twice");
     }
     files
 }
@@ -82,19 +73,13 @@ fn committed() -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![String::new()];
     while let Some(below) = folders.pop() {
-        for entry in fs_err::read_dir(folder().join(&below))
-            .into_iter()
-            .flatten()
-        {
+        for entry in fs_err::read_dir(folder().join(&below)).into_iter().flatten() {
             let entry = entry.expect("a folder can be listed");
             let path = format!("{below}{}", entry.file_name().display());
             if entry.path().is_dir() {
                 folders.push(path + "/");
             } else {
-                files.insert(
-                    path,
-                    fs_err::read(entry.path()).expect("a file can be read"),
-                );
+                files.insert(path, fs_err::read(entry.path()).expect("a file can be read"));
             }
         }
     }
@@ -105,19 +90,10 @@ fn committed() -> BTreeMap<String, Vec<u8>> {
 fn the_files_are_what_is_made_here() {
     let made = &*MADE;
     let there = committed();
-    let stray: Vec<_> = there
-        .keys()
-        .filter(|path| !made.contains_key(*path))
-        .collect();
+    let stray: Vec<_> = there.keys().filter(|path| !made.contains_key(*path)).collect();
     assert!(stray.is_empty(), "nobody makes {stray:?}");
-    let stale: Vec<_> = made
-        .keys()
-        .filter(|path| there.get(*path) != made.get(*path))
-        .collect();
-    assert!(
-        stale.is_empty(),
-        "run with ANEMONE_UPDATE=1 to write {stale:?}"
-    );
+    let stale: Vec<_> = made.keys().filter(|path| there.get(*path) != made.get(*path)).collect();
+    assert!(stale.is_empty(), "run with ANEMONE_UPDATE=1 to write {stale:?}");
 }
 
 #[test]
@@ -125,15 +101,8 @@ fn every_vector_is_small_and_no_two_are_the_same() {
     let mut seen = BTreeMap::new();
     for vector in make::all() {
         let path = vector.path();
-        assert!(
-            vector.bytes.len() <= 64 << 10,
-            "{path} has {} bytes",
-            vector.bytes.len()
-        );
-        assert!(
-            vector.behaviour.ends_with('.') && !vector.behaviour.contains('|'),
-            "{path}"
-        );
+        assert!(vector.bytes.len() <= 64 << 10, "{path} has {} bytes", vector.bytes.len());
+        assert!(vector.behaviour.ends_with('.') && !vector.behaviour.contains('|'), "{path}");
         if let Some(other) = seen.insert(vector.bytes, path.clone()) {
             panic!("{path} and {other} are the same");
         }
@@ -156,12 +125,7 @@ fn validate_says_of_every_vector_what_it_is() {
             .unwrap();
         wrong.extend(complaint(&vector, &output).map(|text| format!("{}: {text}", vector.path())));
     }
-    assert!(
-        wrong.is_empty(),
-        "{} vectors:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} vectors:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// Compares what was said with what should have been said.

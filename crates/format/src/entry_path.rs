@@ -5,9 +5,10 @@
 //! may (`CON.md`, a line feed, bytes that are not UTF-8, `MEMORY.md` beside `memory.md`); those
 //! are spelled differently in the archive and their true name is kept in the manifest.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use sha2::{Digest as _, Sha256};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// The longest part of a path that common file systems take.
@@ -49,6 +50,9 @@ pub enum NameFault {
     /// Longer than file systems take.
     #[error("is too long")]
     TooLong,
+    /// Something that is no folder is above it.
+    #[error("lies below a file or a link")]
+    BelowFile,
 }
 
 /// Checks a name found in an archive.
@@ -59,10 +63,14 @@ pub(crate) fn check(name: &str) -> Result<(), NameFault> {
     if name.starts_with('/') {
         return Err(NameFault::Absolute);
     }
-    if matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) {
+    if has_drive(name) {
         return Err(NameFault::Drive);
     }
     name.split('/').try_for_each(check_part)
+}
+
+fn has_drive(name: &str) -> bool {
+    matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }
 
 fn check_part(part: &str) -> Result<(), NameFault> {
@@ -102,7 +110,10 @@ fn is_reserved(part: &str) -> bool {
 }
 
 /// Returns what two names have in common when some system would take them for one.
-fn fold(name: &str) -> String {
+pub(crate) fn fold(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
     name.nfc().map(fold_case).nfc().collect()
 }
 
@@ -117,51 +128,139 @@ fn fold_case(character: char) -> char {
 }
 
 /// The names seen so far, as every system would see them.
+///
+/// Only fingerprints are kept: a stranger's name may lie two thousand folders deep, and the names
+/// of these are together a thousand times as long.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    files: HashSet<String>,
-    /// Folders that something lies in, or that were named.
-    folders: HashSet<String>,
-    named_folders: HashSet<String>,
+    taken: HashMap<Fingerprint, Taken>,
+    /// How often a name had to be numbered.
+    copies: HashMap<Fingerprint, u64>,
+}
+
+/// Half a SHA-256, which nobody finds twice.
+pub(crate) type Fingerprint = [u8; 16];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    File,
+    /// Something lies in it.
+    Folder,
+    NamedFolder,
 }
 
 impl Names {
     /// Takes a file's name; false when it would meet another name on some system.
     pub(crate) fn insert_file(&mut self, name: &str) -> bool {
-        let folded = fold(name);
-        if self.folders.contains(&folded) || self.files.contains(&folded) {
-            return false;
+        let (above, own) = fingerprints(fold(name).as_bytes());
+        let fits = !self.taken.contains_key(&own) && !self.any_file(&above);
+        if fits {
+            self.insert(above, own, Taken::File);
         }
-        if !self.insert_parents(&folded) {
-            return false;
-        }
-        self.files.insert(folded)
+        fits
     }
 
     /// Takes a folder's name; false when a file has it or it was taken before.
     pub(crate) fn insert_folder(&mut self, name: &str) -> bool {
-        let folded = fold(name.trim_end_matches('/'));
-        if self.files.contains(&folded) || !self.insert_parents(&folded) {
-            return false;
+        let (above, own) = fingerprints(fold(name.trim_end_matches('/')).as_bytes());
+        let free = matches!(self.taken.get(&own), None | Some(Taken::Folder));
+        let fits = free && !self.any_file(&above);
+        if fits {
+            self.insert(above, own, Taken::NamedFolder);
         }
-        self.folders.insert(folded.clone());
-        self.named_folders.insert(folded)
+        fits
     }
 
-    fn insert_parents(&mut self, folded: &str) -> bool {
-        let mut ends: Vec<usize> = folded.match_indices('/').map(|(at, _)| at).collect();
-        while let Some(end) = ends.pop() {
-            let parent = &folded[..end];
-            if self.folders.contains(parent) {
-                break;
-            }
-            if self.files.contains(parent) {
-                return false;
-            }
-            self.folders.insert(parent.to_owned());
-        }
-        true
+    /// Takes a file's name, or one like it: parts that would meet another name get a number, such
+    /// as `memory.md~2`. What stands before `start` is not changed.
+    pub(crate) fn make_file(&mut self, name: &str, start: usize) -> String {
+        self.make(name, start, Self::insert_file)
     }
+
+    /// Takes a folder's name, or one like it, as [`Names::make_file`] does.
+    pub(crate) fn make_folder(&mut self, name: &str, start: usize) -> String {
+        self.make(name, start, Self::insert_folder)
+    }
+
+    fn make(
+        &mut self,
+        name: &str,
+        start: usize,
+        insert: impl Fn(&mut Self, &str) -> bool,
+    ) -> String {
+        if insert(self, name) {
+            return name.to_owned();
+        }
+        let (above, last) = name[start..].rsplit_once('/').unwrap_or(("", &name[start..]));
+        let mut made = name[..start].to_owned();
+        for part in above.split_terminator('/') {
+            made = self.number(&made, part, |names, folder| {
+                names.taken.get(&fingerprints(fold(folder).as_bytes()).1) != Some(&Taken::File)
+            });
+            made.push('/');
+        }
+        self.number(&made, last, insert)
+    }
+
+    /// Returns the first of `part`, `part~2`, `part~3` that fits behind `above`.
+    fn number(
+        &mut self,
+        above: &str,
+        part: &str,
+        fits: impl Fn(&mut Self, &str) -> bool,
+    ) -> String {
+        let name = format!("{above}{part}");
+        if fits(self, &name) {
+            return name;
+        }
+        // What was not free will not be free again.
+        let own = fingerprints(fold(&name).as_bytes()).1;
+        let first = self.copies.get(&own).map_or(2, |last| last + 1);
+        for copy in first.. {
+            let name = format!("{above}{}", numbered(part, copy));
+            if fits(self, &name) {
+                self.copies.insert(own, copy);
+                return name;
+            }
+        }
+        unreachable!("there are more numbers than names")
+    }
+
+    fn any_file(&self, above: &[Fingerprint]) -> bool {
+        above.iter().any(|folder| self.taken.get(folder) == Some(&Taken::File))
+    }
+
+    fn insert(&mut self, above: Vec<Fingerprint>, own: Fingerprint, taken: Taken) {
+        for folder in above {
+            self.taken.entry(folder).or_insert(Taken::Folder);
+        }
+        self.taken.insert(own, taken);
+    }
+}
+
+/// Returns the fingerprints of the folders above a path, and its own.
+pub(crate) fn fingerprints(path: &[u8]) -> (Vec<Fingerprint>, Fingerprint) {
+    fn finish(hasher: Sha256) -> Fingerprint {
+        let digest: [u8; 32] = hasher.finalize().into();
+        *digest.first_chunk().expect("32 bytes are more than 16")
+    }
+    let mut hasher = Sha256::new();
+    let mut above = Vec::new();
+    for (at, part) in path.split(|byte| *byte == b'/').enumerate() {
+        if at > 0 {
+            above.push(finish(hasher.clone()));
+            hasher.update(b"/");
+        }
+        hasher.update(part);
+    }
+    (above, finish(hasher))
+}
+
+/// Returns a part of a path with a number behind it.
+pub(crate) fn numbered(part: &str, copy: u64) -> String {
+    let number = format!("~{copy}");
+    let end = part.floor_char_boundary(MAX_PART_BYTES - number.len());
+    format!("{}{number}", &part[..end])
 }
 
 /// Spells a workspace path so that every system can hold it.
@@ -172,22 +271,26 @@ pub(crate) fn spell(source: &[u8]) -> Result<String, NameFault> {
     if source.first() == Some(&b'/') {
         return Err(NameFault::Absolute);
     }
-    let parts: Vec<String> =
-        source.split(|byte| *byte == b'/').map(spell_part).collect::<Result<_, _>>()?;
-    let mut name = parts.join("/");
-    if matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) {
-        name.replace_range(1..2, "%3A");
-    }
+    let parts: Vec<String> = source
+        .split(|byte| *byte == b'/')
+        .enumerate()
+        .map(|(at, part)| spell_part(part, at == 0))
+        .collect::<Result<_, _>>()?;
+    let name = parts.join("/");
     check(&name)?;
     Ok(name)
 }
 
-fn spell_part(part: &[u8]) -> Result<String, NameFault> {
+fn spell_part(part: &[u8], is_first: bool) -> Result<String, NameFault> {
     if part.is_empty() {
         return Err(NameFault::Empty);
     }
     if part == b"." || part == b".." {
         return Err(NameFault::Parent);
+    }
+    if part.contains(&0) {
+        // No file system has such a name, and some readers would end it there.
+        return Err(NameFault::Control);
     }
     let mut text = String::with_capacity(part.len());
     for chunk in part.utf8_chunks() {
@@ -211,14 +314,13 @@ fn spell_part(part: &[u8]) -> Result<String, NameFault> {
     if is_reserved(&text) {
         text.insert(0, '%');
     }
+    if is_first && has_drive(&text) {
+        text.replace_range(1..2, "%3A");
+    }
     if text.len() > MAX_PART_BYTES {
         // Escapes can make a part too long. Its digest keeps it apart from its neighbours.
         let digest = crate::digest::sha256_hex(part);
-        let mut end = MAX_PART_BYTES - 17;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
+        text.truncate(text.floor_char_boundary(MAX_PART_BYTES - 17));
         write!(text, "~{}", &digest[..16]).expect("a string takes any text");
     }
     Ok(text)

@@ -115,7 +115,9 @@ mod tests {
         let text = "1d93a526-85b1-5b5b-9ac8-2fcc8749633d";
         assert_eq!(text.parse::<RecordId>().unwrap().to_string(), text);
         assert!(text.to_uppercase().parse::<RecordId>().is_ok());
-        for odd in ["", "1d93a52685b15b5b9ac82fcc8749633d", "{1d93a526-85b1-5b5b-9ac8-2fcc8749633d}"] {
+        for odd in
+            ["", "1d93a52685b15b5b9ac82fcc8749633d", "{1d93a526-85b1-5b5b-9ac8-2fcc8749633d}"]
+        {
             assert!(odd.parse::<RecordId>().is_err(), "{odd}");
         }
     }

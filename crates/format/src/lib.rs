@@ -44,9 +44,7 @@ pub use container::read::{Bytes, ContainerError, ContentFault, EntryReader};
 pub use credentials::{
     Credential, CredentialType, Credentials, Encryption, KdfParams, NOT_EXPORTED,
 };
-pub use delta::apply::{
-    Applied, ApplyDeltaError, SkipReason, Skipped, apply_delta,
-};
+pub use delta::apply::{Applied, ApplyDeltaError, SkipReason, Skipped, apply_delta};
 pub use delta::compare::{
     CompareError, Comparison, DeletedRecord, FileDifference, LayerDifference,
 };
@@ -61,8 +59,8 @@ pub use digest::sha256_hex;
 pub use entry_path::NameFault;
 pub use id::{AgentId, ItemId, ParseIdError, RecordId};
 pub use identity::{
-    Capability, Identity, Idiolect, Linguistics, ModelHints, Names, PersonalityTraits,
-    Portability, ProseIdentity, Psychology, StructuredIdentity, SubAgent, SubAgentStatus,
+    Capability, Identity, Idiolect, Linguistics, ModelHints, Names, PersonalityTraits, Portability,
+    ProseIdentity, Psychology, StructuredIdentity, SubAgent, SubAgentStatus,
 };
 pub use json::ReadJsonError;
 pub use limits::Limits;
@@ -85,8 +83,8 @@ pub use purge::plan::{FileCut, Obstacle, Opening, PlanPurgeError, PurgePlan};
 pub use purge::{PurgeAudit, PurgeReason, PurgeScope};
 pub use rawzip::ReaderAt;
 pub use record::{
-    Embedding, EmbeddingSource, Entity, EntityKind, ExtractionMethod, MemoryType, Record,
-    Relation, Source, Status, Temporal,
+    Embedding, EmbeddingSource, Entity, EntityKind, ExtractionMethod, MemoryType, Record, Relation,
+    Source, Status, Temporal,
 };
 pub use schema::{Document, schema_of};
 pub use snapshot::{File, FileRoot, Node, Snapshot};

@@ -12,7 +12,7 @@ use crate::moment::Moment;
 use crate::object::{object, vocabulary};
 use crate::period::Granularity;
 use crate::purge::PurgeAudit;
-use crate::unknown::{Nullable, Unknown};
+use crate::unknown::Unknown;
 
 /// The version of the format that we write.
 pub const ALF_VERSION: &str = "1.0.0";
@@ -88,6 +88,7 @@ object! {
 
 object! {
     /// The layers of an archive.
+    #[derive(Default)]
     pub struct Layers {
         /// Persona.
         optional identity: IdentityLayer,
@@ -125,6 +126,7 @@ object! {
 
 object! {
     /// Where the records are.
+    #[derive(Default)]
     pub struct MemoryLayer {
         /// Records in all partitions.
         required record_count: u64,
@@ -150,7 +152,7 @@ object! {
         /// The period's first day.
         required from: String,
         /// Its last day, or null while it is open.
-        optional to: Nullable<String>,
+        nullable to: String,
         /// Records in it.
         required record_count: u64,
         /// Whether the period is over.
@@ -160,6 +162,7 @@ object! {
 
 object! {
     /// Where the artifacts are listed.
+    #[derive(Default)]
     pub struct AttachmentsLayer {
         /// Artifacts in all.
         required count: u64,
@@ -316,47 +319,6 @@ impl AgentInfo {
             name: name.to_owned(),
             source_runtime: source_runtime.to_owned(),
             source_runtime_version: None,
-            unknown: Unknown::default(),
-        }
-    }
-}
-
-impl Default for Layers {
-    fn default() -> Self {
-        Self {
-            identity: None,
-            principals: None,
-            credentials: None,
-            memory: None,
-            attachments: None,
-            unknown: Unknown::default(),
-        }
-    }
-}
-
-impl Default for MemoryLayer {
-    fn default() -> Self {
-        Self {
-            record_count: 0,
-            index_file: String::new(),
-            granularity: None,
-            has_embeddings: None,
-            has_raw_source: None,
-            partitions: Vec::new(),
-            unknown: Unknown::default(),
-        }
-    }
-}
-
-impl Default for AttachmentsLayer {
-    fn default() -> Self {
-        Self {
-            count: 0,
-            included_count: None,
-            included_size_bytes: None,
-            referenced_count: None,
-            referenced_size_bytes: None,
-            file: String::new(),
             unknown: Unknown::default(),
         }
     }

@@ -10,7 +10,8 @@
 /// Defines a JSON object whose unknown fields survive.
 ///
 /// Each field has a mode: `required` must be there; `optional` becomes an `Option` and is left
-/// out when `None`; `list` becomes a `Vec` and is left out when empty.
+/// out when `None`; `nullable` is `optional`, but a `null` stays a `null`; `list` becomes a `Vec`
+/// and is left out when empty.
 macro_rules! object {
     (
         $(#[$meta:meta])*
@@ -97,6 +98,7 @@ macro_rules! object {
                             )*
                             unknown.read(key, &mut map)?;
                         }
+                        unknown.check()?;
                         Ok($name {
                             $( $field: $crate::object::object!(
                                 @unwrap $mode $field,
@@ -114,6 +116,7 @@ macro_rules! object {
 
     (@type required $ty:ty) => { $ty };
     (@type optional $ty:ty) => { Option<$ty> };
+    (@type nullable $ty:ty) => { Option<$crate::unknown::Nullable<$ty>> };
     (@type list $ty:ty) => { Vec<$ty> };
 
     (@name $field:ident) => { stringify!($field) };
@@ -127,6 +130,9 @@ macro_rules! object {
             $map.serialize_entry($name, value)?;
         }
     };
+    (@write nullable $map:ident, $name:expr, $value:expr) => {
+        $crate::object::object!(@write optional $map, $name, $value)
+    };
     (@write list $map:ident, $name:expr, $value:expr) => {
         if !$value.is_empty() {
             $map.serialize_entry($name, &$value)?;
@@ -135,12 +141,14 @@ macro_rules! object {
 
     (@read required $map:ident) => { $map.next_value()? };
     (@read optional $map:ident) => { $map.next_value()? };
+    (@read nullable $map:ident) => { Some($map.next_value()?) };
     (@read list $map:ident) => { $map.next_value()? };
 
     (@unwrap required $field:ident, $name:expr) => {
         $field.ok_or_else(|| serde::de::Error::missing_field($name))?
     };
     (@unwrap optional $field:ident, $name:expr) => { $field.flatten() };
+    (@unwrap nullable $field:ident, $name:expr) => { $field.flatten() };
     (@unwrap list $field:ident, $name:expr) => { $field.unwrap_or_default() };
 }
 

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use crate::unknown::Key;
+use crate::unknown::{Key, check_unique};
 
 /// Names and values in the order they came; a name occurs once.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,11 +60,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<T>, A::Error> {
                 let mut pairs = Pairs::default();
                 while let Some(Key(key)) = map.next_key()? {
-                    if pairs.get(&key).is_some() {
-                        return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
-                    }
                     pairs.0.push((key.into_owned(), map.next_value()?));
                 }
+                check_unique(pairs.iter().map(|(name, _)| name))?;
                 Ok(pairs)
             }
         }

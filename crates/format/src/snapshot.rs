@@ -7,7 +7,9 @@ use std::io::{Read as _, Write};
 
 use crate::archive::Layer;
 use crate::archive::read::{Archive, CarriedFile, ReadEntryError};
-use crate::archive::write::{ArchiveWriter, FileHead, Root, Spool, WriteArchiveError, WrittenArchive};
+use crate::archive::write::{
+    ArchiveWriter, FileHead, Root, Spool, WriteArchiveError, WrittenArchive,
+};
 use crate::attachments::Attachments;
 use crate::credentials::Credentials;
 use crate::identity::Identity;
@@ -173,13 +175,13 @@ impl File {
             EntryKind::Directory => Node::Folder,
             EntryKind::File | EntryKind::Unknown(_) => {
                 let mut content = Vec::new();
-                archive.read_file(&file.entry.path)?.read_to_end(&mut content).map_err(|error| {
-                    ReadEntryError {
+                archive.read_file(&file.entry.path)?.read_to_end(&mut content).map_err(
+                    |error| ReadEntryError {
                         entry: file.entry.path.clone(),
                         line: None,
                         source: ReadJsonError::Io(error),
-                    }
-                })?;
+                    },
+                )?;
                 Node::File(content)
             }
         };

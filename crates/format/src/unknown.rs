@@ -44,12 +44,14 @@ impl Unknown {
         key: Cow<'de, str>,
         map: &mut A,
     ) -> Result<(), A::Error> {
-        if self.get(&key).is_some() {
-            return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
-        }
         let value = map.next_value::<Box<RawValue>>()?;
         self.0.push((key.into_owned(), value));
         Ok(())
+    }
+
+    /// Refuses a key that was read twice.
+    pub(crate) fn check<E: Error>(&self) -> Result<(), E> {
+        check_unique(self.iter().map(|(key, _)| key))
     }
 }
 
@@ -63,6 +65,16 @@ impl PartialEq for Unknown {
 impl fmt::Debug for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter().map(|(key, value)| (key, value.get()))).finish()
+    }
+}
+
+/// Refuses a key that is there twice. All at once, because a stranger may send a million of them.
+pub(crate) fn check_unique<'a, E: Error>(keys: impl Iterator<Item = &'a str>) -> Result<(), E> {
+    let mut keys: Vec<&str> = keys.collect();
+    keys.sort_unstable();
+    match keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(E::custom(format_args!("duplicate field `{}`", pair[0]))),
+        None => Ok(()),
     }
 }
 
@@ -130,6 +142,8 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Nullable<T> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(unreachable_pub, reason = "the macro makes public types")]
+
     crate::object::object! {
         /// A stand-in.
         pub struct Sample {

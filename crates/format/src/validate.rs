@@ -224,7 +224,11 @@ impl Findings {
 
     fn into_report(mut self, kind: Option<Kind>) -> Report {
         for (what, count) in std::mem::take(&mut self.surprises) {
-            self.note("unknown", what, format!("not known to this version, carried along ({count})"));
+            self.note(
+                "unknown",
+                what,
+                format!("not known to this version, carried along ({count})"),
+            );
         }
         let unknowns = self.notes.iter().any(|note| note.code == "unknown");
         let class = match (self.refusal, self.errors.is_empty()) {

@@ -1,5 +1,5 @@
-//! The laws of archives, for any snapshot: what is written reads back as it was, and the same
-//! snapshot is the same bytes.
+//! The laws of archives, for any snapshot: what is written reads back as it was, the same snapshot
+//! is the same bytes, what is written is valid, and a delta leads from its base to its target.
 //!
 //! 256 cases a law; `PROPTEST_CASES` asks for more. What once failed is kept in
 //! `laws.proptest-regressions` and tried first.
@@ -7,8 +7,8 @@
 use std::io::{Cursor, Read as _};
 
 use anemone_format::{
-    AgentInfo, Archive, File, FileRoot, Layer, Limits, Manifest, Node, Record, RecordId, Snapshot,
-    Unknown, WrittenArchive,
+    AgentInfo, Archive, Delta, File, FileRoot, Layer, Limits, Manifest, Node, Record, RecordId,
+    Snapshot, Unknown, WrittenArchive, WrittenDelta, apply_delta, validate, write_delta,
 };
 use anemone_testkit::{bulk, sample, strategy};
 use proptest::prelude::*;
@@ -16,17 +16,12 @@ use proptest::test_runner::FileFailurePersistence;
 
 fn config() -> ProptestConfig {
     let beside = FileFailurePersistence::WithSource("proptest-regressions");
-    ProptestConfig {
-        failure_persistence: Some(Box::new(beside)),
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { failure_persistence: Some(Box::new(beside)), ..ProptestConfig::default() }
 }
 
 fn write(snapshot: &Snapshot, threads: usize) -> (Vec<u8>, WrittenArchive) {
     let spool = Box::new(Cursor::new(Vec::new()));
-    snapshot
-        .write(Vec::new(), spool, threads)
-        .expect("a valid snapshot can be written")
+    snapshot.write(Vec::new(), spool, threads).expect("a valid snapshot can be written")
 }
 
 fn open(bytes: &[u8]) -> Archive {
@@ -37,6 +32,20 @@ fn open(bytes: &[u8]) -> Archive {
 
 fn read(bytes: &[u8]) -> Snapshot {
     Snapshot::read(&open(bytes)).expect("what was written can be read")
+}
+
+fn spool() -> Box<Cursor<Vec<u8>>> {
+    Box::new(Cursor::new(Vec::new()))
+}
+
+fn delta_between(base: &[u8], target: &[u8]) -> (Vec<u8>, WrittenDelta) {
+    write_delta(&open(base), &open(target), Vec::new(), spool(), 2).expect("a delta can be written")
+}
+
+fn apply(base: &[u8], delta: &[u8]) -> Vec<u8> {
+    let delta = Delta::open(Box::new(delta.to_vec()), delta.len() as u64, &Limits::default())
+        .expect("what was written can be opened");
+    apply_delta(&open(base), &delta, Vec::new(), spool(), 2).expect("a delta fits its base").0
 }
 
 proptest! {
@@ -67,12 +76,31 @@ proptest! {
     }
 
     #[test]
+    fn what_is_written_is_valid(snapshot in strategy::snapshot()) {
+        let bytes = write(&snapshot, 2).0;
+        let report = validate(Box::new(bytes.clone()), bytes.len() as u64, &Limits::default());
+        prop_assert!(report.is_valid(), "{:#?}", report.errors);
+    }
+
+    #[test]
+    fn applying_the_delta_between_two_gives_the_second(
+        (before, after) in strategy::pair(),
+    ) {
+        let (base, target) = (write(&before, 2).0, write(&after, 2).0);
+        let (delta, written) = delta_between(&base, &target);
+        prop_assert!(apply(&base, &delta) == target);
+        prop_assert_eq!(written.comparison.is_empty(), base == target);
+        let report = validate(Box::new(delta.clone()), delta.len() as u64, &Limits::default());
+        prop_assert!(report.is_valid(), "{:#?}", report.errors);
+    }
+
+    #[test]
     fn the_manifest_tells_what_is_there(snapshot in strategy::snapshot()) {
         let (bytes, written) = write(&snapshot, 2);
         prop_assert_eq!(written.size_bytes, bytes.len() as u64);
         let archive = open(&bytes);
         prop_assert!(archive.is_sealed());
-        prop_assert!(*archive.manifest() == written.manifest);
+        prop_assert!(archive.manifest().entries == written.manifest.entries);
         let memory = written.manifest.layers.memory.as_ref();
         prop_assert_eq!(memory.map(|it| it.record_count), Some(snapshot.records.len() as u64));
         let checksum = Manifest::checksum_of(&written.manifest.entries);
@@ -89,10 +117,7 @@ fn round_trips(snapshot: &Snapshot) {
 
 fn empty() -> Snapshot {
     let agent = AgentInfo::new(sample::agent_id(), "Clawdia", "openclaw");
-    Snapshot::new(Manifest::new(
-        agent,
-        "2026-05-01T00:00:00Z".parse().unwrap(),
-    ))
+    Snapshot::new(Manifest::new(agent, "2026-05-01T00:00:00Z".parse().expect("a time in RFC 3339")))
 }
 
 fn raw(path: &str, content: impl Into<Vec<u8>>) -> File {
@@ -100,17 +125,11 @@ fn raw(path: &str, content: impl Into<Vec<u8>>) -> File {
 }
 
 fn folder(path: &str) -> File {
-    File {
-        node: Node::Folder,
-        ..raw(path, "")
-    }
+    File { node: Node::Folder, ..raw(path, "") }
 }
 
 fn with_files(files: impl IntoIterator<Item = File>) -> Snapshot {
-    let mut snapshot = Snapshot {
-        files: files.into_iter().collect(),
-        ..empty()
-    };
+    let mut snapshot = Snapshot { files: files.into_iter().collect(), ..empty() };
     snapshot.sort();
     snapshot
 }
@@ -160,10 +179,7 @@ fn names_that_an_archive_cannot_hold_come_back() {
         raw("line\nfeed", ""),
         raw("con", "d"),
         raw("%con", "e"),
-        File {
-            path: b"caf\xe9".to_vec(),
-            ..raw("", "f")
-        },
+        File { path: b"caf\xe9".to_vec(), ..raw("", "f") },
         raw("caf%E9", "g"),
     ]));
 }
@@ -182,15 +198,40 @@ fn files_of_many_blocks_and_of_none_come_back() {
 #[test]
 fn links_and_folders_come_back() {
     round_trips(&with_files([
-        File {
-            node: Node::Symlink(b"\xff/nowhere".to_vec()),
-            ..raw("link", "")
-        },
-        File {
-            mode: Some(0o1777),
-            ..folder("empty")
-        },
+        File { node: Node::Symlink(b"\xff/nowhere".to_vec()), ..raw("link", "") },
+        File { mode: Some(0o1777), ..folder("empty") },
     ]));
+}
+
+#[test]
+fn a_folder_comes_back_with_what_lies_in_it() {
+    round_trips(&with_files([folder("memory"), raw("memory/2026-01-15.md", "a")]));
+}
+
+#[test]
+fn a_file_and_a_folder_whose_names_differ_in_case_come_back() {
+    round_trips(&with_files([raw("A", "a"), raw("a/b", "b")]));
+}
+
+#[test]
+fn a_name_with_a_colon_comes_back() {
+    round_trips(&with_files([raw("memory/10:30 notes.md", "a")]));
+}
+
+#[test]
+fn long_names_that_differ_in_case_come_back() {
+    round_trips(&with_files([raw(&"X".repeat(254), "a"), raw(&"x".repeat(254), "b")]));
+}
+
+#[test]
+fn the_manifest_that_was_written_is_the_one_that_is_read() {
+    let mut snapshot = empty();
+    let now = snapshot.manifest.created_at.clone();
+    let id = RecordId::new(uuid::Uuid::nil());
+    let agent = snapshot.manifest.agent.id;
+    snapshot.records.push(Record::new(id, agent, "openclaw", now, "x"));
+    let (bytes, written) = write(&snapshot, 1);
+    assert_eq!(*open(&bytes).manifest(), written.manifest);
 }
 
 #[test]
@@ -205,37 +246,17 @@ fn unknown_fields_are_written_as_they_came() {
     mark(&mut snapshot.records[0].unknown);
     mark(&mut snapshot.records[0].source.unknown);
     mark(&mut snapshot.identity.as_mut().unwrap().unknown);
-    mark(
-        &mut snapshot.principals.as_mut().unwrap().principals[0]
-            .profile
-            .unknown,
-    );
-    mark(
-        &mut snapshot.credentials.as_mut().unwrap().credentials[0]
-            .encryption
-            .unknown,
-    );
-    mark(
-        &mut snapshot.attachments.as_mut().unwrap().attachments[0]
-            .hash
-            .unknown,
-    );
+    mark(&mut snapshot.principals.as_mut().unwrap().principals[0].profile.unknown);
+    mark(&mut snapshot.credentials.as_mut().unwrap().credentials[0].encryption.unknown);
+    mark(&mut snapshot.attachments.as_mut().unwrap().attachments[0].hash.unknown);
     let archive = open(&write(&snapshot, 2).0);
     let times = |bytes: &[u8]| str::from_utf8(bytes).unwrap().matches(odd).count();
 
     let mut manifest = Vec::new();
-    archive
-        .read_file("manifest.json")
-        .unwrap()
-        .read_to_end(&mut manifest)
-        .unwrap();
+    archive.read_file("manifest.json").unwrap().read_to_end(&mut manifest).unwrap();
     assert_eq!(times(&manifest), 4);
     for layer in Layer::ALL {
-        assert_eq!(
-            times(&archive.document(layer).unwrap().unwrap()),
-            1,
-            "{layer:?}"
-        );
+        assert_eq!(times(&archive.document(layer).unwrap().unwrap()), 1, "{layer:?}");
     }
     let mut lines = Vec::new();
     archive

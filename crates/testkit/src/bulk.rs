@@ -23,24 +23,10 @@ pub const SECTIONS_A_DAY: usize = 50;
 
 const FIRST_DAY: Date = date(2021, 1, 1);
 const LINE_WIDTH: usize = 96;
-const TAGS: &[&str] = &[
-    "decision",
-    "milestone",
-    "lesson",
-    "context",
-    "risk",
-    "preference",
-];
-const SCORES: &[(&str, f64)] = &[
-    ("0.9", 0.9),
-    ("0.85", 0.85),
-    ("0.7", 0.7),
-    ("0.55", 0.55),
-    ("0.3", 0.3),
-];
-const TOPICS: &[&str] = &[
-    "infra", "finance", "family", "release", "memory", "travel", "health",
-];
+const TAGS: &[&str] = &["decision", "milestone", "lesson", "context", "risk", "preference"];
+const SCORES: &[(&str, f64)] =
+    &[("0.9", 0.9), ("0.85", 0.85), ("0.7", 0.7), ("0.55", 0.55), ("0.3", 0.3)];
+const TOPICS: &[&str] = &["infra", "finance", "family", "release", "memory", "travel", "health"];
 
 /// One day of an agent's life.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,10 +54,7 @@ impl Day {
 
 /// Returns as many records as asked for, a day at a time; equal seeds give equal days.
 pub fn bulk(seed: u64, records: usize) -> impl Iterator<Item = Day> {
-    let mut source = Prose {
-        random: Random(seed),
-        words: Words::new(),
-    };
+    let mut source = Prose { random: Random(seed), words: Words::new() };
     let mut left = records;
     let mut next = Some(FIRST_DAY);
     std::iter::from_fn(move || {
@@ -149,23 +132,12 @@ impl Prose {
                 text.push('\n');
             }
             let line_end = line_start + text.lines().count() - 1;
-            let place = Place {
-                line_start,
-                line_end,
-                heading: &heading,
-            };
+            let place = Place { line_start, line_end, heading: &heading };
             markdown.push_str(&text);
-            records.push(record(
-                &path, index, text, &labels, &place, midnight, &mtime,
-            ));
+            records.push(record(&path, index, text, &labels, &place, midnight, &mtime));
             line_start = line_end + 1;
         }
-        Day {
-            path,
-            markdown,
-            mtime,
-            records,
-        }
+        Day { path, markdown, mtime, records }
     }
 
     fn heading(&mut self) -> String {
@@ -234,20 +206,9 @@ impl Prose {
         let written = match self.random.below(6) {
             0 => write!(text, "PR-{}", number % 9999),
             1 => write!(text, "{:08x}", number & 0xffff_ffff),
-            2 => write!(
-                text,
-                "v{}.{}.{}",
-                number % 4,
-                number / 4 % 20,
-                number / 80 % 30
-            ),
+            2 => write!(text, "v{}.{}.{}", number % 4, number / 4 % 20, number / 80 % 30),
             3 => write!(text, "`{}_{}.rs`", self.word(), self.word()),
-            4 => write!(
-                text,
-                "https://example.com/{}/{}",
-                self.word(),
-                number % 1_000_000
-            ),
+            4 => write!(text, "https://example.com/{}/{}", self.word(), number % 1_000_000),
             _ => write!(text, "{}.{} ms", number % 500, number / 500 % 10),
         };
         written.expect("a string takes any text");
@@ -292,13 +253,7 @@ fn record(
     let created_at = Moment::from(midnight);
     let id = sample::record_id(path, index);
     let tags = std::iter::once("daily").chain(labels.tags.iter().copied());
-    let mut record = Record::new(
-        id,
-        sample::agent_id(),
-        sample::RUNTIME,
-        created_at.clone(),
-        "",
-    );
+    let mut record = Record::new(id, sample::agent_id(), sample::RUNTIME, created_at.clone(), "");
     record.content = content;
     record.memory_type = MemoryType::Episodic;
     record.source = Source {
@@ -332,10 +287,7 @@ mod tests {
         let counts: Vec<usize> = days.iter().map(|day| day.records.len()).collect();
         assert_eq!(counts, [50, 50, 20]);
         assert_eq!(days[2].path, "memory/2021-01-03.md");
-        assert_eq!(
-            days[2].records[0].temporal.created_at.as_str(),
-            "2021-01-03T00:00:00Z"
-        );
+        assert_eq!(days[2].records[0].temporal.created_at.as_str(), "2021-01-03T00:00:00Z");
     }
 
     #[test]
@@ -343,13 +295,7 @@ mod tests {
         for day in bulk(1, 200) {
             let joined: String = day.records.iter().map(|it| it.content.as_str()).collect();
             assert_eq!(joined, day.markdown);
-            assert!(
-                day.markdown
-                    .lines()
-                    .filter(|line| line.starts_with("## "))
-                    .count()
-                    == 50
-            );
+            assert!(day.markdown.lines().filter(|line| line.starts_with("## ")).count() == 50);
         }
     }
 
@@ -358,10 +304,7 @@ mod tests {
         // Do not change this expectation: numbers measured on other days would mean nothing.
         const FIRST: &str = "73c12b8b6ba734a9eaaef7c653d68086d401f6c41a64484a4ed84c449f0b7b96";
         let first = bulk(1, 1).next().unwrap().records.remove(0);
-        assert_eq!(
-            first.id.to_string(),
-            sample::record_id("memory/2021-01-01.md", 0).to_string()
-        );
+        assert_eq!(first.id.to_string(), sample::record_id("memory/2021-01-01.md", 0).to_string());
         assert_eq!(anemone_format::sha256_hex(first.content.as_bytes()), FIRST);
     }
 
@@ -371,22 +314,11 @@ mod tests {
         for day in bulk(42, 5000) {
             records += day.records.len();
             markdown += day.markdown.len();
-            let json = day
-                .records
-                .iter()
-                .map(|it| serde_json::to_string(it).unwrap().len() + 1);
+            let json = day.records.iter().map(|it| serde_json::to_string(it).unwrap().len() + 1);
             lines += json.sum::<usize>();
         }
         assert_eq!(records, 5000);
-        assert!(
-            (460..490).contains(&(markdown / records)),
-            "{}",
-            markdown / records
-        );
-        assert!(
-            (1000..1080).contains(&(lines / records)),
-            "{}",
-            lines / records
-        );
+        assert!((460..490).contains(&(markdown / records)), "{}", markdown / records);
+        assert!((1000..1080).contains(&(lines / records)), "{}", lines / records);
     }
 }

@@ -1,11 +1,11 @@
-//! What tests and demonstrations need: a sample agent, arbitrary snapshots, bulk data.
+//! What tests and benchmarks need: arbitrary snapshots, bulk data, and the sample agent.
 //!
-//! The shipped program shows the sample, so that [`sample`] and [`bulk`] need nothing that only
-//! tests need. Strategies for property tests are behind the feature `strategy`.
+//! Strategies for property tests are behind the feature `strategy`.
 
 #![warn(missing_docs)]
 
 pub mod bulk;
-pub mod sample;
 #[cfg(feature = "strategy")]
 pub mod strategy;
+
+pub use anemone_sample as sample;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::diff::open_archive;
 use super::{Context, OutputArgs};
 use crate::error::CliError;
-use crate::files::{Source, Target, check_free, reopen, spool};
+use crate::files::{Source, Target, check_free, spool, write_step};
 use crate::keys::Sealing;
 use crate::output::{BOLD, ODD, Report, bytes};
 use crate::progress::Progress;
@@ -61,21 +61,18 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
     if let Some(path) = args.output.path() {
         check_free(path, args.output.existing())?;
     }
-    let near = args.output.output.as_deref().unwrap_or(Path::new("."));
+    let near = args.output.path().map(PathBuf::as_path);
     let progress = Progress::new(context.printer, "applying");
     let (mut archive, base_sealing) = open_archive(&args.base, context, &progress)?;
     let mut sealings = vec![base_sealing];
     let mut applied: Vec<(String, Applied)> = Vec::new();
     let (last, earlier) = args.deltas.split_last().expect("the argument parser wants one delta");
     for path in earlier {
-        // A step on the way lies in a file without a name, so that it cannot be mistaken for a
-        // result and goes away with the process.
         let (delta, sealing) = open_delta(path, context, &progress)?;
         sealings.push(sealing);
-        let mut step = Target::create(&near.with_extension("step"), args.output.existing())?;
-        let done = step.write(None, |out| apply_one(&archive, &delta, path, out, near, context))?;
+        let (done, bytes, length) =
+            write_step(near, |out| apply_one(&archive, &delta, path, out, near, context))?;
         applied.push((path.display().to_string(), done));
-        let (bytes, length) = reopen(step.file())?;
         archive = Archive::open(bytes, length, &Limits::default())?;
     }
     let (delta, sealing) = open_delta(last, context, &progress)?;
@@ -86,7 +83,7 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
             let sealing = args.output.sealing(&sealings);
             let mut file = Target::create(path, args.output.existing())?;
             let done = file.write(sealing.as_ref(), |out| {
-                apply_one(&archive, &delta, last, out, path, context)
+                apply_one(&archive, &delta, last, out, near, context)
             })?;
             file.commit()?;
             done
@@ -124,7 +121,7 @@ fn apply_one(
     delta: &Delta,
     path: &Path,
     out: &mut dyn Write,
-    near: &Path,
+    near: Option<&Path>,
     context: &Context<'_>,
 ) -> Result<Applied, CliError> {
     let applied = apply_delta(archive, delta, out, spool(near)?, context.environment.threads);

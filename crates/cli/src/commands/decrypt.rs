@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use anemone_format::{Limits, ReaderAt as _, kind_of};
+use anemone_format::{Limits, kind_of};
 use clap::Args;
 
 use super::Context;
 use super::encrypt::Copied;
 use crate::error::{CliError, Kind};
-use crate::files::{Existing, Source, Target, check_free, reopen};
+use crate::files::{Existing, Source, Target, check_free, copy_bytes, reopen};
 use crate::progress::Progress;
 
 /// Open a sealed archive or delta and write it without its seal
@@ -34,23 +34,12 @@ pub(crate) fn run(args: &DecryptArgs, context: &Context<'_>) -> Result<Copied, C
     let progress = Progress::new(context.printer, "opening");
     let source = Source::open(&args.file, &context.keys, &progress)?;
     if source.sealing.is_none() {
-        return Err(CliError::new(Kind::Failed, "not_sealed", "the file is not sealed")
-            .about(&args.file));
+        return Err(
+            CliError::new(Kind::Failed, "not_sealed", "the file is not sealed").about(&args.file)
+        );
     }
     let mut target = Target::create(&args.output, existing)?;
-    target.write(None, |out| {
-        let mut buffer = vec![0; 256 << 10];
-        let mut at = 0;
-        while at < source.length {
-            let read = source.bytes.read_at(&mut buffer, at)?;
-            if read == 0 {
-                break;
-            }
-            out.write_all(&buffer[..read])?;
-            at += read as u64;
-        }
-        Ok(())
-    })?;
+    target.write(None, |out| copy_bytes(&source.bytes, source.length, out))?;
     let (bytes, length) = reopen(target.file())?;
     kind_of(bytes, length, &Limits::default())
         .map_err(|error| CliError::from(error).about(&args.file))?;

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &DeltaArgs, context: &Context<'_>) -> Result<DeltaReport
             let sealing = args.output.sealing([&target_sealing, &base_sealing]);
             let mut file = Target::create(path, args.output.existing())?;
             let written = file.write(sealing.as_ref(), |out| {
-                let spool = spool(path)?;
+                let spool = spool(Some(path))?;
                 Ok(write_delta(&base, &target, out, spool, context.environment.threads)?.1)
             })?;
             file.commit()?;

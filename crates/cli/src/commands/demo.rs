@@ -7,7 +7,7 @@ use anemone_format::{
     Archive, Comparison, Delta, File, FileRoot, Limits, Node, Snapshot, apply_delta, sha256_hex,
     validate, write_delta,
 };
-use anemone_testkit::sample;
+use anemone_sample as sample;
 use clap::Args;
 use serde::Serialize;
 
@@ -76,7 +76,8 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, CliErr
     let april_facts = write_archive(&april, &april_path, threads)?;
     let march_bytes = fs_err::read(&march_path)?;
     let april_bytes = fs_err::read(&april_path)?;
-    let report = validate(Box::new(march_bytes.clone()), march_bytes.len() as u64, &Limits::default());
+    let report =
+        validate(Box::new(march_bytes.clone()), march_bytes.len() as u64, &Limits::default());
 
     let open = |bytes: &[u8]| {
         Archive::open(Box::new(bytes.to_vec()), bytes.len() as u64, &Limits::default())
@@ -86,7 +87,9 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, CliErr
 
     let delta_path = folder.join("march-to-april.alf-delta");
     let mut file = Target::create(&delta_path, Existing::Keep)?;
-    file.write(None, |out| Ok(write_delta(&base, &target, out, spool(&delta_path)?, threads)?.1))?;
+    file.write(None, |out| {
+        Ok(write_delta(&base, &target, out, spool(Some(&delta_path))?, threads)?.1)
+    })?;
     file.commit()?;
     let delta_bytes = fs_err::read(&delta_path)?;
     let delta_size = delta_bytes.len() as u64;
@@ -95,7 +98,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, CliErr
     let applied_path = folder.join("applied.alf");
     let mut file = Target::create(&applied_path, Existing::Keep)?;
     file.write(None, |out| {
-        Ok(apply_delta(&base, &delta, out, spool(&applied_path)?, threads)?.1)
+        Ok(apply_delta(&base, &delta, out, spool(Some(&applied_path))?, threads)?.1)
     })?;
     file.commit()?;
     let (april_sha256, applied_sha256) =
@@ -104,7 +107,7 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, CliErr
 
     let demo = Demo {
         ok: true,
-        agent_name: march.manifest.agent.name.clone(),
+        agent_name: march.manifest.agent.name,
         workspace_files,
         march: march_facts,
         valid: report.is_valid(),
@@ -122,8 +125,9 @@ pub(crate) fn run(args: &DemoArgs, context: &Context<'_>) -> Result<Demo, CliErr
     if demo.valid && demo.equal && demo.bits_flipped == demo.flips_noticed {
         return Ok(demo);
     }
-    Err(CliError::new(Kind::Failed, "demo_failed", "the demo did not prove what it should")
-        .hint("this is a bug in Anemone; please report it with the output of `anemone demo --json`"))
+    Err(CliError::new(Kind::Failed, "demo_failed", "the demo did not prove what it should").hint(
+        "this is a bug in Anemone; please report it with the output of `anemone demo --json`",
+    ))
 }
 
 fn prepare_folder(folder: &Path) -> Result<(), CliError> {
@@ -173,7 +177,8 @@ fn write_archive(
     threads: usize,
 ) -> Result<ArchiveFacts, CliError> {
     let mut file = Target::create(path, Existing::Keep)?;
-    let written = file.write(None, |out| Ok(snapshot.write(out, spool(path)?, threads)?.1))?;
+    let written =
+        file.write(None, |out| Ok(snapshot.write(out, spool(Some(path))?, threads)?.1))?;
     file.commit()?;
     Ok(ArchiveFacts {
         file_size: written.size_bytes,
@@ -226,7 +231,9 @@ impl Report for Demo {
         writeln!(out, "   march.alf + the delta  {DIM}{}{DIM:#}", self.applied_sha256)?;
         writeln!(out, "   {GOOD}equal{GOOD:#}, byte for byte.")?;
         match &self.kept_in {
-            Some(folder) => writeln!(out, "\nEverything is in {folder}; try `anemone inspect` on it."),
+            Some(folder) => {
+                writeln!(out, "\nEverything is in {folder}; try `anemone inspect` on it.")
+            }
             None => writeln!(out, "\nKeep the files to look around: anemone demo --keep DIR"),
         }
     }

@@ -162,9 +162,11 @@ impl Report for Differences {
             return writeln!(out, "{GOOD}equal{GOOD:#}: the two archives hold the same");
         }
         let records = &self.records;
-        for (lines, sign, style) in
-            [(&records.created, '+', GOOD), (&records.updated, '~', ODD), (&records.deleted, '-', BAD)]
-        {
+        for (lines, sign, style) in [
+            (&records.created, '+', GOOD),
+            (&records.updated, '~', ODD),
+            (&records.deleted, '-', BAD),
+        ] {
             for it in lines {
                 writeln!(out, "{style}{sign}{style:#} {DIM}{}{DIM:#}  {}", it.id, it.title)?;
             }

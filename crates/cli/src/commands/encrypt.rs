@@ -65,6 +65,10 @@ pub(crate) fn run(args: &EncryptArgs, context: &Context<'_>) -> Result<Copied, C
     // What is not an archive is not sealed: one could not tell later what is in it.
     kind_of(source.bytes, source.length, &Limits::default())
         .map_err(|error| CliError::from(error).about(&args.file))?;
+    if !args.recipient.is_empty() && context.keys.has_passphrase_file() {
+        let message = "a file is sealed for recipients or with a passphrase, not both";
+        return Err(CliError::new(Kind::Usage, "usage", message));
+    }
     let sealing = if args.recipient.is_empty() {
         Sealing::Passphrase(context.keys.passphrase(true)?)
     } else {

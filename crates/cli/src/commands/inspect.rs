@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone_format::{
-    Archive, Attachments, Credentials, Delta, Layer, Limits, NOT_EXPORTED, Opening,
+    Archive, Attachments, Credentials, Delta, Layer, Limits, NOT_EXPORTED, Opening, Operation,
     PurgeAudit, Record,
 };
 use clap::Args;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::Context;
 use crate::error::CliError;
 use crate::files::Source;
-use crate::output::{BOLD, DIM, Report, bytes, safe, title};
+use crate::output::{BOLD, DIM, Report, bytes, count, safe, title};
 use crate::progress::Progress;
 
 /// Show what an archive or a delta holds
@@ -118,6 +118,9 @@ struct ListedPartition {
 
 #[derive(Serialize)]
 struct ListedRecord {
+    /// What a delta does with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operation: Option<&'static str>,
     id: String,
     created_at: String,
     namespace: String,
@@ -132,7 +135,7 @@ pub(crate) fn run(args: &InspectArgs, context: &Context<'_>) -> Result<Inspected
         .map_err(|error| CliError::from(error).about(&args.file))?;
     match opening {
         Opening::Archive(archive) => inspect_archive(&archive, args, encrypted),
-        Opening::Delta(delta) => Ok(inspect_delta(&delta, encrypted)),
+        Opening::Delta(delta) => inspect_delta(&delta, args, encrypted),
     }
 }
 
@@ -210,20 +213,43 @@ fn list_records(archive: &Archive, limit: usize) -> Result<Vec<ListedRecord>, Cl
     let mut records = Vec::new();
     archive.each_record_line(|line| -> Result<(), CliError> {
         if records.len() < limit {
-            let record: Record = serde_json::from_slice(line).map_err(io::Error::from)?;
-            records.push(ListedRecord {
-                id: record.id.to_string(),
-                created_at: record.temporal.created_at.to_string(),
-                namespace: record.namespace,
-                title: title(&record.content),
-            });
+            records.push(ListedRecord::new(None, line)?);
         }
         Ok(())
     })?;
     Ok(records)
 }
 
-fn inspect_delta(delta: &Delta, encrypted: bool) -> Inspected {
+fn list_operations(delta: &Delta, limit: usize) -> Result<Vec<ListedRecord>, CliError> {
+    let mut records = Vec::new();
+    delta.each_record_line(|operation, line| -> Result<(), CliError> {
+        if records.len() < limit {
+            let word = operation.map_or("unknown", Operation::as_str);
+            records.push(ListedRecord::new(Some(word), line)?);
+        }
+        Ok(())
+    })?;
+    Ok(records)
+}
+
+impl ListedRecord {
+    fn new(operation: Option<&'static str>, line: &[u8]) -> Result<Self, CliError> {
+        let record: Record = serde_json::from_slice(line).map_err(io::Error::from)?;
+        Ok(Self {
+            operation,
+            id: record.id.to_string(),
+            created_at: record.temporal.created_at.to_string(),
+            namespace: record.namespace,
+            title: title(&record.content),
+        })
+    }
+}
+
+fn inspect_delta(
+    delta: &Delta,
+    args: &InspectArgs,
+    encrypted: bool,
+) -> Result<Inspected, CliError> {
     let manifest = delta.manifest();
     let changes = &manifest.changes;
     let layers = [
@@ -233,7 +259,7 @@ fn inspect_delta(delta: &Delta, encrypted: bool) -> Inspected {
         ("attachments", changes.attachments.is_some()),
         ("memory", changes.memory.is_some()),
     ];
-    Inspected {
+    Ok(Inspected {
         ok: true,
         kind: "delta",
         alf_version: manifest.alf_version.clone(),
@@ -254,9 +280,9 @@ fn inspect_delta(delta: &Delta, encrypted: bool) -> Inspected {
             files_put: changes.files.as_ref().map_or(0, |it| it.put.len() as u64),
             files_removed: changes.files.as_ref().map_or(0, |it| it.remove.len() as u64),
         }),
-        records: None,
+        records: if args.records { Some(list_operations(delta, args.limit)?) } else { None },
         purges: manifest.purges.clone(),
-    }
+    })
 }
 
 impl Report for Inspected {
@@ -274,19 +300,21 @@ impl Report for Inspected {
             Detail::Delta(it) => {
                 let (from, to) = (it.base_sequence, it.new_sequence);
                 writeln!(out, "  from sequence {from} to {to}")?;
-                writeln!(out, "  {} record operations", self.memory_records)?;
+                writeln!(out, "  {}", count(self.memory_records, "record operation"))?;
                 writeln!(out, "  layers changed: {}", it.layers_changed.join(", "))?;
                 writeln!(out, "  files: {} put, {} removed", it.files_put, it.files_removed)?;
             }
         }
         for purge in &self.purges {
-            let (count, at) = (purge.record_ids.len(), &purge.completed_at);
-            writeln!(out, "  purged at {at}: {count} records ({})", purge.reason.as_str())?;
+            let records = count(purge.record_ids.len() as u64, "record");
+            let (at, reason) = (&purge.completed_at, safe(purge.reason.as_str()));
+            writeln!(out, "  purged at {at}: {records} ({reason})")?;
         }
         if let Some(records) = &self.records {
             for it in records {
                 let day = &it.created_at[..10.min(it.created_at.len())];
-                writeln!(out, "  {DIM}{}{DIM:#}  {day}  {}", it.id, it.title)?;
+                let operation = it.operation.map(|word| format!("{word}  ")).unwrap_or_default();
+                writeln!(out, "  {DIM}{}{DIM:#}  {day}  {operation}{}", it.id, it.title)?;
             }
             if (records.len() as u64) < self.memory_records {
                 let more = self.memory_records - records.len() as u64;
@@ -298,7 +326,8 @@ impl Report for Inspected {
 }
 
 fn write_archive(it: &ArchiveDetail, records: u64, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "  {records} records in {} partitions", it.partitions.len())?;
+    let partitions = count(it.partitions.len() as u64, "partition");
+    writeln!(out, "  {} in {partitions}", count(records, "record"))?;
     for partition in &it.partitions {
         let to = partition.to.as_deref().unwrap_or("open");
         let (file, from) = (safe(&partition.file), safe(&partition.from));
@@ -307,14 +336,15 @@ fn write_archive(it: &ArchiveDetail, records: u64, out: &mut dyn Write) -> io::R
     if let Some(version) = it.identity_version {
         writeln!(out, "  identity version {version}")?;
     }
-    writeln!(out, "  {} principals, {} credentials", it.principals_count, it.credentials_count)?;
+    let principals = count(it.principals_count, "principal");
+    writeln!(out, "  {principals}, {}", count(it.credentials_count, "credential"))?;
     for credential in &it.credentials {
         let secret = if credential.carries_secret { "sealed secret" } else { "no secret" };
         let (service, kind) = (safe(&credential.service), safe(&credential.credential_type));
         writeln!(out, "    {service} ({kind}): {secret}")?;
     }
-    let (count, included) = (it.attachments_count, it.artifacts_included);
-    writeln!(out, "  {count} artifacts, {included} included")?;
-    writeln!(out, "  {} files, {} symlinks, {} folders", it.files, it.symlinks, it.folders)
+    let artifacts = count(it.attachments_count, "artifact");
+    writeln!(out, "  {artifacts}, {} included", it.artifacts_included)?;
+    let (files, links) = (count(it.files, "file"), count(it.symlinks, "symlink"));
+    writeln!(out, "  {files}, {links}, {}", count(it.folders, "folder"))
 }
-

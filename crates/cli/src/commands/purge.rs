@@ -1,10 +1,11 @@
 //! `anemone purge`
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anemone_format::{
-    ItemId, Limits, Opening, PurgeAudit, PurgePlan, PurgeProof, PurgeReason, PurgeRequest,
+    Bytes, ItemId, Limits, Opening, PurgeAudit, PurgePlan, PurgeProof, PurgeReason, PurgeRequest,
     RecordId, apply_purge, prove_purge,
 };
 use clap::Args;
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 use super::{Context, OutputArgs};
 use crate::error::{CliError, Kind};
-use crate::files::{Source, Target, check_free, reopen, spool};
+use crate::files::{Source, Target, check_free, copy_bytes, reopen, spool, write_step};
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, count, safe};
 use crate::progress::Progress;
 
@@ -66,6 +67,8 @@ pub(crate) struct PurgeReport {
     audit: Option<PurgeAudit>,
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<Proof>,
+    #[serde(skip)]
+    in_place: bool,
 }
 
 #[derive(Serialize)]
@@ -113,7 +116,9 @@ pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport
         .map_err(|error| CliError::from(error).about(&args.file))?;
     let plan = PurgePlan::new(&file, &args.records, &args.drop_files)?;
     let mut report = PurgeReport::planned(&plan, args.output.dry_run);
-    let Some(path) = args.output.path() else { return Ok(report) };
+    let Some(path) = args.output.path() else {
+        return Ok(report);
+    };
     refuse_obstacles(&plan)?;
 
     let request = PurgeRequest {
@@ -123,42 +128,56 @@ pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport
         completed_at: crate::commands::now(),
         requested_by: args.requested_by.clone(),
     };
-    let mut target = Target::create(path, args.output.existing())?;
-    let purged = target.write(None, |out| {
-        let threads = context.environment.threads;
-        Ok(apply_purge(&file, &plan, request, out, spool(path)?, threads)?.1)
-    })?;
-    let (bytes, length) = reopen(target.file())?;
-    let proof = prove_purge(&Opening::open(bytes, length, &Limits::default())?, &plan)?;
-    if let Some(place) = proof.remains.first() {
-        let message = format!("the purged text is still in {place}; nothing was written");
-        return Err(CliError::new(Kind::Failed, "purge_unproved", message));
-    }
-    if let Some(sealing) = &sealing {
-        target = seal_again(path, args, &target, sealing)?;
-    }
-    target.commit()?;
+    let threads = context.environment.threads;
+    let write = |out: &mut dyn Write| {
+        Ok(apply_purge(&file, &plan, request, out, spool(Some(path))?, threads)?.1)
+    };
+    let (purged, proof) = match &sealing {
+        None => {
+            let mut target = Target::create(path, args.output.existing())?;
+            let purged = target.write(None, write)?;
+            let (bytes, length) = reopen(target.file())?;
+            let proof = prove(bytes, length, &plan)?;
+            target.commit()?;
+            (purged, proof)
+        }
+        Some(sealing) => {
+            // It has to be open to be searched; until it is sealed it has no name.
+            let (purged, bytes, length) = write_step(Some(path), write)?;
+            let bytes = Arc::new(bytes);
+            let proof = prove(Box::new(Arc::clone(&bytes)), length, &plan)?;
+            let mut target = Target::create(path, args.output.existing())?;
+            target.write(Some(sealing), |out| copy_bytes(&bytes, length, out))?;
+            target.commit()?;
+            (purged, proof)
+        }
+    };
+    report.in_place = same_file(path, &args.file);
     report.output = Some(path.display().to_string());
     report.audit = Some(purged.audit);
     report.proof = Some(Proof::new(proof, purged.entries_copied, purged.entries_rewritten));
     Ok(report)
 }
 
-/// Seals a result that had to be open to be searched.
-fn seal_again(
-    path: &std::path::Path,
-    args: &PurgeArgs,
-    open: &Target,
-    sealing: &crate::keys::Sealing,
-) -> Result<Target, CliError> {
-    let mut sealed = Target::create(path, args.output.existing())?;
-    let mut reader = open.file().reopen()?;
-    sealed.write(Some(sealing), |out| Ok(io::copy(&mut reader, out)?))?;
-    Ok(sealed)
+fn prove(bytes: Bytes, length: u64, plan: &PurgePlan) -> Result<PurgeProof, CliError> {
+    let proof = prove_purge(&Opening::open(bytes, length, &Limits::default())?, plan)?;
+    match proof.remains.first() {
+        None => Ok(proof),
+        Some(place) => {
+            let message = format!("the purged text is still in {place}; nothing was written");
+            Err(CliError::new(Kind::Failed, "purge_unproved", message))
+        }
+    }
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((fs_err::canonicalize(a), fs_err::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 fn refuse_obstacles(plan: &PurgePlan) -> Result<(), CliError> {
-    let Some(first) = plan.obstacles.first() else { return Ok(()) };
+    let Some(first) = plan.obstacles.first() else {
+        return Ok(());
+    };
     let number = count(plan.obstacles.len() as u64, "place");
     let message = format!(
         "the text of record {} also stands in {}; nothing was written ({number} in all)",
@@ -166,7 +185,10 @@ fn refuse_obstacles(plan: &PurgePlan) -> Result<(), CliError> {
     );
     let hint = match first.held_by {
         Some(other) => format!("if that record is to go too, add --record {other}"),
-        None => format!("if the whole file may go, add --drop-file {}", first.path),
+        None if first.droppable => {
+            format!("if the whole file may go, add --drop-file {}", first.path)
+        }
+        None => "change it in the agent and make a new archive".to_owned(),
     };
     Err(CliError::new(Kind::Failed, "purge_obstacle", message).hint(hint))
 }
@@ -202,6 +224,7 @@ impl PurgeReport {
                 .collect(),
             audit: None,
             proof: None,
+            in_place: false,
         }
     }
 }
@@ -242,13 +265,14 @@ impl Report for PurgeReport {
             for it in &proof.too_short {
                 writeln!(out, "{ODD}note:{ODD:#} the text of {it} is too short to search for")?;
             }
-            let (entries, read) = (proof.entries_searched, crate::output::bytes(proof.bytes_searched));
+            let (entries, read) =
+                (proof.entries_searched, crate::output::bytes(proof.bytes_searched));
             writeln!(out, "{GOOD}gone:{GOOD:#} searched {entries} entries, {read}; not found")?;
         }
         match &self.output {
+            Some(path) if self.in_place => writeln!(out, "replaced {BOLD}{path}{BOLD:#}"),
             Some(path) => writeln!(out, "wrote {BOLD}{path}{BOLD:#}; the source is still there"),
             None => writeln!(out, "nothing written: this was a dry run"),
         }
     }
 }
-

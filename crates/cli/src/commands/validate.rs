@@ -100,9 +100,11 @@ impl From<Report> for Validated {
 
 impl output::Report for Validated {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        for (findings, word, style) in
-            [(&self.errors, "error", BAD), (&self.warnings, "warning", ODD), (&self.notes, "note", DIM)]
-        {
+        for (findings, word, style) in [
+            (&self.errors, "error", BAD),
+            (&self.warnings, "warning", ODD),
+            (&self.notes, "note", DIM),
+        ] {
             for it in findings {
                 let path = if it.path.is_empty() { "the file" } else { &it.path };
                 let (path, message) = (safe(path), safe(&it.message));
@@ -120,12 +122,12 @@ impl output::Report for Validated {
         let Checked { entries, records, bytes, digests } = self.checked;
         writeln!(
             out,
-            "{GOOD}valid{GOOD:#} ({}): {}, {records} records, {} read, {digests} digests \
-             compared, {warnings}",
+            "{GOOD}valid{GOOD:#} ({}): {}, {}, {} read, {} compared, {warnings}",
             self.class,
-            count(entries, "entry").replace("entrys", "entries"),
+            count(entries, "entry"),
+            count(records, "record"),
             output::bytes(bytes),
+            count(digests, "digest"),
         )
     }
 }
-

@@ -35,10 +35,7 @@ pub(crate) fn record(n: u32) -> String {
 /// The first record with more fields at its end.
 pub(crate) fn record_with(fields: &str) -> String {
     let record = record(1);
-    format!(
-        "{},{fields}}}",
-        record.strip_suffix('}').expect("a record is an object")
-    )
+    format!("{},{fields}}}", record.strip_suffix('}').expect("a record is an object"))
 }
 
 /// Replaces the only occurrence of a text.
@@ -99,10 +96,7 @@ impl Partition {
     }
 
     fn count(&self) -> usize {
-        self.lines
-            .split(|byte| *byte == b'\n')
-            .filter(|it| !it.trim_ascii().is_empty())
-            .count()
+        self.lines.split(|byte| *byte == b'\n').filter(|it| !it.trim_ascii().is_empty()).count()
     }
 }
 
@@ -113,10 +107,7 @@ impl Alf {
         Self {
             fields: vec![
                 ("alf_version".to_owned(), r#""1.0.0""#.to_owned()),
-                (
-                    "created_at".to_owned(),
-                    r#""2026-05-01T00:00:00Z""#.to_owned(),
-                ),
+                ("created_at".to_owned(), r#""2026-05-01T00:00:00Z""#.to_owned()),
                 ("agent".to_owned(), agent),
             ],
             layers: Vec::new(),
@@ -128,12 +119,7 @@ impl Alf {
 
     /// An archive with one record a line in one partition.
     pub(crate) fn of(lines: &[String]) -> Self {
-        Self::of_bytes(
-            lines
-                .iter()
-                .map(|line| format!("{line}\n"))
-                .collect::<String>(),
-        )
+        Self::of_bytes(lines.iter().map(|line| format!("{line}\n")).collect::<String>())
     }
 
     /// An archive whose partition has these bytes.
@@ -143,9 +129,7 @@ impl Alf {
 
     /// An archive with the first record and one carried file.
     pub(crate) fn with_soul() -> Self {
-        Self::of(&[record(1)])
-            .file(SOUL, "Be kind.\n")
-            .field("raw_sources", r#"["openclaw"]"#)
+        Self::of(&[record(1)]).file(SOUL, "Be kind.\n").field("raw_sources", r#"["openclaw"]"#)
     }
 
     /// Adds a field to the manifest, or replaces it.
@@ -163,10 +147,7 @@ impl Alf {
 
     /// Adds a memory layer, if there is none.
     pub(crate) fn memory(mut self) -> Self {
-        self.memory.get_or_insert(Memory {
-            partitions: Vec::new(),
-            index: Index::Written,
-        });
+        self.memory.get_or_insert(Memory { partitions: Vec::new(), index: Index::Written });
         self
     }
 
@@ -209,17 +190,11 @@ impl Alf {
     /// The manifest: a field a line.
     fn manifest(&self) -> String {
         let mut layers = self.layers.clone();
-        layers.extend(
-            self.memory
-                .as_ref()
-                .map(|it| ("memory".to_owned(), it.to_json())),
-        );
+        layers.extend(self.memory.as_ref().map(|it| ("memory".to_owned(), it.to_json())));
         let mut fields = self.fields.clone();
         fields.insert(3, ("layers".to_owned(), object(&layers)));
         let text = object(&fields) + "\n";
-        self.edits
-            .iter()
-            .fold(text, |text, (from, to)| edit(&text, from, to))
+        self.edits.iter().fold(text, |text, (from, to)| edit(&text, from, to))
     }
 
     /// Every entry but the manifest.
@@ -242,13 +217,9 @@ impl Alf {
 
     /// Every entry, stored; the manifest is the last.
     pub(crate) fn items(&self) -> Vec<Item> {
-        let contents = self
-            .contents()
-            .into_iter()
-            .chain([(MANIFEST.to_owned(), self.manifest().into())]);
-        contents
-            .map(|(path, content)| Item::stored(path, content))
-            .collect()
+        let contents =
+            self.contents().into_iter().chain([(MANIFEST.to_owned(), self.manifest().into())]);
+        contents.map(|(path, content)| Item::stored(path, content)).collect()
     }
 
     pub(crate) fn zip(&self) -> Zip {
@@ -263,9 +234,7 @@ impl Alf {
     pub(crate) fn with_item(&self, path: &str, change: impl FnOnce(Item) -> Item) -> Zip {
         let mut items = self.items();
         let at = items.iter().position(|item| {
-            item.central
-                .as_ref()
-                .is_some_and(|header| header.name == path.as_bytes())
+            item.central.as_ref().is_some_and(|header| header.name == path.as_bytes())
         });
         let at = at.expect("the entry is there");
         let item = items.remove(at);
@@ -320,11 +289,8 @@ impl Memory {
             .partitions
             .iter()
             .map(|it| {
-                let to = if it.to.is_empty() {
-                    String::new()
-                } else {
-                    format!(r#""to":{},"#, it.to)
-                };
+                let to =
+                    if it.to.is_empty() { String::new() } else { format!(r#""to":{},"#, it.to) };
                 format!(
                     r#"{{"file":"{}","from":"{}",{to}"record_count":{},"sealed":{}}}"#,
                     it.file,
@@ -367,10 +333,8 @@ fn object(fields: &[(String, String)]) -> String {
     if fields.is_empty() {
         return "{}".to_owned();
     }
-    let fields: Vec<String> = fields
-        .iter()
-        .map(|(key, json)| format!(r#"  "{key}": {json}"#))
-        .collect();
+    let fields: Vec<String> =
+        fields.iter().map(|(key, json)| format!(r#"  "{key}": {json}"#)).collect();
     format!("{{\n{}\n}}", fields.join(",\n"))
 }
 
@@ -381,10 +345,7 @@ pub(crate) fn delta(lines: &str) -> Vec<Item> {
 
 /// A delta with a manifest of one's own.
 pub(crate) fn delta_with(lines: &str, manifest: impl AsRef<[u8]>) -> Vec<Item> {
-    vec![
-        Item::stored("memory/delta.jsonl", lines),
-        Item::stored(MANIFEST, manifest),
-    ]
+    vec![Item::stored("memory/delta.jsonl", lines), Item::stored(MANIFEST, manifest)]
 }
 
 /// The manifest of a delta that changes these records.

@@ -11,19 +11,10 @@ use super::zip::{
 };
 
 pub(crate) fn all() -> Vec<Vector> {
-    [
-        ends(),
-        headers(),
-        packed(),
-        manifests(),
-        documents(),
-        lines(),
-        listed(),
-        deltas(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [ends(), headers(), packed(), manifests(), documents(), lines(), listed(), deltas()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn corrupt(name: &str, behaviour: &'static str, bytes: Vec<u8>) -> Vector {
@@ -39,219 +30,108 @@ fn ends() -> Vec<Vector> {
     let other_end = Zip::new(vec![Item::stored(MANIFEST, "{}")]).bytes();
     vec![
         corrupt("empty-file", "A file without a byte.", Vec::new()),
-        corrupt(
-            "not-a-zip",
-            "A text file.",
-            b"Dear diary, today I met a crab.\n".to_vec(),
-        ),
-        corrupt(
-            "no-entries",
-            "A ZIP archive without entries.",
-            Zip::new(Vec::new()).bytes(),
-        ),
+        corrupt("not-a-zip", "A text file.", b"Dear diary, today I met a crab.\n".to_vec()),
+        corrupt("no-entries", "A ZIP archive without entries.", Zip::new(Vec::new()).bytes()),
         corrupt(
             "truncated-end",
             "The last ten bytes are missing.",
             bytes[..bytes.len() - 10].to_vec(),
         ),
-        corrupt(
-            "truncated-half",
-            "The second half is missing.",
-            bytes[..bytes.len() / 2].to_vec(),
-        ),
-        corrupt(
-            "truncated-front",
-            "The first ten bytes are missing.",
-            bytes[10..].to_vec(),
-        ),
+        corrupt("truncated-half", "The second half is missing.", bytes[..bytes.len() / 2].to_vec()),
+        corrupt("truncated-front", "The first ten bytes are missing.", bytes[10..].to_vec()),
         corrupt(
             "bytes-before",
             "Bytes before the first entry, which the offsets count.",
-            Zip {
-                front: b"#!/bin/sh\n".to_vec(),
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { front: b"#!/bin/sh\n".to_vec(), ..zip.clone() }.bytes(),
         ),
         corrupt(
             "bytes-before-uncounted",
             "Bytes before the first entry, which the offsets do not count.",
-            Zip {
-                front: b"#!/bin/sh\n".to_vec(),
-                front_uncounted: true,
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { front: b"#!/bin/sh\n".to_vec(), front_uncounted: true, ..zip.clone() }.bytes(),
         ),
         corrupt("bytes-between", "Bytes between two entries.", {
-            let change = |item| Item {
-                before: b"hidden".to_vec(),
-                ..item
-            };
+            let change = |item| Item { before: b"hidden".to_vec(), ..item };
             soul.with_item(PARTITION, change).bytes()
         }),
         corrupt(
             "bytes-before-directory",
             "Bytes between the last entry and the directory.",
-            Zip {
-                before_directory: b"hidden".to_vec(),
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { before_directory: b"hidden".to_vec(), ..zip.clone() }.bytes(),
         ),
         corrupt(
             "bytes-after-directory",
             "Bytes between the directory and the end record.",
-            Zip {
-                after_directory: b"hidden".to_vec(),
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { after_directory: b"hidden".to_vec(), ..zip.clone() }.bytes(),
         ),
         corrupt(
             "bytes-after-end",
             "Bytes after the end record.",
-            Zip {
-                tail: b"hidden".to_vec(),
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { tail: b"hidden".to_vec(), ..zip.clone() }.bytes(),
         ),
         corrupt(
             "second-archive",
             "Another archive after the end record; readers differ on which one counts.",
-            Zip {
-                tail: other_end.clone(),
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { tail: other_end.clone(), ..zip.clone() }.bytes(),
         ),
         corrupt(
             "end-in-comment",
             "The comment holds another end record; readers differ on which one counts.",
-            Zip {
-                comment: other_end[other_end.len() - 22..].to_vec(),
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { comment: other_end[other_end.len() - 22..].to_vec(), ..zip.clone() }.bytes(),
         ),
         corrupt(
             "hidden-entry",
             "An entry that the directory does not list.",
-            soul.and_item(Item {
-                central: None,
-                ..Item::stored("raw/openclaw/x.md", "x")
-            })
-            .bytes(),
+            soul.and_item(Item { central: None, ..Item::stored("raw/openclaw/x.md", "x") }).bytes(),
         ),
-        corrupt(
-            "no-local-header",
-            "The directory lists an entry that is not there.",
-            {
-                let item = Item::stored("raw/openclaw/x.md", "x");
-                let offset = Some(directory);
-                soul.and_item(Item {
-                    local: None,
-                    data: Vec::new(),
-                    offset,
-                    ..item
-                })
-                .bytes()
-            },
-        ),
+        corrupt("no-local-header", "The directory lists an entry that is not there.", {
+            let item = Item::stored("raw/openclaw/x.md", "x");
+            let offset = Some(directory);
+            soul.and_item(Item { local: None, data: Vec::new(), offset, ..item }).bytes()
+        }),
         corrupt(
             "fewer-entries-announced",
             "The end record announces fewer entries than the directory lists.",
-            Zip {
-                entries: Some(2),
-                entries_here: Some(2),
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { entries: Some(2), entries_here: Some(2), ..zip.clone() }.bytes(),
         ),
         corrupt(
             "more-entries-announced",
             "The end record announces more entries than the directory lists.",
-            Zip {
-                entries: Some(9),
-                entries_here: Some(9),
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { entries: Some(9), entries_here: Some(9), ..zip.clone() }.bytes(),
         ),
         corrupt(
             "directory-size-wrong",
             "The end record gives the directory another size; with 0 some readers see no entries.",
-            Zip {
-                directory_size: Some(0),
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { directory_size: Some(0), ..zip.clone() }.bytes(),
         ),
         corrupt(
             "directory-offset-wrong",
             "The end record says that the directory starts elsewhere.",
-            Zip {
-                directory_offset: Some(directory + 1),
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { directory_offset: Some(directory + 1), ..zip.clone() }.bytes(),
         ),
         corrupt(
             "multi-disk-end",
             "The end record belongs to the second disk of a set.",
-            Zip {
-                disk: 1,
-                directory_disk: 1,
-                ..zip.clone()
-            }
-            .bytes(),
+            Zip { disk: 1, directory_disk: 1, ..zip.clone() }.bytes(),
         ),
         corrupt(
             "multi-disk-entry",
             "An entry is on another disk.",
-            soul.with_item(SOUL, |item| Item { disk: 1, ..item })
-                .bytes(),
+            soul.with_item(SOUL, |item| Item { disk: 1, ..item }).bytes(),
         ),
-        corrupt(
-            "zip64-count-wrong",
-            "The end record and its ZIP64 form differ.",
-            {
-                let zip64 = Zip64 {
-                    entries: Some(2),
-                    repeated: true,
-                    ..Zip64::default()
-                };
-                Zip {
-                    zip64: Some(zip64),
-                    ..zip.clone()
-                }
-                .bytes()
-            },
-        ),
-        corrupt(
-            "zip64-locator-wrong",
-            "The ZIP64 form of the end record is elsewhere.",
-            {
-                let zip64 = Zip64 {
-                    record_offset: Some(0),
-                    ..Zip64::default()
-                };
-                Zip {
-                    zip64: Some(zip64),
-                    ..zip
-                }
-                .bytes()
-            },
-        ),
+        corrupt("zip64-count-wrong", "The end record and its ZIP64 form differ.", {
+            let zip64 = Zip64 { entries: Some(2), repeated: true, ..Zip64::default() };
+            Zip { zip64: Some(zip64), ..zip.clone() }.bytes()
+        }),
+        corrupt("zip64-locator-wrong", "The ZIP64 form of the end record is elsewhere.", {
+            let zip64 = Zip64 { record_offset: Some(0), ..Zip64::default() };
+            Zip { zip64: Some(zip64), ..zip }.bytes()
+        }),
     ]
 }
 
 fn directory_length(zip: &Zip) -> usize {
     let names = zip.items.iter().filter_map(|item| item.central.as_ref());
-    names
-        .map(|header| 46 + header.name.len() + header.extra.len())
-        .sum()
+    names.map(|header| 46 + header.name.len() + header.extra.len()).sum()
 }
 
 fn short(length: usize) -> u32 {
@@ -329,10 +209,7 @@ fn headers() -> Vec<Vector> {
             "The headers announce a data descriptor that is not there.",
             change(|item| {
                 let item = item.described(Signature::Present, Width::Narrow);
-                Item {
-                    descriptor: Vec::new(),
-                    ..item
-                }
+                Item { descriptor: Vec::new(), ..item }
             }),
         ),
         corrupt(
@@ -354,8 +231,7 @@ fn headers() -> Vec<Vector> {
         corrupt(
             "folder-with-content",
             "An entry whose name ends in a slash has content.",
-            soul.and_item(Item::stored("raw/openclaw/memory/", "x").mode(0o040_755))
-                .bytes(),
+            soul.and_item(Item::stored("raw/openclaw/memory/", "x").mode(0o040_755)).bytes(),
         ),
         corrupt(
             "unsupported-method",
@@ -375,8 +251,7 @@ fn packed() -> Vec<Vector> {
     let text = "Be kind. ".repeat(20);
     let soul = Alf::of(&[record(1)]).file(SOUL, text.clone());
     let change = |change: &dyn Fn(Item) -> Item| {
-        soul.with_item(SOUL, |_| change(Item::deflated(SOUL, &text)))
-            .bytes()
+        soul.with_item(SOUL, |_| change(Item::deflated(SOUL, &text))).bytes()
     };
     vec![
         corrupt(
@@ -428,12 +303,10 @@ fn packed() -> Vec<Vector> {
             }),
         ),
         corrupt("partition-crc-wrong", "The CRC of a partition is wrong.", {
-            soul.with_item(PARTITION, |item| item.both(|header| header.crc ^= 1))
-                .bytes()
+            soul.with_item(PARTITION, |item| item.both(|header| header.crc ^= 1)).bytes()
         }),
         corrupt("manifest-crc-wrong", "The CRC of the manifest is wrong.", {
-            soul.with_item(MANIFEST, |item| item.both(|header| header.crc ^= 1))
-                .bytes()
+            soul.with_item(MANIFEST, |item| item.both(|header| header.crc ^= 1)).bytes()
         }),
     ]
 }
@@ -441,10 +314,7 @@ fn packed() -> Vec<Vector> {
 /// Manifests that are not manifests.
 fn manifests() -> Vec<Vector> {
     let one = Alf::of(&[record(1)]);
-    let manifest = |text: &str| {
-        one.with_item(MANIFEST, |_| Item::stored(MANIFEST, text))
-            .bytes()
-    };
+    let manifest = |text: &str| one.with_item(MANIFEST, |_| Item::stored(MANIFEST, text)).bytes();
     let nothing = edit(
         &delta_manifest(""),
         r#"{"memory":{"file":"memory/delta.jsonl","record_count":0}}"#,
@@ -454,11 +324,7 @@ fn manifests() -> Vec<Vector> {
         r#"{"file":"memory/partitions/2026-Q1.jsonl","from":"2026-01-01","#,
         r#""to":"2026-03-31","record_count":1,"sealed":true}"#
     );
-    let deep = format!(
-        "{{\"x-new\":{}{},",
-        "[".repeat(100_000),
-        "]".repeat(100_000)
-    );
+    let deep = format!("{{\"x-new\":{}{},", "[".repeat(100_000), "]".repeat(100_000));
     vec![
         corrupt("manifest-missing", "There is no manifest.", {
             let mut items = one.items();
@@ -480,9 +346,7 @@ fn manifests() -> Vec<Vector> {
         corrupt(
             "manifest-without-agent",
             "The manifest does not say whose archive it is.",
-            one.clone()
-                .edit("\"agent\": {", "\"former_agent\": {")
-                .bytes(),
+            one.clone().edit("\"agent\": {", "\"former_agent\": {").bytes(),
         ),
         corrupt(
             "manifest-without-version",
@@ -503,10 +367,7 @@ fn manifests() -> Vec<Vector> {
             "manifest-unknown-key-twice",
             "An unknown key of the manifest is there twice.",
             one.clone()
-                .edit(
-                    "{\n  \"alf_version\"",
-                    "{\"x-new\":1,\"x-new\":2,\n  \"alf_version\"",
-                )
+                .edit("{\n  \"alf_version\"", "{\"x-new\":1,\"x-new\":2,\n  \"alf_version\"")
                 .bytes(),
         ),
         corrupt(
@@ -548,39 +409,30 @@ fn manifests() -> Vec<Vector> {
             "partition-count-wrong",
             "A partition has fewer records than the manifest says.",
             one.clone()
-                .edit(
-                    r#""record_count":1,"sealed""#,
-                    r#""record_count":2,"sealed""#,
-                )
+                .edit(r#""record_count":1,"sealed""#, r#""record_count":2,"sealed""#)
                 .without_index()
                 .bytes(),
         ),
         corrupt(
             "total-count-wrong",
             "The partitions have more records than the memory layer says.",
-            one.clone()
-                .edit(r#"{"record_count":1"#, r#"{"record_count":0"#)
-                .bytes(),
+            one.clone().edit(r#"{"record_count":1"#, r#"{"record_count":0"#).bytes(),
         ),
         corrupt(
             "index-digest-wrong",
             "The index gives a partition another digest than it has.",
             one.clone()
-                .edit_index(
-                    &sha256(format!("{}\n", record(1)).as_bytes()),
-                    &sha256(b"other"),
-                )
+                .edit_index(&sha256(format!("{}\n", record(1)).as_bytes()), &sha256(b"other"))
                 .bytes(),
         ),
     ]
 }
 
 fn text_of(alf: &Alf, path: &str) -> String {
-    let item = alf.items().into_iter().find(|item| {
-        item.central
-            .as_ref()
-            .is_some_and(|header| header.name == path.as_bytes())
-    });
+    let item = alf
+        .items()
+        .into_iter()
+        .find(|item| item.central.as_ref().is_some_and(|header| header.name == path.as_bytes()));
     String::from_utf8(item.expect("the entry is there").data).expect("it is text")
 }
 
@@ -630,19 +482,13 @@ fn documents() -> Vec<Vector> {
         corrupt(
             "principals-count-wrong",
             "There are fewer principals than the manifest says.",
-            doc::with_principals(&principals)
-                .edit(r#""count":1"#, r#""count":2"#)
-                .bytes(),
+            doc::with_principals(&principals).edit(r#""count":1"#, r#""count":2"#).bytes(),
         ),
         corrupt(
             "principal-without-profile",
             "A principal has no profile.",
-            doc::with_principals(&edit(
-                &principals,
-                r#""profile": "#,
-                r#""former_profile": "#,
-            ))
-            .bytes(),
+            doc::with_principals(&edit(&principals, r#""profile": "#, r#""former_profile": "#))
+                .bytes(),
         ),
         corrupt(
             "credential-without-encryption",
@@ -689,27 +535,18 @@ fn lines() -> Vec<Vector> {
         corrupt("line-not-json", "A line is cut off in the middle.", {
             Alf::of(&[record(1)[..100].to_owned(), record(2)]).bytes()
         }),
-        corrupt(
-            "line-not-object",
-            "A line is a list.",
-            of("[1,2]".to_owned()),
-        ),
+        corrupt("line-not-object", "A line is a list.", of("[1,2]".to_owned())),
         corrupt("line-not-utf8", "A line has a byte that is no text.", {
             Alf::of_bytes(no_text).bytes()
         }),
         corrupt("two-records-on-a-line", "Two records share a line.", {
             Alf::of(&[record(1) + &record(2)]).bytes()
         }),
-        corrupt(
-            "line-deep",
-            "JSON that is nested 100,000 levels deep in a line.",
-            {
-                let lines = record_with(&deep) + "\n";
-                let alf = Alf::of_bytes(lines.clone());
-                alf.with_item(PARTITION, |_| Item::deflated(PARTITION, &lines))
-                    .bytes()
-            },
-        ),
+        corrupt("line-deep", "JSON that is nested 100,000 levels deep in a line.", {
+            let lines = record_with(&deep) + "\n";
+            let alf = Alf::of_bytes(lines.clone());
+            alf.with_item(PARTITION, |_| Item::deflated(PARTITION, &lines)).bytes()
+        }),
         corrupt("record-key-twice", "A key of a record is there twice.", {
             of(record_with(r#""content":"Another note.""#))
         }),
@@ -728,11 +565,7 @@ fn lines() -> Vec<Vector> {
             "A record that says not when it was made.",
             edited("created_at", "formerly_created_at"),
         ),
-        corrupt(
-            "record-bad-id",
-            "A record whose id is no UUID.",
-            edited(&id(1), "note-1"),
-        ),
+        corrupt("record-bad-id", "A record whose id is no UUID.", edited(&id(1), "note-1")),
         corrupt(
             "record-bad-time",
             "A record from the thirtieth of February.",
@@ -743,16 +576,8 @@ fn lines() -> Vec<Vector> {
             "A record whose time has no offset and so is no moment.",
             edited("10:00:00Z", "10:00:00"),
         ),
-        corrupt(
-            "record-confidence-7",
-            "A confidence of 7.",
-            of(record_with(r#""confidence":7"#)),
-        ),
-        corrupt(
-            "record-empty-content",
-            "A record that says nothing.",
-            edited("Note 1.", ""),
-        ),
+        corrupt("record-confidence-7", "A confidence of 7.", of(record_with(r#""confidence":7"#))),
+        corrupt("record-empty-content", "A record that says nothing.", edited("Note 1.", "")),
         corrupt(
             "record-content-number",
             "A record whose content is a number.",
@@ -800,19 +625,11 @@ fn listed() -> Vec<Vector> {
         bytes[at] ^= 1;
         bytes
     };
-    let checksum = text
-        .split("\"sha256:")
-        .nth(1)
-        .map(|rest| &rest[..64])
-        .expect("a checksum");
+    let checksum = text.split("\"sha256:").nth(1).map(|rest| &rest[..64]).expect("a checksum");
     let soul_digest = sha256(b"Be kind.\n");
     let end = sealed.len() - 80;
     vec![
-        corrupt(
-            "seal-broken",
-            "The seal is the digest of something else.",
-            flip(sealed.len() - 1),
-        ),
+        corrupt("seal-broken", "The seal is the digest of something else.", flip(sealed.len() - 1)),
         corrupt(
             "sealed-time-changed",
             "A bit that no CRC covers was flipped: the time of an entry.",
@@ -826,27 +643,15 @@ fn listed() -> Vec<Vector> {
         corrupt(
             "seal-missing",
             "The manifest lists digests, but the seal was taken away.",
-            Zip {
-                comment: Vec::new(),
-                ..listed.zip()
-            }
-            .bytes(),
+            Zip { comment: Vec::new(), ..listed.zip() }.bytes(),
         ),
         corrupt(
             "seal-replaced",
             "The manifest lists digests, but the comment is something else.",
-            Zip {
-                comment: b"Backed up on a Sunday.".to_vec(),
-                ..listed.zip()
-            }
-            .bytes(),
+            Zip { comment: b"Backed up on a Sunday.".to_vec(), ..listed.zip() }.bytes(),
         ),
         corrupt("seal-cut", "The seal is shorter than a digest.", {
-            Zip {
-                comment: sealed[end..sealed.len() - 8].to_vec(),
-                ..listed.zip()
-            }
-            .bytes()
+            Zip { comment: sealed[end..sealed.len() - 8].to_vec(), ..listed.zip() }.bytes()
         }),
         corrupt(
             "checksum-wrong",
@@ -890,9 +695,7 @@ fn listed() -> Vec<Vector> {
         corrupt(
             "file-not-listed",
             "A sealed archive has a file that is not in its list.",
-            listed
-                .and_item(Item::stored("raw/openclaw/USER.md", "x"))
-                .sealed(),
+            listed.and_item(Item::stored("raw/openclaw/USER.md", "x")).sealed(),
         ),
         corrupt(
             "listed-twice",
@@ -935,18 +738,12 @@ fn deltas() -> Vec<Vector> {
         corrupt(
             "delta-without-sequences",
             "A delta does not say between which snapshots it lies.",
-            Zip::new(delta_with(
-                &line,
-                edit(&manifest, r#""sync":"#, r#""former_sync":"#),
-            )),
+            Zip::new(delta_with(&line, edit(&manifest, r#""sync":"#, r#""former_sync":"#))),
         ),
         corrupt(
             "delta-of-another-agent",
             "A record in a delta is that of another agent.",
-            Zip::new(delta_with(
-                &edit(&line, AGENT, &AGENT.replace("a9e7", "beef")),
-                &manifest,
-            )),
+            Zip::new(delta_with(&edit(&line, AGENT, &AGENT.replace("a9e7", "beef")), &manifest)),
         ),
     ]
 }

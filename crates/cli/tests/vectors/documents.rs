@@ -196,10 +196,7 @@ pub(crate) fn record() -> String {
 "computed_at":"2026-01-15T10:00:01Z","source":"runtime"}],
 "related_records":[{~"id":"@ID2","relation":"elaborates_on"}],
 "raw_source_format":{"line_start":3,"line_end":5}}"#;
-    template
-        .replace('\n', "")
-        .replace("@ID1", &id(1))
-        .replace("@ID2", &id(2))
+    template.replace('\n', "").replace("@ID1", &id(1)).replace("@ID2", &id(2))
 }
 
 /// The older record that [`record`] replaces.
@@ -253,10 +250,7 @@ pub(crate) fn everything() -> Alf {
                 r#""provider":"acme","context_window":200000,"notes":null}"#
             ),
         )
-        .field(
-            "sync",
-            r#"{"last_sequence":7,"last_sync_at":"2026-04-30T09:00:00Z"}"#,
-        )
+        .field("sync", r#"{"last_sequence":7,"last_sync_at":"2026-04-30T09:00:00Z"}"#)
         .field("raw_sources", r#"["openclaw"]"#)
         .file(SOUL, "Be kind.\n")
         .file(NOTE, NOTE_CONTENT)

@@ -8,16 +8,7 @@ use super::make::{Class, Vector};
 use super::zip::{ENCRYPTED, Item, UTF8, Zip};
 
 pub(crate) fn all() -> Vec<Vector> {
-    [
-        names(),
-        collisions(),
-        special_files(),
-        structures(),
-        listed(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [names(), collisions(), special_files(), structures(), listed()].into_iter().flatten().collect()
 }
 
 fn hostile(name: &str, behaviour: &'static str, bytes: Vec<u8>) -> Vector {
@@ -30,48 +21,16 @@ fn names() -> Vec<Vector> {
     let long_part = format!("raw/openclaw/{}.md", "x".repeat(300));
     let long_path = format!("raw/openclaw/{}x.md", "folder/".repeat(600));
     vec![
-        hostile(
-            "name-absolute",
-            "A name that starts at the root.",
-            named(b"/etc/cron.d/crab"),
-        ),
-        hostile(
-            "name-parent",
-            "A name that goes up.",
-            named(b"raw/openclaw/../../../crab.md"),
-        ),
-        hostile(
-            "name-parent-first",
-            "A name that goes up at once.",
-            named(b"../crab.md"),
-        ),
-        hostile(
-            "name-parent-last",
-            "A name that ends by going up.",
-            named(b"raw/openclaw/.."),
-        ),
-        hostile(
-            "name-dot",
-            "A name with a part that is a dot.",
-            named(b"raw/openclaw/./crab.md"),
-        ),
-        hostile(
-            "name-empty-part",
-            "A name with an empty part.",
-            named(b"raw/openclaw//etc/crab"),
-        ),
+        hostile("name-absolute", "A name that starts at the root.", named(b"/etc/cron.d/crab")),
+        hostile("name-parent", "A name that goes up.", named(b"raw/openclaw/../../../crab.md")),
+        hostile("name-parent-first", "A name that goes up at once.", named(b"../crab.md")),
+        hostile("name-parent-last", "A name that ends by going up.", named(b"raw/openclaw/..")),
+        hostile("name-dot", "A name with a part that is a dot.", named(b"raw/openclaw/./crab.md")),
+        hostile("name-empty-part", "A name with an empty part.", named(b"raw/openclaw//etc/crab")),
         hostile("name-empty", "An empty name.", named(b"")),
         hostile("name-drive", "A name on a drive.", named(b"C:crab.md")),
-        hostile(
-            "name-drive-absolute",
-            "A name at the root of a drive.",
-            named(b"c:/crab.md"),
-        ),
-        hostile(
-            "name-network",
-            "A name on another machine.",
-            named(b"//host/share/crab.md"),
-        ),
+        hostile("name-drive-absolute", "A name at the root of a drive.", named(b"c:/crab.md")),
+        hostile("name-network", "A name on another machine.", named(b"//host/share/crab.md")),
         hostile(
             "name-backslash",
             "A name with backslashes.",
@@ -82,11 +41,7 @@ fn names() -> Vec<Vector> {
             "A name that ends early for some.",
             named(b"raw/openclaw/crab.md\0.txt"),
         ),
-        hostile(
-            "name-newline",
-            "A name with a line feed.",
-            named(b"raw/openclaw/cr\nab.md"),
-        ),
+        hostile("name-newline", "A name with a line feed.", named(b"raw/openclaw/cr\nab.md")),
         hostile(
             "name-escape",
             "A name that writes to the terminal.",
@@ -97,11 +52,7 @@ fn names() -> Vec<Vector> {
             "A name with the character U+007F.",
             named(b"raw/openclaw/crab\x7f.md"),
         ),
-        hostile(
-            "name-device",
-            "A device on Windows.",
-            named(b"raw/openclaw/NUL"),
-        ),
+        hostile("name-device", "A device on Windows.", named(b"raw/openclaw/NUL")),
         hostile(
             "name-device-extension",
             "A device on Windows, with an extension.",
@@ -127,41 +78,23 @@ fn names() -> Vec<Vector> {
             "A name that Windows shortens: a space at its end.",
             named(b"raw/openclaw/SOUL.md "),
         ),
-        hostile(
-            "name-not-utf8",
-            "A name that is no text.",
-            named(b"raw/openclaw/cr\xe4b.md"),
-        ),
+        hostile("name-not-utf8", "A name that is no text.", named(b"raw/openclaw/cr\xe4b.md")),
         hostile("name-not-utf8-unflagged", "A name in an old code page.", {
             let item = Item::stored(b"raw/openclaw/cr\x84b.md", "x");
-            Alf::with_soul()
-                .and_item(item.both(|header| header.flags &= !UTF8))
-                .bytes()
+            Alf::with_soul().and_item(item.both(|header| header.flags &= !UTF8)).bytes()
         }),
         hostile(
             "name-utf8-unflagged",
             "A name in UTF-8 that does not say so, and so is another name to others.",
             {
                 let item = Item::stored("raw/openclaw/kräb.md", "x");
-                Alf::with_soul()
-                    .and_item(item.both(|header| header.flags &= !UTF8))
-                    .bytes()
+                Alf::with_soul().and_item(item.both(|header| header.flags &= !UTF8)).bytes()
             },
         ),
-        hostile(
-            "name-long-part",
-            "A name with a part of 303 bytes.",
-            named(long_part.as_bytes()),
-        ),
-        hostile(
-            "name-long",
-            "A name of more than 4,096 bytes.",
-            named(long_path.as_bytes()),
-        ),
+        hostile("name-long-part", "A name with a part of 303 bytes.", named(long_part.as_bytes())),
+        hostile("name-long", "A name of more than 4,096 bytes.", named(long_path.as_bytes())),
         hostile("name-folder-parent", "A folder that goes up.", {
-            Alf::with_soul()
-                .and_item(Item::folder("raw/openclaw/../../crab/"))
-                .bytes()
+            Alf::with_soul().and_item(Item::folder("raw/openclaw/../../crab/")).bytes()
         }),
     ]
 }
@@ -172,11 +105,7 @@ fn collisions() -> Vec<Vector> {
     let both =
         |first: &str, second: &str| Alf::with_soul().file(first, "x").file(second, "y").bytes();
     vec![
-        hostile(
-            "collision-same",
-            "Two entries have one name.",
-            beside_soul(SOUL),
-        ),
+        hostile("collision-same", "Two entries have one name.", beside_soul(SOUL)),
         hostile("collision-manifest", "There are two manifests.", {
             let other = Alf::new().items().remove(0);
             Alf::with_soul().and_item(other).bytes()
@@ -215,16 +144,12 @@ fn collisions() -> Vec<Vector> {
                 .and_item(Item::folder("raw/openclaw/notes/"))
                 .bytes(),
         ),
-        hostile(
-            "collision-folder-twice",
-            "Two explicit folders have one name.",
-            {
-                let folder = || Item::folder("raw/openclaw/notes/");
-                let mut zip = Alf::with_soul().and_item(folder());
-                zip.items.insert(0, folder());
-                zip.bytes()
-            },
-        ),
+        hostile("collision-folder-twice", "Two explicit folders have one name.", {
+            let folder = || Item::folder("raw/openclaw/notes/");
+            let mut zip = Alf::with_soul().and_item(folder());
+            zip.items.insert(0, folder());
+            zip.bytes()
+        }),
     ]
 }
 
@@ -235,42 +160,19 @@ fn special_files() -> Vec<Vector> {
         Alf::with_soul().and_item(item).bytes()
     };
     vec![
-        hostile(
-            "symlink",
-            "An entry is a symbolic link.",
-            special(0o120_777, "/etc/passwd"),
-        ),
-        hostile(
-            "symlink-folder",
-            "A link to a folder, and a file that goes through it.",
-            {
-                let link = Item::stored("raw/openclaw/out", "/tmp").mode(0o120_777);
-                let mut zip = Alf::with_soul().and_item(link);
-                zip.items.insert(
-                    zip.items.len() - 1,
-                    Item::stored("raw/openclaw/out/crab.md", "x"),
-                );
-                zip.bytes()
-            },
-        ),
-        hostile(
-            "symlink-named-folder",
-            "A symbolic link whose name ends in a slash.",
-            {
-                let link = Item::stored("raw/openclaw/out/", "").mode(0o120_777);
-                Alf::with_soul().and_item(link).bytes()
-            },
-        ),
-        hostile(
-            "character-device",
-            "An entry is a character device.",
-            special(0o020_666, ""),
-        ),
-        hostile(
-            "block-device",
-            "An entry is a block device.",
-            special(0o060_660, ""),
-        ),
+        hostile("symlink", "An entry is a symbolic link.", special(0o120_777, "/etc/passwd")),
+        hostile("symlink-folder", "A link to a folder, and a file that goes through it.", {
+            let link = Item::stored("raw/openclaw/out", "/tmp").mode(0o120_777);
+            let mut zip = Alf::with_soul().and_item(link);
+            zip.items.insert(zip.items.len() - 1, Item::stored("raw/openclaw/out/crab.md", "x"));
+            zip.bytes()
+        }),
+        hostile("symlink-named-folder", "A symbolic link whose name ends in a slash.", {
+            let link = Item::stored("raw/openclaw/out/", "").mode(0o120_777);
+            Alf::with_soul().and_item(link).bytes()
+        }),
+        hostile("character-device", "An entry is a character device.", special(0o020_666, "")),
+        hostile("block-device", "An entry is a block device.", special(0o060_660, "")),
         hostile("fifo", "An entry is a pipe.", special(0o010_644, "")),
         hostile("socket", "An entry is a socket.", special(0o140_755, "")),
         hostile(
@@ -288,38 +190,28 @@ fn structures() -> Vec<Vector> {
         hostile(
             "encrypted",
             "An entry is encrypted by ZIP's own weak means.",
-            soul.with_item(SOUL, |item| item.both(|header| header.flags |= ENCRYPTED))
-                .bytes(),
+            soul.with_item(SOUL, |item| item.both(|header| header.flags |= ENCRYPTED)).bytes(),
         ),
         hostile(
             "encrypted-local",
             "Only the local header says that an entry is encrypted.",
-            soul.with_item(SOUL, |item| item.local(|header| header.flags |= ENCRYPTED))
-                .bytes(),
+            soul.with_item(SOUL, |item| item.local(|header| header.flags |= ENCRYPTED)).bytes(),
         ),
-        hostile(
-            "overlap-same",
-            "Two entries of the directory share one local header.",
-            {
-                let mut zip = soul.zip();
-                let twin = zip.items[0].clone();
-                zip.items.insert(
-                    1,
-                    Item {
-                        local: None,
-                        data: Vec::new(),
-                        offset: Some(0),
-                        ..twin.central(|header| header.name = b"raw/openclaw/USER.md".to_vec())
-                    },
-                );
-                zip.bytes()
-            },
-        ),
-        hostile(
-            "overlap-nested",
-            "An entry lies within the content of another.",
-            nested(),
-        ),
+        hostile("overlap-same", "Two entries of the directory share one local header.", {
+            let mut zip = soul.zip();
+            let twin = zip.items[0].clone();
+            zip.items.insert(
+                1,
+                Item {
+                    local: None,
+                    data: Vec::new(),
+                    offset: Some(0),
+                    ..twin.central(|header| header.name = b"raw/openclaw/USER.md".to_vec())
+                },
+            );
+            zip.bytes()
+        }),
+        hostile("overlap-nested", "An entry lies within the content of another.", nested()),
         hostile(
             "overlap-directory",
             "The last entry reaches into the directory.",
@@ -332,19 +224,13 @@ fn structures() -> Vec<Vector> {
             .bytes(),
         ),
         hostile("bomb", "A file that inflates a thousandfold to 20 MiB.", {
-            soul.and_item(Item::deflated("raw/openclaw/zeros.bin", vec![0; 20 << 20]))
-                .bytes()
+            soul.and_item(Item::deflated("raw/openclaw/zeros.bin", vec![0; 20 << 20])).bytes()
         }),
-        hostile(
-            "bomb-partition",
-            "A partition that inflates a thousandfold to 20 MiB.",
-            {
-                let lines = [record(1).into_bytes(), vec![b'\n'; 20 << 20]].concat();
-                let alf = Alf::of(&[record(1)]);
-                alf.with_item(PARTITION, |_| Item::deflated(PARTITION, &lines))
-                    .bytes()
-            },
-        ),
+        hostile("bomb-partition", "A partition that inflates a thousandfold to 20 MiB.", {
+            let lines = [record(1).into_bytes(), vec![b'\n'; 20 << 20]].concat();
+            let alf = Alf::of(&[record(1)]);
+            alf.with_item(PARTITION, |_| Item::deflated(PARTITION, &lines)).bytes()
+        }),
     ]
 }
 
@@ -357,15 +243,7 @@ fn nested() -> Vec<u8> {
     let mut zip = Alf::of(&[record(1)]).zip();
     let inner = inner.items.into_iter().next().expect("there is one");
     zip.items.insert(0, outer);
-    zip.items.insert(
-        1,
-        Item {
-            local: None,
-            data: Vec::new(),
-            offset: Some(offset),
-            ..inner
-        },
-    );
+    zip.items.insert(1, Item { local: None, data: Vec::new(), offset: Some(offset), ..inner });
     zip.bytes()
 }
 
@@ -374,10 +252,7 @@ fn listed() -> Vec<Vector> {
     let soul_with = |change: fn(&mut Entry)| {
         Alf::with_soul()
             .listed_after(|entries| {
-                entries
-                    .iter_mut()
-                    .filter(|entry| entry.path == SOUL)
-                    .for_each(change);
+                entries.iter_mut().filter(|entry| entry.path == SOUL).for_each(change);
             })
             .sealed()
     };

@@ -72,21 +72,11 @@ impl Vector {
         behaviour: &'static str,
         bytes: Vec<u8>,
     ) -> Self {
-        Self {
-            class,
-            file: format!("{name}.alf"),
-            behaviour,
-            bytes,
-        }
+        Self { class, file: format!("{name}.alf"), behaviour, bytes }
     }
 
     pub(crate) fn delta(class: Class, name: &str, behaviour: &'static str, bytes: Vec<u8>) -> Self {
-        Self {
-            class,
-            file: format!("{name}.alf-delta"),
-            behaviour,
-            bytes,
-        }
+        Self { class, file: format!("{name}.alf-delta"), behaviour, bytes }
     }
 
     /// Returns the path below `tests/vectors`.
@@ -97,16 +87,10 @@ impl Vector {
 
 /// Makes every vector, class by class.
 pub(crate) fn all() -> Vec<Vector> {
-    [
-        ok::all(),
-        unknowns::all(),
-        version::all(),
-        corrupt::all(),
-        hostile::all(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    [ok::all(), unknowns::all(), version::all(), corrupt::all(), hostile::all()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Writes `tests/vectors/README.md`.
@@ -119,18 +103,12 @@ pub(crate) fn readme(vectors: &[Vector]) -> String {
         vectors.len()
     );
     for class in Class::ALL {
-        let count = vectors
-            .iter()
-            .filter(|vector| vector.class == class)
-            .count();
+        let count = vectors.iter().filter(|vector| vector.class == class).count();
         text += &format!("| `{}` | {count} | {} |\n", class.word(), class.meaning());
     }
     text += HOW_TO_RUN;
     for class in Class::ALL {
-        text += &format!(
-            "\n## {}\n\n| vector | behaviour |\n|---|---|\n",
-            class.word()
-        );
+        text += &format!("\n## {}\n\n| vector | behaviour |\n|---|---|\n", class.word());
         for vector in vectors.iter().filter(|vector| vector.class == class) {
             text += &format!("| `{}` | {} |\n", vector.file, vector.behaviour);
         }

@@ -13,10 +13,7 @@ use super::make::{Class, Vector};
 use super::zip::{Item, Signature, UTF8, Width, Zip, Zip64, extra, unicode_path};
 
 pub(crate) fn all() -> Vec<Vector> {
-    [content(), records(), dialects(), deltas(), containers()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [content(), records(), dialects(), deltas(), containers()].into_iter().flatten().collect()
 }
 
 fn ok(name: &str, behaviour: &'static str, bytes: Vec<u8>) -> Vector {
@@ -25,36 +22,19 @@ fn ok(name: &str, behaviour: &'static str, bytes: Vec<u8>) -> Vector {
 
 fn content() -> Vec<Vector> {
     vec![
-        ok(
-            "minimal",
-            "An archive may be nothing but a manifest.",
-            Alf::new().bytes(),
-        ),
-        ok(
-            "one-record",
-            "One record, one partition, an index.",
-            Alf::of(&[record(1)]).bytes(),
-        ),
+        ok("minimal", "An archive may be nothing but a manifest.", Alf::new().bytes()),
+        ok("one-record", "One record, one partition, an index.", Alf::of(&[record(1)]).bytes()),
         ok(
             "everything",
             "Every layer is there, with every field of the official schemas.",
             doc::everything().listed().sealed(),
         ),
-        ok(
-            "sealed",
-            "An archive as this project writes it: digests, checksum, seal.",
-            written(),
-        ),
+        ok("sealed", "An archive as this project writes it: digests, checksum, seal.", written()),
         ok(
             "monthly-partitions",
             "Partitions may be months.",
             Alf::new()
-                .partition(month(
-                    "2026-01",
-                    "2026-01-01",
-                    r#""2026-01-31""#,
-                    &record(1),
-                ))
+                .partition(month("2026-01", "2026-01-01", r#""2026-01-31""#, &record(1)))
                 .partition(month(
                     "2026-02",
                     "2026-02-01",
@@ -63,16 +43,8 @@ fn content() -> Vec<Vector> {
                 ))
                 .bytes(),
         ),
-        ok(
-            "no-partitions",
-            "A memory layer may have no partitions.",
-            Alf::new().memory().bytes(),
-        ),
-        ok(
-            "empty-partition",
-            "A partition may have no records.",
-            Alf::of_bytes("").bytes(),
-        ),
+        ok("no-partitions", "A memory layer may have no partitions.", Alf::new().memory().bytes()),
+        ok("empty-partition", "A partition may have no records.", Alf::of_bytes("").bytes()),
         ok(
             "open-partition",
             "The partition of the current quarter has no last day and is not sealed.",
@@ -89,10 +61,7 @@ fn content() -> Vec<Vector> {
             "partition-without-last-day",
             "A partition need not name its last day.",
             Alf::new()
-                .partition(Partition {
-                    to: "",
-                    ..Partition::first_quarter(record(1) + "\n")
-                })
+                .partition(Partition { to: "", ..Partition::first_quarter(record(1) + "\n") })
                 .bytes(),
         ),
         ok(
@@ -104,11 +73,8 @@ fn content() -> Vec<Vector> {
                     from: "2026-04-01",
                     to: "null",
                     sealed: false,
-                    lines: (edit(
-                        &record(1),
-                        "2026-01-15T10:00:00Z",
-                        "2026-03-31T23:30:00-05:00",
-                    ) + "\n")
+                    lines: (edit(&record(1), "2026-01-15T10:00:00Z", "2026-03-31T23:30:00-05:00")
+                        + "\n")
                         .into(),
                 })
                 .bytes(),
@@ -134,9 +100,7 @@ fn content() -> Vec<Vector> {
         ok(
             "newer-minor",
             "Format version 1.7.3: a newer minor version can be read by an older reader.",
-            Alf::of(&[record(1)])
-                .field("alf_version", r#""1.7.3""#)
-                .bytes(),
+            Alf::of(&[record(1)]).field("alf_version", r#""1.7.3""#).bytes(),
         ),
     ]
 }
@@ -149,45 +113,24 @@ fn written() -> Vec<u8> {
     for (n, day) in [(1, "2026-01-15T10:00:00Z"), (2, "2026-04-15T10:00:00Z")] {
         let id = id(n).parse().expect("an id");
         let text = format!("Note {n}.");
-        snapshot
-            .records
-            .push(Record::new(id, agent.id, "openclaw", moment(day), &text));
+        snapshot.records.push(Record::new(id, agent.id, "openclaw", moment(day), &text));
     }
     let raw = || FileRoot::Raw("openclaw".to_owned());
     let soul = File::new(raw(), "SOUL.md", "Be kind.\n");
     snapshot.files = vec![
-        File {
-            mode: Some(0o600),
-            mtime: Some(moment("2026-04-01T00:00:00Z")),
-            ..soul
-        },
+        File { mode: Some(0o600), mtime: Some(moment("2026-04-01T00:00:00Z")), ..soul },
         File::new(raw(), "line\nfeed.md", "Odd.\n"),
-        File {
-            node: Node::Symlink(b"SOUL.md".to_vec()),
-            ..File::new(raw(), "link.md", "")
-        },
-        File {
-            node: Node::Folder,
-            ..File::new(raw(), "empty", "")
-        },
+        File { node: Node::Symlink(b"SOUL.md".to_vec()), ..File::new(raw(), "link.md", "") },
+        File { node: Node::Folder, ..File::new(raw(), "empty", "") },
         File::new(FileRoot::Artifacts, "list.txt", "bread\n"),
     ];
     let spool = Box::new(Cursor::new(Vec::new()));
-    snapshot
-        .write(Vec::new(), spool, 1)
-        .expect("memory takes any bytes")
-        .0
+    snapshot.write(Vec::new(), spool, 1).expect("memory takes any bytes").0
 }
 
 fn month(name: &str, from: &'static str, to: &'static str, line: &str) -> Partition {
     let file = format!("memory/partitions/{name}.jsonl");
-    Partition {
-        file,
-        from,
-        to,
-        sealed: true,
-        lines: format!("{line}\n").into(),
-    }
+    Partition { file, from, to, sealed: true, lines: format!("{line}\n").into() }
 }
 
 fn credential_left_behind() -> String {
@@ -212,32 +155,12 @@ fn credential_left_behind() -> String {
 fn records() -> Vec<Vector> {
     let with_id = |id: &str| Alf::of(&[edit(&record(1), &super::alf::id(1), id)]).bytes();
     let two = || [record(1), record(2)];
-    let nested = format!(
-        r#""raw_source_format":{}1{}"#,
-        "{\"a\":".repeat(100),
-        "}".repeat(100)
-    );
-    let long = edit(
-        &record(1),
-        "Note 1.",
-        &"All work and no play. ".repeat(50_000),
-    );
+    let nested = format!(r#""raw_source_format":{}1{}"#, "{\"a\":".repeat(100), "}".repeat(100));
+    let long = edit(&record(1), "Note 1.", &"All work and no play. ".repeat(50_000));
     vec![
-        ok(
-            "id-v4",
-            "A record id of version 4.",
-            with_id("3f0c8d1e-9b7a-4c21-8f6e-2d5a1b0c9e87"),
-        ),
-        ok(
-            "id-v5",
-            "A record id of version 5.",
-            with_id("1d93a526-85b1-5b5b-9ac8-2fcc8749633d"),
-        ),
-        ok(
-            "id-v7",
-            "A record id of version 7.",
-            with_id("0194a000-abcd-7000-9000-0123456789ab"),
-        ),
+        ok("id-v4", "A record id of version 4.", with_id("3f0c8d1e-9b7a-4c21-8f6e-2d5a1b0c9e87")),
+        ok("id-v5", "A record id of version 5.", with_id("1d93a526-85b1-5b5b-9ac8-2fcc8749633d")),
+        ok("id-v7", "A record id of version 7.", with_id("0194a000-abcd-7000-9000-0123456789ab")),
         ok("full-record", "A record with every field.", {
             let older = edit(&record(2), "2026-01-15", "2026-01-02");
             Alf::of(&[older, doc::plain(&doc::record())]).bytes()
@@ -273,12 +196,8 @@ fn records() -> Vec<Vector> {
         ok(
             "line-separator",
             "U+2028, U+2029 and U+0085 in a text do not end a line of JSONL.",
-            Alf::of(&[edit(
-                &record(1),
-                "Note 1.",
-                "one\u{2028}two\u{2029}three\u{85}four",
-            )])
-            .bytes(),
+            Alf::of(&[edit(&record(1), "Note 1.", "one\u{2028}two\u{2029}three\u{85}four")])
+                .bytes(),
         ),
         ok(
             "escaped-text",
@@ -312,8 +231,7 @@ fn records() -> Vec<Vector> {
         ),
         ok("long-line", "A record of a megabyte.", {
             let one = Alf::of(&[long]);
-            one.with_item(PARTITION, |item| Item::deflated(PARTITION, item.data))
-                .bytes()
+            one.with_item(PARTITION, |item| Item::deflated(PARTITION, item.data)).bytes()
         }),
     ]
 }
@@ -339,10 +257,7 @@ fn dialects() -> Vec<Vector> {
             "checksum-of-nothing-listed",
             "A checksum without a list of entries, so that nobody knows what it covers.",
             Alf::of(&[record(1)])
-                .field(
-                    "checksum",
-                    &format!(r#""sha256:{}""#, "0123456789abcdef".repeat(4)),
-                )
+                .field("checksum", &format!(r#""sha256:{}""#, "0123456789abcdef".repeat(4)))
                 .bytes(),
         ),
         ok(
@@ -358,9 +273,7 @@ fn dialects() -> Vec<Vector> {
             "foreign-index",
             "The schemas do not say what an index looks like, so another tool has its own.",
             Alf::of(&[record(1)])
-                .with_item(INDEX, |_| {
-                    Item::stored(INDEX, "{\"2026-Q1\":{\"records\":1}}\n")
-                })
+                .with_item(INDEX, |_| Item::stored(INDEX, "{\"2026-Q1\":{\"records\":1}}\n"))
                 .bytes(),
         ),
     ]
@@ -388,11 +301,7 @@ fn deltas() -> Vec<Vector> {
                 Item::stored("memory/delta.jsonl", &dialect),
                 Item::stored(
                     "delta-manifest.json",
-                    edit(
-                        &delta_manifest(&dialect),
-                        r#""new_sequence":4"#,
-                        r#""new_sequence":0"#,
-                    ),
+                    edit(&delta_manifest(&dialect), r#""new_sequence":4"#, r#""new_sequence":0"#),
                 ),
             ]),
         ),
@@ -426,55 +335,30 @@ fn containers() -> Vec<Vector> {
         let name = item.central.map(|header| header.name).unwrap_or_default();
         Item::deflated(name, item.data)
     };
-    let folders = [
-        "memory/",
-        "memory/partitions/",
-        "raw/",
-        "raw/openclaw/",
-        "raw/openclaw/empty/",
-    ];
+    let folders = ["memory/", "memory/partitions/", "raw/", "raw/openclaw/", "raw/openclaw/empty/"];
     let crab = "raw/openclaw/memory/蟹 ノート.md";
     vec![
         ok("stored", "Entries that are not compressed.", soul.bytes()),
-        ok(
-            "deflated",
-            "Entries that are deflated.",
-            each(&soul, deflated),
-        ),
+        ok("deflated", "Entries that are deflated.", each(&soul, deflated)),
         ok(
             "descriptor-signed",
             "Sizes follow the data, in descriptors with their signature.",
-            each(&soul, |item| {
-                item.described(Signature::Present, Width::Narrow)
-            }),
+            each(&soul, |item| item.described(Signature::Present, Width::Narrow)),
         ),
         ok(
             "descriptor-unsigned",
             "Sizes follow the data, in descriptors without a signature.",
-            each(&soul, |item| {
-                item.described(Signature::Absent, Width::Narrow)
-            }),
+            each(&soul, |item| item.described(Signature::Absent, Width::Narrow)),
         ),
         ok(
             "zip64-end",
             "The end record sends the reader to its ZIP64 form.",
-            Zip {
-                zip64: Some(Zip64::default()),
-                ..one.zip()
-            }
-            .bytes(),
+            Zip { zip64: Some(Zip64::default()), ..one.zip() }.bytes(),
         ),
         ok(
             "zip64-end-repeated",
             "The end record says what its ZIP64 form says.",
-            Zip {
-                zip64: Some(Zip64 {
-                    repeated: true,
-                    ..Zip64::default()
-                }),
-                ..one.zip()
-            }
-            .bytes(),
+            Zip { zip64: Some(Zip64 { repeated: true, ..Zip64::default() }), ..one.zip() }.bytes(),
         ),
         ok(
             "zip64-sizes",
@@ -507,22 +391,14 @@ fn containers() -> Vec<Vector> {
             })
             .bytes(),
         ),
-        ok(
-            "folders",
-            "Folders have entries of their own, as `zip -r` makes them.",
-            {
-                let folders = folders.iter().map(|name| Item::folder(name));
-                Zip::new(folders.chain(soul.items()).collect()).bytes()
-            },
-        ),
+        ok("folders", "Folders have entries of their own, as `zip -r` makes them.", {
+            let folders = folders.iter().map(|name| Item::folder(name));
+            Zip::new(folders.chain(soul.items()).collect()).bytes()
+        }),
         ok(
             "directory-order",
             "The directory lists entries in another order than they lie in.",
-            Zip {
-                reversed_directory: true,
-                ..soul.zip()
-            }
-            .bytes(),
+            Zip { reversed_directory: true, ..soul.zip() }.bytes(),
         ),
         ok(
             "utf8-name",
@@ -545,18 +421,12 @@ fn containers() -> Vec<Vector> {
         ok(
             "foreign-comment",
             "A comment that is no seal.",
-            Zip {
-                comment: b"Backed up on a Sunday.".to_vec(),
-                ..one.zip()
-            }
-            .bytes(),
+            Zip { comment: b"Backed up on a Sunday.".to_vec(), ..one.zip() }.bytes(),
         ),
         ok(
             "timestamp-extra-field",
             "Extra fields that say nothing about name or size.",
-            each(&one, |item| {
-                item.both(|header| header.extra = extra(0x5455, &[1, 0, 0, 0, 0]))
-            }),
+            each(&one, |item| item.both(|header| header.extra = extra(0x5455, &[1, 0, 0, 0, 0]))),
         ),
         ok(
             "made-on-dos",
@@ -574,8 +444,7 @@ fn containers() -> Vec<Vector> {
         ok(
             "compressible-file",
             "A small file may shrink a thousandfold.",
-            soul.and_item(Item::deflated("raw/openclaw/zeros.bin", vec![0; 1 << 20]))
-                .bytes(),
+            soul.and_item(Item::deflated("raw/openclaw/zeros.bin", vec![0; 1 << 20])).bytes(),
         ),
         ok("manifest-first", "The manifest may be the first entry.", {
             let mut items = one.items();

@@ -6,10 +6,7 @@ use super::make::{Class, Vector};
 use super::zip::Zip;
 
 pub(crate) fn all() -> Vec<Vector> {
-    [fields(), words(), parts(), deltas()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [fields(), words(), parts(), deltas()].into_iter().flatten().collect()
 }
 
 fn unknowns(name: &str, behaviour: &'static str, bytes: Vec<u8>) -> Vector {
@@ -22,9 +19,7 @@ fn fields() -> Vec<Vector> {
         unknowns(
             "field-manifest",
             "An unknown field of the manifest.",
-            Alf::of(&[record(1)])
-                .field("x-new", r#"{"k":[1,2.50]}"#)
-                .bytes(),
+            Alf::of(&[record(1)]).field("x-new", r#"{"k":[1,2.50]}"#).bytes(),
         ),
         unknowns(
             "field-agent",
@@ -69,19 +64,13 @@ fn fields() -> Vec<Vector> {
         unknowns(
             "field-number",
             "An unknown field whose number no machine type holds; its digits are to be kept.",
-            Alf::of(&[record_with(
-                r#""x-new":12345678901234567890.1234567890123456789"#,
-            )])
-            .bytes(),
+            Alf::of(&[record_with(r#""x-new":12345678901234567890.1234567890123456789"#)]).bytes(),
         ),
         unknowns(
             "field-index",
             "Unknown fields of the index and of a partition in it.",
             Alf::of(&[record(1)])
-                .edit_index(
-                    r#""partitions":[{"#,
-                    r#""x-new":1.50,"partitions":[{"x-new":1.50,"#,
-                )
+                .edit_index(r#""partitions":[{"#, r#""x-new":1.50,"partitions":[{"x-new":1.50,"#)
                 .bytes(),
         ),
         unknowns(
@@ -89,9 +78,7 @@ fn fields() -> Vec<Vector> {
             "An unknown field of an entry in the list of digests.",
             Alf::with_soul()
                 .listed_after(|entries| {
-                    let soul = entries
-                        .iter_mut()
-                        .find(|entry| entry.path.ends_with("SOUL.md"));
+                    let soul = entries.iter_mut().find(|entry| entry.path.ends_with("SOUL.md"));
                     let soul = soul.expect("the file is listed");
                     soul.unknown.insert("x-new", "1.50").expect("it is JSON");
                 })
@@ -181,9 +168,7 @@ fn parts() -> Vec<Vector> {
         unknowns(
             "entry",
             "An entry in a place that means nothing yet.",
-            Alf::of(&[record(1)])
-                .file("future/graph.bin", [0, 1, 2, 255])
-                .bytes(),
+            Alf::of(&[record(1)]).file("future/graph.bin", [0, 1, 2, 255]).bytes(),
         ),
         unknowns(
             "newer-minor-with-unknowns",
@@ -212,10 +197,7 @@ fn deltas() -> Vec<Vector> {
         unknowns(
             "delta-field-manifest",
             "An unknown field in every object of the manifest of a delta.",
-            Zip::new(delta_with(
-                &line,
-                manifest.replace('{', r#"{"x-new":1.50,"#),
-            )),
+            Zip::new(delta_with(&line, manifest.replace('{', r#"{"x-new":1.50,"#))),
         ),
         unknowns(
             "delta-field-record",

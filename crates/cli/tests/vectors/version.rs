@@ -52,11 +52,8 @@ pub(crate) fn all() -> Vec<Vector> {
             Class::RefuseVersion,
             "delta-major-2",
             "A delta of format version 2.0.0.",
-            Zip::new(delta_with(
-                &created,
-                edit(&delta_manifest(&created), "1.0.0", "2.0.0"),
-            ))
-            .bytes(),
+            Zip::new(delta_with(&created, edit(&delta_manifest(&created), "1.0.0", "2.0.0")))
+                .bytes(),
         ),
         Vector::delta(
             Class::RefuseVersion,

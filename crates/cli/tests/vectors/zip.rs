@@ -74,10 +74,7 @@ impl Item {
     }
 
     pub(crate) fn folder(name: &str) -> Self {
-        Self {
-            attributes: FOLDER << 16 | 0x10,
-            ..Self::stored(name, "")
-        }
+        Self { attributes: FOLDER << 16 | 0x10, ..Self::stored(name, "") }
     }
 
     fn new(name: &[u8], method: u16, content: &[u8], data: Vec<u8>) -> Self {
@@ -141,19 +138,16 @@ impl Item {
                 Width::Wide => self.descriptor.extend(u64::from(size).to_le_bytes()),
             }
         }
-        self.both(|header| header.flags |= DESCRIBED)
-            .local(|header| {
-                (header.crc, header.packed_size, header.size) = (0, 0, 0);
-            })
+        self.both(|header| header.flags |= DESCRIBED).local(|header| {
+            (header.crc, header.packed_size, header.size) = (0, 0, 0);
+        })
     }
 
     /// Moves both sizes into a ZIP64 extra field, in both headers.
     pub(crate) fn wide(self) -> Self {
         self.both(|header| {
             let sizes = [u64::from(header.size), u64::from(header.packed_size)];
-            header
-                .extra
-                .extend(extra(1, &sizes.map(u64::to_le_bytes).concat()));
+            header.extra.extend(extra(1, &sizes.map(u64::to_le_bytes).concat()));
             (header.size, header.packed_size) = (u32::MAX, u32::MAX);
         })
     }
@@ -206,18 +200,11 @@ pub(crate) struct Zip64 {
 
 impl Zip {
     pub(crate) fn new(items: Vec<Item>) -> Self {
-        Self {
-            items,
-            ..Self::default()
-        }
+        Self { items, ..Self::default() }
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let base = if self.front_uncounted {
-            self.front.len()
-        } else {
-            0
-        };
+        let base = if self.front_uncounted { self.front.len() } else { 0 };
         let mut out = self.front.clone();
         let mut records = Vec::new();
         for item in &self.items {
@@ -231,11 +218,7 @@ impl Zip {
             }
             out.extend(&item.data);
             out.extend(&item.descriptor);
-            records.extend(
-                item.central
-                    .as_ref()
-                    .map(|header| central(item, header, offset)),
-            );
+            records.extend(item.central.as_ref().map(|header| central(item, header, offset)));
         }
         if self.reversed_directory {
             records.reverse();
@@ -331,10 +314,7 @@ pub(crate) fn extra(id: u16, data: &[u8]) -> Vec<u8> {
 
 /// Makes the extra field that gives a name in UTF-8, for an entry that is called `name`.
 pub(crate) fn unicode_path(name: &[u8], other: &[u8]) -> Vec<u8> {
-    extra(
-        0x7075,
-        &[&[1][..], &crc32fast::hash(name).to_le_bytes(), other].concat(),
-    )
+    extra(0x7075, &[&[1][..], &crc32fast::hash(name).to_le_bytes(), other].concat())
 }
 
 pub(crate) fn deflate(content: &[u8]) -> Vec<u8> {
@@ -344,10 +324,7 @@ pub(crate) fn deflate(content: &[u8]) -> Vec<u8> {
 }
 
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn short(length: usize) -> u32 {

@@ -18,10 +18,11 @@ use super::{ARTIFACTS, DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};
 use crate::container::read::{Bytes, Container, ContainerError, EntryReader};
 use crate::container::seal::Seal;
 use crate::digest::Digesting;
-use crate::entry_path::{self, NameFault, Names};
+use crate::entry_path::{self, Names};
 use crate::json::{self, Lines, ReadJsonError};
 use crate::limits::Limits;
 use crate::manifest::{Entry, EntryKind, Manifest};
+use crate::pairs::Pairs;
 
 /// The major version that we read.
 const MAJOR: u64 = 1;
@@ -144,6 +145,8 @@ struct Preamble {
     changes: Option<serde::de::IgnoredAny>,
     #[serde(default)]
     entries: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    target: Option<serde::de::IgnoredAny>,
 }
 
 impl Opened {
@@ -166,15 +169,17 @@ impl Opened {
         json::check_depth(&manifest).map_err(in_manifest)?;
         let preamble: Preamble = serde_json::from_slice(&manifest)
             .map_err(|error| in_manifest(ReadJsonError::Json(error)))?;
-        let major = preamble.alf_version.split('.').next().and_then(|text| text.parse::<u64>().ok());
+        let major =
+            preamble.alf_version.split('.').next().and_then(|text| text.parse::<u64>().ok());
         if major != Some(MAJOR) {
             return Err(OpenError::Version { found: preamble.alf_version });
         }
         if let Some(feature) = preamble.requires.into_iter().next() {
             return Err(OpenError::Feature { feature });
         }
-        // Only we list entries, and we always seal: a list without a seal lost it on the way.
-        if preamble.entries.is_some() && container.seal() == Seal::Absent {
+        // Only we list entries or name a target, and we always seal: what has no seal lost it.
+        let ours = preamble.entries.is_some() || preamble.target.is_some();
+        if ours && container.seal() == Seal::Absent {
             return Err(OpenError::SealBroken);
         }
         let is_delta = manifest_entry == DELTA_MANIFEST_DIALECT || preamble.changes.is_some();
@@ -254,9 +259,9 @@ impl Entries {
 
 fn unwrap_layer(layer: Layer, bytes: &[u8]) -> Option<Vec<u8>> {
     // The lists are `{"principals":[...]}` in every dialect; only a single object gets wrapped.
-    let wrapped: HashMap<String, Box<RawValue>> = serde_json::from_slice(bytes).ok()?;
+    let wrapped: Pairs<Box<RawValue>> = serde_json::from_slice(bytes).ok()?;
     let inner = wrapped.get(layer.key())?.get();
-    (wrapped.len() == 1 && inner.starts_with('{')).then(|| inner.as_bytes().to_vec())
+    (wrapped.iter().count() == 1 && inner.starts_with('{')).then(|| inner.as_bytes().to_vec())
 }
 
 /// An open archive.
@@ -281,7 +286,11 @@ impl Archive {
     pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
         opened.require(Kind::Archive)?;
         let manifest: Manifest = opened.parse_manifest()?;
-        check_listed(&opened.container, &manifest.entries)?;
+        let structural = structural_entries(&manifest);
+        let is_carried = |entry: &&Entry| {
+            *entry.kind() != EntryKind::File || !structural.contains(entry.path.as_str())
+        };
+        check_listed(&opened.container, manifest.entries.iter().filter(is_carried))?;
         let entries = Entries::new(opened.container, &manifest.entries, opened.limits);
         Ok(Self { manifest, entries })
     }
@@ -311,13 +320,7 @@ impl Archive {
     /// Returns the entry of a layer, if the archive has the layer.
     #[must_use]
     pub fn layer_entry(&self, layer: Layer) -> Option<&str> {
-        let layers = &self.manifest.layers;
-        match layer {
-            Layer::Identity => layers.identity.as_ref().map(|it| it.file.as_str()),
-            Layer::Principals => layers.principals.as_ref().map(|it| it.file.as_str()),
-            Layer::Credentials => layers.credentials.as_ref().map(|it| it.file.as_str()),
-            Layer::Attachments => layers.attachments.as_ref().map(|it| it.file.as_str()),
-        }
+        layer_entry(&self.manifest, layer)
     }
 
     /// Reads a layer as bytes.
@@ -330,17 +333,20 @@ impl Archive {
         &self,
         layer: Layer,
     ) -> Result<Option<T>, ReadEntryError> {
-        let Some(bytes) = self.document(layer)? else { return Ok(None) };
+        let Some(bytes) = self.document(layer)? else {
+            return Ok(None);
+        };
         let entry = self.layer_entry(layer).unwrap_or(layer.entry());
-        json::parse(&bytes)
-            .map(Some)
-            .map_err(|source| ReadEntryError { entry: entry.to_owned(), line: None, source })
+        json::parse(&bytes).map(Some).map_err(|source| ReadEntryError {
+            entry: entry.to_owned(),
+            line: None,
+            source,
+        })
     }
 
     /// Returns the entries that hold records, oldest first.
     pub fn partitions(&self) -> impl Iterator<Item = &str> {
-        let memory = self.manifest.layers.memory.as_ref();
-        memory.into_iter().flat_map(|it| it.partitions.iter().map(|part| part.file.as_str()))
+        partition_entries(&self.manifest)
     }
 
     /// Calls `each` with every record's line, partition by partition.
@@ -393,14 +399,7 @@ impl Archive {
     ///
     /// Where the manifest has no digest for a file, it is computed, which reads the file.
     pub fn files(&self) -> Result<Vec<CarriedFile>, ReadEntryError> {
-        let memory = self.manifest.layers.memory.as_ref();
-        let structural: HashSet<&str> = Layer::ALL
-            .into_iter()
-            .filter_map(|layer| self.layer_entry(layer))
-            .chain(memory.map(|it| it.index_file.as_str()))
-            .chain(self.partitions())
-            .chain([MANIFEST])
-            .collect();
+        let structural = structural_entries(&self.manifest);
         let listed: HashMap<&str, &Entry> =
             self.manifest.entries.iter().map(|entry| (entry.path.as_str(), entry)).collect();
         let mut files = Vec::new();
@@ -408,8 +407,9 @@ impl Archive {
             if structural.contains(entry.path.as_str()) {
                 continue;
             }
-            let mut known =
-                listed.get(&*entry.path).map_or_else(|| Entry::new(&entry.path), |it| (*it).clone());
+            let mut known = listed
+                .get(&*entry.path)
+                .map_or_else(|| Entry::new(&entry.path), |it| (*it).clone());
             if known.sha256.is_none() {
                 known.size = Some(entry.size);
                 known.sha256 = Some(self.compute_digest(&entry.path)?);
@@ -422,21 +422,22 @@ impl Archive {
             }
         }
         // Folders that hold something come back with what they hold.
-        let mut parents = HashSet::new();
-        for file in &files {
-            let path = file.entry.path.as_str();
-            parents.extend(path.match_indices('/').map(|(at, _)| path[..at].to_owned()));
-        }
+        let mut paths: Vec<&str> = files.iter().map(|file| file.entry.path.as_str()).collect();
+        paths.sort_unstable();
+        let mut empty = Vec::new();
         for folder in self.entries.container.folders() {
             let path = folder.trim_end_matches('/');
             let carried = path.starts_with(RAW) || path.starts_with(ARTIFACTS);
-            if carried && path.matches('/').count() > 1 && !parents.contains(path) {
+            let behind = paths.partition_point(|other| *other <= folder.as_str());
+            let holds = paths.get(behind).is_some_and(|next| next.starts_with(folder));
+            if carried && path.matches('/').count() > 1 && !holds {
                 let mut entry = Entry::new(path);
                 entry.kind = Some(EntryKind::Directory);
-                files.push(CarriedFile { entry });
+                empty.push(CarriedFile { entry });
             }
         }
-        files.sort_by(|a, b| a.order().cmp(&b.order()));
+        files.append(&mut empty);
+        files.sort_by_cached_key(CarriedFile::order);
         Ok(files)
     }
 
@@ -456,26 +457,55 @@ impl Archive {
     fn compute_digest(&self, path: &str) -> Result<String, ReadEntryError> {
         let mut digest = Digesting::new(std::io::sink());
         std::io::copy(&mut self.entries.reader(path)?, &mut digest).map_err(|error| {
-            ReadEntryError {
-                entry: path.to_owned(),
-                line: None,
-                source: ReadJsonError::Io(error),
-            }
+            ReadEntryError { entry: path.to_owned(), line: None, source: ReadJsonError::Io(error) }
         })?;
         Ok(digest.finish().2)
     }
 }
 
+fn layer_entry(manifest: &Manifest, layer: Layer) -> Option<&str> {
+    let layers = &manifest.layers;
+    match layer {
+        Layer::Identity => layers.identity.as_ref().map(|it| it.file.as_str()),
+        Layer::Principals => layers.principals.as_ref().map(|it| it.file.as_str()),
+        Layer::Credentials => layers.credentials.as_ref().map(|it| it.file.as_str()),
+        Layer::Attachments => layers.attachments.as_ref().map(|it| it.file.as_str()),
+    }
+}
+
+fn partition_entries(manifest: &Manifest) -> impl Iterator<Item = &str> {
+    let memory = manifest.layers.memory.as_ref();
+    memory.into_iter().flat_map(|it| it.partitions.iter().map(|part| part.file.as_str()))
+}
+
+/// Returns the entries that are not carried files.
+fn structural_entries(manifest: &Manifest) -> HashSet<&str> {
+    let memory = manifest.layers.memory.as_ref();
+    Layer::ALL
+        .into_iter()
+        .filter_map(|layer| layer_entry(manifest, layer))
+        .chain(memory.map(|it| it.index_file.as_str()))
+        .chain(partition_entries(manifest))
+        .chain([MANIFEST])
+        .collect()
+}
+
 /// Checks the paths that a manifest lists: links and folders have no entry of their own, and the
 /// true name of a file is not checked by the container.
-pub(crate) fn check_listed(container: &Container, listed: &[Entry]) -> Result<(), ContainerError> {
+pub(crate) fn check_listed<'a>(
+    container: &Container,
+    listed: impl IntoIterator<Item = &'a Entry>,
+) -> Result<(), ContainerError> {
     let collision = |entry: &Entry| ContainerError::Collision { name: entry.path.clone() };
     let mut names = Names::default();
     for entry in container.entries() {
         names.insert_file(&entry.path);
     }
+    for folder in container.folders() {
+        names.insert_folder(folder);
+    }
     // What the workspace had there, when that is not what the archive calls it.
-    let mut true_paths: HashMap<Vec<u8>, &Entry> = HashMap::new();
+    let mut true_paths: Vec<(Vec<u8>, &Entry)> = Vec::new();
     for entry in listed {
         let unsafe_name = |fault| ContainerError::UnsafeName { name: entry.path.clone(), fault };
         entry_path::check(&entry.path).map_err(unsafe_name)?;
@@ -491,25 +521,27 @@ pub(crate) fn check_listed(container: &Container, listed: &[Entry]) -> Result<()
         if let Some(name) = file.true_name() {
             // Whatever can be spelled goes nowhere but down.
             entry_path::spell(&name).map_err(unsafe_name)?;
-            if name.contains(&0) {
-                return Err(unsafe_name(NameFault::Control));
-            }
         }
-        match true_paths.insert(file.order(), entry) {
-            Some(twin) if twin.path == entry.path => {
-                let what = "the manifest lists an entry twice";
-                return Err(ContainerError::Damaged { what, entry: Some(entry.path.clone()) });
-            }
-            Some(_) => return Err(collision(entry)),
-            None => {}
-        }
+        // With NUL, which no path has, for a slash, what lies in a folder sorts right behind it.
+        let mut path = file.order();
+        path.iter_mut().filter(|it| **it == b'/').for_each(|it| *it = 0);
+        true_paths.push((path, entry));
     }
-    for (path, entry) in &true_paths {
-        for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
-            let above = true_paths.get(&path[..at]);
-            if above.is_some_and(|above| *above.kind() != EntryKind::Directory) {
-                return Err(collision(entry));
+    true_paths.sort_by(|a, b| a.0.cmp(&b.0));
+    for pair in true_paths.windows(2) {
+        let [(above, first), (path, second)] = pair else {
+            continue;
+        };
+        match path.strip_prefix(&above[..]) {
+            Some([]) if first.path == second.path => {
+                let what = "the manifest lists an entry twice";
+                return Err(ContainerError::Damaged { what, entry: Some(second.path.clone()) });
             }
+            Some([]) => return Err(collision(second)),
+            Some([0, ..]) if *first.kind() != EntryKind::Directory => {
+                return Err(collision(second));
+            }
+            _ => {}
         }
     }
     Ok(())
@@ -545,7 +577,12 @@ impl CarriedFile {
     /// Calls `with` with the head under which a writer takes this file.
     pub fn with_head<T>(&self, with: impl FnOnce(&FileHead<'_>) -> T) -> T {
         let (root, path) = self.location();
-        let mode = self.entry.mode.as_ref().and_then(|text| u32::from_str_radix(text, 8).ok());
+        let mode = self
+            .entry
+            .mode
+            .as_ref()
+            .and_then(|text| u32::from_str_radix(text, 8).ok())
+            .map(|mode| mode & 0o7777);
         with(&FileHead {
             root,
             path: &path,

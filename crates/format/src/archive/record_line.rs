@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::id::{AgentId, RecordId};
+use crate::id::RecordId;
 use crate::json::{self, ReadJsonError};
 use crate::moment::Moment;
 
@@ -15,7 +15,6 @@ use crate::moment::Moment;
 #[derive(Debug, Deserialize)]
 pub(crate) struct RecordHead {
     pub(crate) id: RecordId,
-    pub(crate) agent_id: AgentId,
     temporal: TemporalHead,
     #[serde(default)]
     embeddings: Option<Vec<IgnoredAny>>,

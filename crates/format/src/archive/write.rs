@@ -4,7 +4,7 @@
 //! entry at a time and records come in any order; only a key of some forty bytes a record stays
 //! in memory. The same calls give the same bytes on any machine.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use base64::Engine as _;
@@ -12,14 +12,18 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Serialize;
 
 use super::record_line::{RecordHead, RecordKey};
-use super::{ARTIFACTS, INDEX, Layer, MANIFEST, PARTITIONS, RAW};
+use super::{
+    ARTIFACTS, DELTA_MANIFEST_DIALECT, DELTA_RECORDS, INDEX, Layer, MANIFEST, PARTITIONS, RAW,
+};
 use crate::attachments::Attachments;
 use crate::container::write::ContainerWriter;
 use crate::credentials::Credentials;
-use crate::entry_path::{self, NameFault, Names};
+use crate::delta::SPLICE;
+use crate::entry_path::{self, Fingerprint, NameFault, Names};
 use crate::id::RecordId;
 use crate::identity::Identity;
 use crate::json::{self, ReadJsonError};
+use crate::limits::Limits;
 use crate::manifest::{
     AttachmentsLayer, CountedLayer, Entry, EntryKind, IdentityLayer, Manifest, MemoryLayer,
     Partition,
@@ -70,9 +74,23 @@ pub enum WriteArchiveError {
     /// A record line without id, agent or time.
     #[error("cannot place a record")]
     Record(#[source] ReadJsonError),
+    /// More than a reader takes; what we cannot read back we do not write.
+    #[error("{what} is larger than archives may have: {limit}")]
+    TooLarge {
+        /// What is too large.
+        what: String,
+        /// How much there may be.
+        limit: u64,
+    },
     /// A vector with a number that JSON cannot hold.
     #[error("record {id} has an embedding with a number that is not finite")]
     NotFinite {
+        /// The record.
+        id: RecordId,
+    },
+    /// A line that is more than one.
+    #[error("the line of record {id} has a line feed")]
+    LineFeed {
         /// The record.
         id: RecordId,
     },
@@ -156,6 +174,8 @@ pub struct ArchiveWriter<W: Write> {
     manifest: Manifest,
     entries: Vec<Entry>,
     names: Names,
+    /// True paths of files and links: nothing lies below them.
+    leaves: HashSet<Fingerprint>,
     last_path: Vec<u8>,
     runtimes: BTreeSet<String>,
     documents: [Option<Vec<u8>>; 4],
@@ -163,6 +183,7 @@ pub struct ArchiveWriter<W: Write> {
     spooled: u64,
     keys: Vec<RecordKey>,
     has_embeddings: bool,
+    limits: Limits,
 }
 
 impl<W: Write> ArchiveWriter<W> {
@@ -170,11 +191,18 @@ impl<W: Write> ArchiveWriter<W> {
     pub fn new(out: W, manifest: &Manifest, spool: Box<dyn Spool>, threads: usize) -> Self {
         let mut manifest = manifest.clone();
         manifest.blank();
+        let mut names = Names::default();
+        let documents = Layer::ALL.map(Layer::entry);
+        let reserved = [MANIFEST, INDEX, PARTITIONS, DELTA_RECORDS, DELTA_MANIFEST_DIALECT];
+        for name in documents.into_iter().chain(reserved) {
+            names.insert_file(name);
+        }
         Self {
             container: ContainerWriter::new(out, threads),
             manifest,
             entries: Vec::new(),
-            names: Names::default(),
+            names,
+            leaves: HashSet::new(),
             last_path: Vec::new(),
             runtimes: BTreeSet::new(),
             documents: [const { None }; 4],
@@ -182,6 +210,7 @@ impl<W: Write> ArchiveWriter<W> {
             spooled: 0,
             keys: Vec::new(),
             has_embeddings: false,
+            limits: Limits::default(),
         }
     }
 
@@ -191,7 +220,7 @@ impl<W: Write> ArchiveWriter<W> {
         head: &FileHead<'_>,
         content: &mut dyn Read,
     ) -> Result<(), WriteArchiveError> {
-        let mut entry = self.entry_for(head)?;
+        let mut entry = self.entry_for(head, EntryKind::File)?;
         let written = self
             .container
             .add(&entry.path, content)
@@ -204,8 +233,7 @@ impl<W: Write> ArchiveWriter<W> {
 
     /// Adds a symbolic link; it is only recorded, never made by reading the archive.
     pub fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), WriteArchiveError> {
-        let mut entry = self.entry_for(head)?;
-        entry.kind = Some(EntryKind::Symlink);
+        let mut entry = self.entry_for(head, EntryKind::Symlink)?;
         match std::str::from_utf8(target) {
             Ok(target) => entry.target = Some(target.to_owned()),
             Err(_) => entry.target_base64 = Some(BASE64.encode(target)),
@@ -216,8 +244,7 @@ impl<W: Write> ArchiveWriter<W> {
 
     /// Adds a folder, so that an empty one or its mode is not lost.
     pub fn folder(&mut self, head: &FileHead<'_>) -> Result<(), WriteArchiveError> {
-        let mut entry = self.entry_for(head)?;
-        entry.kind = Some(EntryKind::Directory);
+        let entry = self.entry_for(head, EntryKind::Directory)?;
         self.entries.push(entry);
         Ok(())
     }
@@ -236,10 +263,15 @@ impl<W: Write> ArchiveWriter<W> {
     /// Adds a record as the line it is in another archive; the line keeps its bytes.
     pub fn record_line(&mut self, line: &[u8]) -> Result<(), WriteArchiveError> {
         let head = RecordHead::parse(line).map_err(WriteArchiveError::Record)?;
-        let length = u32::try_from(line.len()).ok().filter(|_| !line.contains(&b'\n'));
-        let length = length.ok_or(WriteArchiveError::Record(ReadJsonError::TooLong {
-            limit: u64::from(u32::MAX),
-        }))?;
+        let limit = self.limits.max_line_bytes;
+        if line.len() > limit {
+            let what = format!("record {}", head.id);
+            return Err(WriteArchiveError::TooLarge { what, limit: limit as u64 });
+        }
+        if line.contains(&b'\n') {
+            return Err(WriteArchiveError::LineFeed { id: head.id });
+        }
+        let length = u32::try_from(line.len()).expect("the limit of a line is below 4 GiB");
         self.has_embeddings |= head.has_embeddings();
         self.keys.push(RecordKey {
             created_at: head.created_at().instant(),
@@ -247,7 +279,10 @@ impl<W: Write> ArchiveWriter<W> {
             offset: self.spooled,
             length,
         });
-        self.spool.write_all(line).and_then(|()| self.spool.write_all(b"\n")).map_err(spool_error)?;
+        self.spool
+            .write_all(line)
+            .and_then(|()| self.spool.write_all(b"\n"))
+            .map_err(spool_error)?;
         self.spooled += u64::from(length) + 1;
         Ok(())
     }
@@ -274,6 +309,7 @@ impl<W: Write> ArchiveWriter<W> {
 
     /// Adds a layer as the bytes it is in another archive; they are kept.
     pub fn document(&mut self, layer: Layer, bytes: Vec<u8>) -> Result<(), WriteArchiveError> {
+        self.check_size(layer.entry(), bytes.len() as u64, self.limits.max_document_bytes)?;
         let fit = self.describe_layer(layer, &bytes);
         fit.map_err(|source| WriteArchiveError::Document { entry: layer.entry(), source })?;
         self.documents[layer as usize] = Some(bytes);
@@ -289,14 +325,24 @@ impl<W: Write> ArchiveWriter<W> {
         }
         self.write_records()?;
         self.entries.sort_by(|a, b| a.path.cmp(&b.path));
-        self.manifest.raw_sources = self.runtimes.into_iter().collect();
+        self.manifest.raw_sources = std::mem::take(&mut self.runtimes).into_iter().collect();
         self.manifest.checksum = Some(Manifest::checksum_of(&self.entries));
-        self.manifest.entries = self.entries;
+        self.manifest.entries = std::mem::take(&mut self.entries);
         let manifest = to_document(&self.manifest);
+        let (bytes, entries) = (manifest.len() as u64, self.manifest.entries.len() as u64);
+        self.check_size(MANIFEST, bytes, self.limits.max_document_bytes)?;
+        self.check_size("the number of entries", entries + 1, self.limits.max_entries)?;
         let in_manifest = |source| WriteArchiveError::Io { entry: MANIFEST.to_owned(), source };
         self.container.add(MANIFEST, &mut &manifest[..]).map_err(in_manifest)?;
         let (out, size_bytes) = self.container.finish().map_err(in_manifest)?;
         Ok((out, WrittenArchive { manifest: self.manifest, size_bytes }))
+    }
+
+    fn check_size(&self, what: &str, size: u64, limit: u64) -> Result<(), WriteArchiveError> {
+        if size <= limit {
+            return Ok(());
+        }
+        Err(WriteArchiveError::TooLarge { what: what.to_owned(), limit })
     }
 
     fn add(&mut self, path: &str, content: &mut dyn Read) -> Result<Entry, WriteArchiveError> {
@@ -311,19 +357,23 @@ impl<W: Write> ArchiveWriter<W> {
         Ok(entry)
     }
 
-    fn entry_for(&mut self, head: &FileHead<'_>) -> Result<Entry, WriteArchiveError> {
+    fn entry_for(
+        &mut self,
+        head: &FileHead<'_>,
+        kind: EntryKind,
+    ) -> Result<Entry, WriteArchiveError> {
         let path_error = |fault| WriteArchiveError::Path {
             path: String::from_utf8_lossy(head.path).into_owned(),
             fault,
         };
         let prefix = match head.root {
             Root::Raw(runtime) => {
-                let safe = entry_path::spell(runtime.as_bytes()).map_err(path_error)?;
-                if safe.contains('/') {
+                entry_path::check(runtime).map_err(path_error)?;
+                if runtime.contains('/') {
                     return Err(path_error(NameFault::Parent));
                 }
                 self.runtimes.insert(runtime.to_owned());
-                format!("{RAW}{safe}/")
+                format!("{RAW}{runtime}/")
             }
             Root::Artifacts => ARTIFACTS.to_owned(),
             Root::Other => String::new(),
@@ -334,17 +384,25 @@ impl<W: Write> ArchiveWriter<W> {
                 path: String::from_utf8_lossy(&order).into_owned(),
             });
         }
-        self.last_path = order;
-        let spelled = entry_path::spell(head.path).map_err(path_error)?;
-        let mut name = format!("{prefix}{spelled}");
-        for copy in 2.. {
-            if self.names.insert_file(&name) {
-                break;
-            }
-            name = format!("{prefix}{spelled}~{copy}");
+        let (above, own) = entry_path::fingerprints(&order);
+        if above.iter().any(|folder| self.leaves.contains(folder)) {
+            return Err(path_error(NameFault::BelowFile));
         }
+        self.last_path = order;
+        let mut spelled = entry_path::spell(head.path).map_err(path_error)?;
+        if head.root == Root::Other {
+            spelled = beside_roots(spelled);
+        }
+        let wanted = format!("{prefix}{spelled}");
+        let name = if kind == EntryKind::Directory {
+            self.names.make_folder(&wanted, prefix.len())
+        } else {
+            self.leaves.insert(own);
+            self.names.make_file(&wanted, prefix.len())
+        };
         entry_path::check(&name).map_err(path_error)?;
         let mut entry = Entry::new(&name);
+        entry.kind = Some(kind).filter(|kind| *kind != EntryKind::File);
         if name.as_bytes() != self.last_path {
             match std::str::from_utf8(head.path) {
                 Ok(path) => entry.source_path = Some(path.to_owned()),
@@ -381,7 +439,9 @@ impl<W: Write> ArchiveWriter<W> {
                 let unknown = layers.attachments.take().map(|it| it.unknown).unwrap_or_default();
                 let tally = |included: bool| {
                     let tier = list.iter().filter(|it| it.archive_path.0.is_some() == included);
-                    tier.fold((0, 0_u64), |(n, size), it| (n + 1, size.saturating_add(it.size_bytes)))
+                    tier.fold((0, 0_u64), |(n, size), it| {
+                        (n + 1, size.saturating_add(it.size_bytes))
+                    })
                 };
                 let (included, referenced) = (tally(true), tally(false));
                 layers.attachments = Some(AttachmentsLayer {
@@ -445,12 +505,8 @@ impl<W: Write> ArchiveWriter<W> {
             });
         }
         let monthly = granularity == Granularity::Month;
-        let index = MemoryIndex {
-            version: 1,
-            granularity,
-            partitions: index,
-            unknown: Unknown::default(),
-        };
+        let index =
+            MemoryIndex { version: 1, granularity, partitions: index, unknown: Unknown::default() };
         self.add(INDEX, &mut &to_document(&index)[..])?;
         self.manifest.layers.memory = Some(MemoryLayer {
             record_count: keys.len() as u64,
@@ -462,6 +518,17 @@ impl<W: Write> ArchiveWriter<W> {
             unknown: template.unknown,
         });
         Ok(())
+    }
+}
+
+/// Keeps what this version does not know out of the folders that it knows.
+fn beside_roots(path: String) -> String {
+    let (first, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
+    let known = [RAW, ARTIFACTS, SPLICE].map(|root| root.trim_end_matches('/'));
+    if known.contains(&&*entry_path::fold(first)) {
+        format!("{}{rest}", entry_path::numbered(first, 2))
+    } else {
+        path
     }
 }
 
@@ -495,7 +562,9 @@ impl<'a> SpooledLines<'a> {
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.clear();
         self.used = 0;
-        let Some(first) = self.keys.next() else { return Ok(()) };
+        let Some(first) = self.keys.next() else {
+            return Ok(());
+        };
         let mut end = first.offset + u64::from(first.length) + 1;
         while let Some(next) = self.keys.as_slice().first()
             && next.offset == end

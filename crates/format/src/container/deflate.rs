@@ -13,7 +13,7 @@ use flate2::{Compress, Compression, FlushCompress, Status};
 /// The size of a block; a smaller one costs ratio, a larger one memory.
 pub(crate) const BLOCK_BYTES: usize = 512 << 10;
 
-/// Level 4 is where the curve bends: see `docs/decisions/003-deflate.md`.
+/// Where more CPU stops buying much: see `docs/decisions/003-deflate.md`.
 const LEVEL: u32 = 4;
 
 /// A block that shrinks more than this is kept as it is, so that no archive of ours looks like a

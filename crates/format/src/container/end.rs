@@ -57,11 +57,10 @@ struct WideEnd {
     offset: u64,
 }
 
-fn wide_end(
-    source: &impl ReaderAt,
-    end: u64,
-) -> io::Result<Option<Result<WideEnd, &'static str>>> {
-    let Some(at) = end.checked_sub(LOCATOR_BYTES) else { return Ok(None) };
+fn wide_end(source: &impl ReaderAt, end: u64) -> io::Result<Option<Result<WideEnd, &'static str>>> {
+    let Some(at) = end.checked_sub(LOCATOR_BYTES) else {
+        return Ok(None);
+    };
     let mut locator = [0; LOCATOR_BYTES as usize];
     source.read_exact_at(&mut locator, at)?;
     if !locator.starts_with(b"PK\x06\x07") {

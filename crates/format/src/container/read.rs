@@ -191,12 +191,16 @@ impl Container {
             if count > limits.max_entries {
                 return Err(too_many(count));
             }
+            if count > announced {
+                break;
+            }
             check_disk(zip.get_ref(), &record)?;
             scan.take(&record)?;
         }
         if count != announced {
             return Err(damaged("the directory has another number of entries than it says"));
         }
+        scan.check_ratio(length)?;
         let Scan { mut entries, folders, mut spans, .. } = scan;
         check_layout(&zip, &mut entries, &mut spans)?;
         let by_path = entries.iter().enumerate().map(|(at, e)| (e.path.clone(), at)).collect();
@@ -349,11 +353,8 @@ impl<'a> Scan<'a> {
         if is_folder && size != 0 {
             return Err(damaged("a folder has content"));
         }
-        let fresh = if is_folder {
-            self.names.insert_folder(name)
-        } else {
-            self.names.insert_file(name)
-        };
+        let fresh =
+            if is_folder { self.names.insert_folder(name) } else { self.names.insert_file(name) };
         if !fresh {
             return Err(ContainerError::Collision { name: lossy() });
         }
@@ -390,6 +391,20 @@ impl<'a> Scan<'a> {
             entry,
         });
         Ok(())
+    }
+
+    /// Refuses a bomb that is spread over entries too small to be one each.
+    fn check_ratio(&self, length: u64) -> Result<(), ContainerError> {
+        let ratio = |size: u64, packed: u64| size / packed.max(1);
+        if self.total <= self.limits.ratio_free_bytes
+            || ratio(self.total, length) <= self.limits.max_ratio
+        {
+            return Ok(());
+        }
+        let worst = self.entries.iter().max_by_key(|it| ratio(it.size, it.packed_size));
+        let (name, packed, size) =
+            worst.map(|it| (it.path.clone(), it.packed_size, it.size)).unwrap_or_default();
+        Err(ContainerError::Bomb { name, packed, size })
     }
 }
 
@@ -490,11 +505,9 @@ fn check_layout(
         }
         let (crc, size, packed_size) = match &descriptor {
             Some(it) => (it.crc32(), it.uncompressed_size(), it.compressed_size()),
-            None => (
-                header.crc32(),
-                header.uncompressed_size_hint(),
-                header.compressed_size_hint(),
-            ),
+            None => {
+                (header.crc32(), header.uncompressed_size_hint(), header.compressed_size_hint())
+            }
         };
         if (crc, size, packed_size) != (span.crc, span.size, span.packed_size)
             || end - start != span.packed_size

@@ -39,7 +39,11 @@ impl<W: Write> Sealing<W> {
 
     /// Writes the seal in place of the placeholder; returns the writer and the bytes written.
     pub(crate) fn finish(mut self) -> io::Result<(W, u64)> {
-        debug_assert_eq!(self.held, placeholder(), "the placeholder must be the last thing written");
+        debug_assert_eq!(
+            self.held,
+            placeholder(),
+            "the placeholder must be the last thing written"
+        );
         let digest = self.hasher.finalize();
         self.inner.write_all(PREFIX)?;
         write!(self.inner, "{}", Hex(&digest))?;

@@ -3,13 +3,16 @@
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 
-use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchiveWriter};
+use rawzip::extra_fields::ExtraFieldId;
+use rawzip::path::EntryPath;
+use rawzip::{CompressionMethod, DataDescriptorOutput, Header, ZipArchiveWriter, ZipEntryWriter};
 use sha2::{Digest as _, Sha256};
 
 use super::deflate::{BLOCK_BYTES, Block, Deflated, Pool, Ticket};
 use super::read::PackedEntry;
 use super::seal::{self, Sealing};
 use crate::digest::Hex;
+use crate::entry_path::Names;
 
 /// An ordinary file that its owner may write: what unpacking tools should make of an entry.
 const PERMISSIONS: u32 = 0o100_644;
@@ -23,6 +26,8 @@ pub(crate) struct Written {
 pub(crate) struct ContainerWriter<W: Write> {
     zip: ZipArchiveWriter<Sealing<W>>,
     pool: Pool,
+    /// Names of entries so far; what no reader of ours would open is not written.
+    names: Names,
     /// Entries of one block, given and not yet written.
     waiting: VecDeque<(String, Ticket)>,
     /// Buffers to use again.
@@ -34,6 +39,7 @@ impl<W: Write> ContainerWriter<W> {
         Self {
             zip: ZipArchiveWriter::new(Sealing::new(out)),
             pool: Pool::new(threads),
+            names: Names::default(),
             waiting: VecDeque::new(),
             spare: Vec::new(),
         }
@@ -41,6 +47,7 @@ impl<W: Write> ContainerWriter<W> {
 
     /// Adds an entry whose name has been checked.
     pub(crate) fn add(&mut self, path: &str, content: &mut dyn Read) -> io::Result<Written> {
+        self.take_name(path)?;
         let mut blocks = Blocks::new(content);
         let first = blocks.next(&mut self.spare)?;
         if first.last {
@@ -65,13 +72,9 @@ impl<W: Write> ContainerWriter<W> {
 
     /// Adds an entry of another container without unpacking it.
     pub(crate) fn copy(&mut self, entry: &PackedEntry<'_>) -> io::Result<()> {
+        self.take_name(entry.path)?;
         self.flush_waiting(0)?;
-        let builder = self
-            .zip
-            .new_file(entry.path)
-            .compression_method(entry.method)
-            .unix_permissions(PERMISSIONS);
-        let (mut writer, _) = builder.start().map_err(io::Error::other)?;
+        let mut writer = start_entry(&mut self.zip, entry.path, entry.method)?;
         io::copy(&mut entry.reader(), &mut writer)?;
         let descriptor = DataDescriptorOutput::new(entry.crc, entry.size);
         writer.finish(descriptor).map_err(io::Error::other)?;
@@ -85,9 +88,15 @@ impl<W: Write> ContainerWriter<W> {
         self.zip.finish().map_err(io::Error::other)?.finish()
     }
 
+    fn take_name(&mut self, path: &str) -> io::Result<()> {
+        if self.names.insert_file(path) { Ok(()) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+    }
+
     fn flush_waiting(&mut self, keep: usize) -> io::Result<()> {
         while self.waiting.len() > keep {
-            let Some((path, ticket)) = self.waiting.pop_front() else { break };
+            let Some((path, ticket)) = self.waiting.pop_front() else {
+                break;
+            };
             let mut ticket = Some(ticket);
             write_entry(&mut self.zip, &path, &mut self.spare, |_| Ok(ticket.take()))?;
         }
@@ -102,15 +111,12 @@ fn write_entry<W: Write>(
     spare: &mut Vec<Vec<u8>>,
     mut next: impl FnMut(&mut Vec<Vec<u8>>) -> io::Result<Option<Ticket>>,
 ) -> io::Result<()> {
-    let Some(first) = next(spare)? else { return Ok(()) };
+    let Some(first) = next(spare)? else {
+        return Ok(());
+    };
     let mut done = first.wait();
     let method = method_for(&done);
-    let (mut writer, _) = zip
-        .new_file(path)
-        .compression_method(method)
-        .unix_permissions(PERMISSIONS)
-        .start()
-        .map_err(io::Error::other)?;
+    let mut writer = start_entry(zip, path, method)?;
     let mut crc = crc32fast::Hasher::new();
     let mut size = 0;
     loop {
@@ -127,6 +133,28 @@ fn write_entry<W: Write>(
     let descriptor = DataDescriptorOutput::new(crc.finalize(), size);
     writer.finish(descriptor).map_err(io::Error::other)?;
     Ok(())
+}
+
+/// Starts an entry with exactly this name; left to itself, the library drops what stands before a
+/// colon.
+fn start_entry<'a, W: Write>(
+    zip: &'a mut ZipArchiveWriter<W>,
+    path: &str,
+    method: CompressionMethod,
+) -> io::Result<ZipEntryWriter<'a, W>> {
+    let is_exact = path.contains(':');
+    let name =
+        if is_exact { EntryPath::verbatim(path.as_bytes()) } else { EntryPath::conformant(path) };
+    let mut builder = zip.new_file(name).compression_method(method).unix_permissions(PERMISSIONS);
+    if is_exact && !path.is_ascii() {
+        // An exact name comes without the flag that says UTF-8, so this field says it.
+        let crc = crc32fast::hash(path.as_bytes()).to_le_bytes();
+        let field = [&[1], &crc[..], path.as_bytes()].concat();
+        let id = ExtraFieldId::INFO_ZIP_UNICODE_PATH;
+        builder = builder.extra_field(id, &field, Header::default()).map_err(io::Error::other)?;
+    }
+    let (writer, _) = builder.start().map_err(io::Error::other)?;
+    Ok(writer)
 }
 
 /// Pictures and the like do not shrink; they are stored, which is faster to read back.

@@ -357,7 +357,9 @@ fn apply_records<W: Write>(
     }
     delta.each_operation(|line| -> Result<(), ApplyDeltaError> {
         let (id, there) = (line.head.id, met.contains(&line.head.id));
-        let Some(operation) = line.operation else { return Ok(()) };
+        let Some(operation) = line.operation else {
+            return Ok(());
+        };
         if there == (operation == Operation::Create) {
             if strict {
                 return Err(ApplyDeltaError::Record { id, operation });

@@ -167,7 +167,8 @@ impl Comparison {
         let memory = target.manifest().layers.memory.as_ref();
         let partitions = memory.map_or(&[][..], |memory| &memory.partitions);
         let skipped = partitions.iter().filter(|partition| same.contains(&*partition.file));
-        self.unchanged = skipped.map(|partition| partition.record_count).sum();
+        self.unchanged =
+            skipped.fold(0, |sum, partition| sum.saturating_add(partition.record_count));
 
         let mut seen = HashSet::new();
         let mut failed = None;
@@ -224,11 +225,8 @@ impl Comparison {
     }
 
     fn compare_files(&mut self, base: &Archive, target: &Archive) -> Result<(), ReadEntryError> {
-        let mut before: HashMap<String, Entry> = base
-            .files()?
-            .into_iter()
-            .map(|file| (file.entry.path.clone(), file.entry))
-            .collect();
+        let mut before: HashMap<String, Entry> =
+            base.files()?.into_iter().map(|file| (file.entry.path.clone(), file.entry)).collect();
         for now in target.files()? {
             let was = before.remove(&now.entry.path);
             if was.as_ref() != Some(&now.entry) {

@@ -23,7 +23,9 @@ pub enum Operation {
 }
 
 impl Operation {
-    pub(crate) const fn as_str(self) -> &'static str {
+    /// Returns the word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
             Self::Update => "update",
@@ -54,10 +56,13 @@ pub(crate) fn encode(operation: Operation, record: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&record[1..]);
 }
 
+/// What stands in place of a deleted text.
+pub(crate) const TOMBSTONE_CONTENT: &str = "[deleted]";
+
 /// Makes the record that stands for a deleted one: it says which and when, and holds nothing of
 /// what was remembered.
 pub(crate) fn tombstone(id: RecordId, agent_id: AgentId, created_at: &Moment) -> Record {
-    let mut record = Record::new(id, agent_id, "anemone", created_at.clone(), "[deleted]");
+    let mut record = Record::new(id, agent_id, "anemone", created_at.clone(), TOMBSTONE_CONTENT);
     record.status = Status::Deleted;
     record
 }
@@ -84,12 +89,12 @@ fn strip_operation(line: &[u8]) -> Option<(Operation, Vec<u8>)> {
 
 /// The way others write it: the operation anywhere among the fields.
 fn take_operation(line: &[u8]) -> Result<(Option<Operation>, Vec<u8>), ReadJsonError> {
-    let fields: Pairs<Box<RawValue>> =
-        serde_json::from_slice(line).map_err(ReadJsonError::Json)?;
+    let fields: Pairs<Box<RawValue>> = serde_json::from_slice(line).map_err(ReadJsonError::Json)?;
     let word = fields.get("operation").map(|raw| serde_json::from_str::<String>(raw.get()));
-    let word = word.transpose().map_err(ReadJsonError::Json)?.ok_or_else(|| {
-        ReadJsonError::Json(serde::de::Error::missing_field("operation"))
-    })?;
+    let word = word
+        .transpose()
+        .map_err(ReadJsonError::Json)?
+        .ok_or_else(|| ReadJsonError::Json(serde::de::Error::missing_field("operation")))?;
     let mut rest = Pairs::default();
     for (key, value) in fields.iter().filter(|(key, _)| *key != "operation") {
         rest.insert(key, value);
@@ -126,7 +131,8 @@ mod tests {
     #[test]
     fn a_tombstone_holds_no_content() {
         let head = RecordHead::parse(RECORD.as_bytes()).unwrap();
-        let stone = tombstone(head.id, head.agent_id, head.created_at());
+        let agent = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap();
+        let stone = tombstone(head.id, agent, head.created_at());
         assert_eq!((stone.content.as_str(), stone.status), ("[deleted]", Status::Deleted));
     }
 }

@@ -1,7 +1,7 @@
 //! Opens a delta.
 
 use super::DeltaManifest;
-use super::operation::{self, OperationLine};
+use super::operation::{self, Operation, OperationLine};
 use crate::archive::DELTA_RECORDS;
 use crate::archive::read::{Entries, Kind, OpenError, Opened, ReadEntryError, check_listed};
 use crate::container::read::Bytes;
@@ -61,17 +61,29 @@ impl Delta {
         Some(if memory.file.is_empty() { DELTA_RECORDS } else { &memory.file })
     }
 
+    /// Calls `each` with every operation, `None` for one that is not known, and the record's line.
+    pub fn each_record_line<E: From<ReadEntryError>>(
+        &self,
+        mut each: impl FnMut(Option<Operation>, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_operation(|line| each(line.operation, &line.record))
+    }
+
     pub(crate) fn each_operation<E: From<ReadEntryError>>(
         &self,
         mut each: impl FnMut(OperationLine) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(path) = self.records_entry() else { return Ok(()) };
+        let Some(path) = self.records_entry() else {
+            return Ok(());
+        };
         let mut lines = self.entries.lines(path)?;
         loop {
             let number = lines.number() + 1;
             let located =
                 |source| ReadEntryError { entry: path.to_owned(), line: Some(number), source };
-            let Some((_, line)) = lines.next().map_err(located)? else { return Ok(()) };
+            let Some((_, line)) = lines.next().map_err(located)? else {
+                return Ok(());
+            };
             each(operation::decode(line).map_err(located)?)?;
         }
     }

@@ -85,8 +85,7 @@ pub fn write_delta<W: Write>(
     let files = writer.write_files(base, target, &comparison)?;
     let mut changes = writer.write_layers(&comparison)?;
     changes.files = files;
-    let operations =
-        comparison.created.len() + comparison.updated.len() + comparison.deleted.len();
+    let operations = comparison.created.len() + comparison.updated.len() + comparison.deleted.len();
     if operations > 0 {
         writer.add(DELTA_RECORDS, &mut spool)?;
         changes.memory = Some(MemoryChange {
@@ -215,9 +214,8 @@ impl<W: Write> DeltaWriter<W> {
     ) -> Result<(W, WrittenDelta), WriteDeltaError> {
         let mut blank = target.manifest().clone();
         // An archive of another tool has no checksum of ours, and comes out in our own form.
-        let ours = |archive: &Archive| {
-            archive.manifest().checksum.clone().filter(|_| archive.is_sealed())
-        };
+        let ours =
+            |archive: &Archive| archive.manifest().checksum.clone().filter(|_| archive.is_sealed());
         blank.blank();
         self.entries.sort_by(|a, b| a.path.cmp(&b.path));
         let manifest = DeltaManifest {

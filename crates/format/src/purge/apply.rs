@@ -10,7 +10,7 @@ use crate::archive::read::ReadEntryError;
 use crate::archive::write::{MemoryIndex, Spool, to_document};
 use crate::archive::{DELTA_MANIFEST_DIALECT, MANIFEST};
 use crate::container::write::{ContainerWriter, Written};
-use crate::delta::{ContentFrom, SPLICE};
+use crate::delta::SPLICE;
 use crate::id::{ItemId, RecordId};
 use crate::json;
 use crate::manifest::{Entry, Manifest};
@@ -141,17 +141,15 @@ pub fn apply_purge<W: Write>(
                 memory.record_count = *count;
             }
             if let Some(files) = &mut manifest.changes.files {
-                files.put.retain(|put| !writer.gone.contains(&put.entry.path));
-                for put in &mut files.put {
+                // A file that is left out stays as it is in the base.
+                files.put.retain(|put| {
                     let spliced = format!("{SPLICE}{}", put.entry.path);
+                    !writer.gone.contains(&put.entry.path) && !writer.gone.contains(&spliced)
+                });
+                for put in &mut files.put {
                     if let Some(written) = writer.written.get(&put.entry.path) {
                         put.entry.size = Some(written.size);
                         put.entry.sha256 = Some(written.sha256.clone());
-                    } else if put.content == ContentFrom::Splice
-                        && writer.written.contains_key(&spliced)
-                    {
-                        // The whole file is known only together with the base.
-                        (put.entry.size, put.entry.sha256) = (None, None);
                     }
                 }
             }
@@ -240,14 +238,7 @@ impl<W: Write> Rewriter<'_, W> {
                 self.rewrite_records(path)?;
             } else if let Some(cut) = self.plan.cuts.iter().find(|cut| cut.entry == path) {
                 let text = read_text(self.file.entries(), path)?.unwrap_or_default();
-                let mut rest = Vec::with_capacity(text.len());
-                let mut from = 0;
-                for part in &cut.parts {
-                    rest.extend_from_slice(&text.as_bytes()[from..part.start]);
-                    from = part.end;
-                }
-                rest.extend_from_slice(&text.as_bytes()[from..]);
-                self.add(path, &mut &rest[..])?;
+                self.add(path, &mut &cut.apply(&text)[..])?;
             } else {
                 let packed = container.packed(entry);
                 self.container
@@ -310,10 +301,14 @@ impl<W: Write> Rewriter<'_, W> {
 
     /// Writes the index anew; one that we do not understand is copied.
     fn write_index(&mut self, manifest: &mut Manifest) -> Result<(), ApplyPurgeError> {
-        let Some(memory) = &manifest.layers.memory else { return Ok(()) };
+        let Some(memory) = &manifest.layers.memory else {
+            return Ok(());
+        };
         let path = memory.index_file.clone();
         let container = &self.file.entries().container;
-        let Some(entry) = container.get(&path) else { return Ok(()) };
+        let Some(entry) = container.get(&path) else {
+            return Ok(());
+        };
         let bytes = self.file.entries().read_document(&path)?;
         let Ok(mut index) = json::parse::<MemoryIndex>(&bytes) else {
             let packed = container.packed(entry);

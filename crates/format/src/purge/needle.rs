@@ -81,19 +81,12 @@ pub(crate) fn search_entry(
     needles: &[Needle],
     mut found: impl FnMut(&Needle, Trace),
 ) -> Result<(), ReadEntryError> {
-    let located = |error| ReadEntryError {
-        entry: path.to_owned(),
-        line: None,
-        source: ReadJsonError::Io(error),
-    };
     let mut best: Vec<Option<Trace>> = vec![None; needles.len()];
-    let is_json = path.ends_with(".json") || path.ends_with(".jsonl");
-    let mut reader: Box<dyn Read> = Box::new(entries.reader(path)?);
-    for pass in 0..=usize::from(is_json) {
-        if pass == 1 {
-            reader = Box::new(Unescaped::new(io::BufReader::new(entries.reader(path)?)));
-        }
-        search_stream(&mut reader, needles, &mut best).map_err(located)?;
+    search_stream(&mut entries.reader(path)?, needles, &mut best)
+        .map_err(|error| located(path, error))?;
+    if is_json(path) {
+        let mut text = Unescaped::new(io::BufReader::new(entries.reader(path)?));
+        search_stream(&mut text, needles, &mut best).map_err(|error| located(path, error))?;
     }
     for (needle, trace) in needles.iter().zip(best) {
         if let Some(trace) = trace {
@@ -101,6 +94,35 @@ pub(crate) fn search_entry(
         }
     }
     Ok(())
+}
+
+/// Calls `found` for every needle that the content of an entry would hold whole.
+pub(crate) fn search_text(
+    path: &str,
+    content: &[u8],
+    needles: &[Needle],
+    mut found: impl FnMut(&Needle),
+) -> Result<(), ReadEntryError> {
+    let mut unescaped = Vec::new();
+    if is_json(path) {
+        let mut text = Unescaped::new(content);
+        text.read_to_end(&mut unescaped).map_err(|error| located(path, error))?;
+    }
+    for needle in needles {
+        let holds = |bytes: &[u8]| needle.find_whole(bytes).is_some();
+        if holds(content) || holds(&unescaped) {
+            found(needle);
+        }
+    }
+    Ok(())
+}
+
+fn is_json(path: &str) -> bool {
+    path.ends_with(".json") || path.ends_with(".jsonl")
+}
+
+fn located(path: &str, error: io::Error) -> ReadEntryError {
+    ReadEntryError { entry: path.to_owned(), line: None, source: ReadJsonError::Io(error) }
 }
 
 fn search_stream(
@@ -132,7 +154,7 @@ struct Unescaped<R> {
     used: usize,
 }
 
-impl<R: Read> Unescaped<R> {
+impl<R: io::BufRead> Unescaped<R> {
     fn new(inner: R) -> Self {
         Self { inner: inner.bytes(), ready: Vec::new(), used: 0 }
     }
@@ -141,7 +163,9 @@ impl<R: Read> Unescaped<R> {
         self.ready.clear();
         self.used = 0;
         while self.ready.len() < 8 << 10 {
-            let Some(byte) = self.inner.next().transpose()? else { return Ok(()) };
+            let Some(byte) = self.inner.next().transpose()? else {
+                return Ok(());
+            };
             if byte != b'\\' {
                 self.ready.push(byte);
                 continue;
@@ -188,7 +212,7 @@ impl<R: Read> Unescaped<R> {
     }
 }
 
-impl<R: Read> Read for Unescaped<R> {
+impl<R: io::BufRead> Read for Unescaped<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.used == self.ready.len() {
             self.fill()?;

@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::Read as _;
 use std::ops::Range;
 
-use super::needle::{Needle, Trace, search_entry};
+use super::needle::{Needle, Trace, search_entry, search_text};
+use crate::archive::read::{
+    Archive, CarriedFile, Entries, Kind, OpenError, Opened, ReadEntryError,
+};
 use crate::archive::record_line::RecordHead;
-use crate::archive::read::{Archive, CarriedFile, Entries, Kind, OpenError, Opened, ReadEntryError};
-use crate::archive::{ARTIFACTS, RAW};
+use crate::archive::{DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};
 use crate::container::read::Bytes;
 use crate::delta::SPLICE;
-use crate::delta::operation;
+use crate::delta::operation::{self, TOMBSTONE_CONTENT};
 use crate::delta::read::Delta;
 use crate::id::{AgentId, RecordId};
 use crate::json::{self, ReadJsonError};
@@ -61,8 +63,18 @@ impl Opening {
         }
     }
 
+    /// Returns true for an entry that is not a part of the format: a file that can be cut.
     pub(crate) fn is_carried(&self, path: &str) -> bool {
-        path.starts_with(RAW) || path.starts_with(ARTIFACTS) || path.starts_with(SPLICE)
+        let is_record_entry = self.record_entries().iter().any(|entry| entry == path);
+        let is_structural = match self {
+            Self::Archive(archive) => {
+                let memory = archive.manifest().layers.memory.as_ref();
+                memory.is_some_and(|memory| memory.index_file == path)
+                    || Layer::ALL.iter().any(|layer| archive.layer_entry(*layer) == Some(path))
+            }
+            Self::Delta(_) => Layer::ALL.iter().any(|layer| layer.entry() == path),
+        };
+        !is_record_entry && !is_structural && path != MANIFEST && path != DELTA_MANIFEST_DIALECT
     }
 
     /// Returns the record of a line, without the operation that a delta puts before it.
@@ -132,6 +144,22 @@ pub struct Obstacle {
     pub path: String,
     /// The other record that holds it, when it is one.
     pub held_by: Option<RecordId>,
+    /// Whether it is a file that can be left out as a whole.
+    pub droppable: bool,
+}
+
+impl FileCut {
+    /// Returns what is left of a text.
+    pub(crate) fn apply(&self, text: &str) -> Vec<u8> {
+        let mut rest = Vec::with_capacity(text.len());
+        let mut from = 0;
+        for part in &self.parts {
+            rest.extend_from_slice(&text.as_bytes()[from..part.start]);
+            from = part.end;
+        }
+        rest.extend_from_slice(&text.as_bytes()[from..]);
+        rest
+    }
 }
 
 impl PurgePlan {
@@ -143,7 +171,8 @@ impl PurgePlan {
     ) -> Result<Self, PlanPurgeError> {
         let wanted: HashSet<RecordId> = ids.iter().copied().collect();
         let found = find_records(file, &wanted)?;
-        let records: BTreeMap<_, _> = found.iter().map(|it| (it.record.id, it.entry.clone())).collect();
+        let records: BTreeMap<_, _> =
+            found.iter().map(|it| (it.record.id, it.entry.clone())).collect();
         let missing: Vec<_> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
         if !missing.is_empty() {
             return Err(PlanPurgeError::NotThere { ids: missing });
@@ -153,12 +182,10 @@ impl PurgePlan {
                 return Err(PlanPurgeError::NoSuchFile { path: path.clone() });
             }
         }
-        // A delta may hold a record more than once and a tombstone has no text of its own.
-        let texts = found.iter().filter(|it| it.record.status != crate::record::Status::Deleted);
+        let texts = found.iter().filter(|it| it.record.content != TOMBSTONE_CONTENT);
         let needles: Vec<Needle> =
             texts.map(|it| Needle::new(it.record.id, &it.record.content)).collect();
-        let too_short =
-            needles.iter().filter(|it| !it.is_searchable()).map(|it| it.id).collect();
+        let too_short = needles.iter().filter(|it| !it.is_searchable()).map(|it| it.id).collect();
         let mut plan = Self {
             records,
             cuts: Vec::new(),
@@ -191,13 +218,16 @@ impl PurgePlan {
                 if self.records.contains_key(&head.id) {
                     return Ok(());
                 }
-                let Ok(text) = json::parse::<serde_json::Value>(&record) else { return Ok(()) };
+                let Ok(text) = json::parse::<serde_json::Value>(&record) else {
+                    return Ok(());
+                };
                 for needle in &self.needles {
                     if holds(&text, needle) {
                         self.obstacles.push(Obstacle {
                             id: needle.id,
                             path: format!("{entry}:{number}"),
                             held_by: Some(head.id),
+                            droppable: false,
                         });
                     }
                 }
@@ -215,14 +245,25 @@ impl PurgePlan {
             if record_entries.contains(path) || self.dropped_files.iter().any(|it| it == path) {
                 continue;
             }
+            // A splice holds a part of a file and so perhaps a part of the text; what is missing
+            // lies in the base, which is not here.
+            let splice_of = path.strip_prefix(SPLICE);
             let mut holders = Vec::new();
             search_entry(file.entries(), path, &self.needles, |needle, trace| {
-                if trace == Trace::Whole {
+                if trace == Trace::Whole || splice_of.is_some() {
                     holders.push(needle.id);
                 }
             })?;
-            let own = found.iter().filter(|it| it.is_from(path)).count() > 0;
-            if holders.is_empty() && !own {
+            let origin = splice_of.unwrap_or(path);
+            let own = found.iter().filter(|it| it.is_from(origin)).map(|it| it.record.id);
+            if splice_of.is_some() {
+                holders.extend(own);
+                holders.sort();
+                holders.dedup();
+                self.obstruct(file, path, holders);
+                continue;
+            }
+            if holders.is_empty() && own.count() == 0 {
                 continue;
             }
             let text = if file.is_carried(path) && entry.size <= MAX_CUT_BYTES {
@@ -230,21 +271,33 @@ impl PurgePlan {
             } else {
                 None
             };
-            match text {
-                Some(text) => {
-                    let parts = self.parts_to_cut(&text, path, found);
-                    if !parts.is_empty() {
-                        self.cuts.push(FileCut { entry: path.to_owned(), parts });
-                    }
+            if let Some(text) = text {
+                let cut = FileCut {
+                    parts: self.parts_to_cut(&text, path, found),
+                    entry: path.to_owned(),
+                };
+                // Behind JSON's escapes the text is seen but cannot be cut.
+                let rest = cut.apply(&text);
+                holders.clear();
+                search_text(path, &rest, &self.needles, |needle| holders.push(needle.id))?;
+                if !cut.parts.is_empty() {
+                    self.cuts.push(cut);
                 }
-                None => self.obstacles.extend(holders.into_iter().map(|id| Obstacle {
-                    id,
-                    path: path.to_owned(),
-                    held_by: None,
-                })),
             }
+            self.obstruct(file, path, holders);
         }
         Ok(())
+    }
+
+    fn obstruct(&mut self, file: &Opening, path: &str, holders: Vec<RecordId>) {
+        let droppable = file.is_carried(path);
+        let held_by = None;
+        self.obstacles.extend(holders.into_iter().map(|id| Obstacle {
+            id,
+            path: path.to_owned(),
+            held_by,
+            droppable,
+        }));
     }
 
     fn parts_to_cut(&self, text: &str, path: &str, found: &[Found]) -> Vec<Range<usize>> {
@@ -288,7 +341,9 @@ struct Found {
 impl Found {
     /// Returns true when the record says that it came from a carried file.
     fn is_from(&self, path: &str) -> bool {
-        let Some(origin) = &self.record.source.origin_file else { return false };
+        let Some(origin) = &self.record.source.origin_file else {
+            return false;
+        };
         let file = CarriedFile { entry: crate::manifest::Entry::new(path) };
         path.starts_with(RAW) && file.location().1 == origin.as_bytes()
     }

@@ -34,7 +34,11 @@ pub(super) fn check(archive: &Archive, findings: &mut Findings) {
     let unlisted_ok = manifest.entries.is_empty();
     drain_rest(archive.entries(), &read, findings);
     if unlisted_ok {
-        findings.note("no-digests", MANIFEST, "the manifest has no digests; only CRCs were checked");
+        findings.note(
+            "no-digests",
+            MANIFEST,
+            "the manifest has no digests; only CRCs were checked",
+        );
     }
     check_raw_sources(archive, findings);
 }
@@ -82,7 +86,9 @@ pub(super) fn check_listing(entries: &Entries, listed: &[Entry], findings: &mut 
 fn check_layers(archive: &Archive, findings: &mut Findings, read: &mut HashSet<String>) {
     let manifest = archive.manifest();
     for layer in Layer::ALL {
-        let Some(entry) = archive.layer_entry(layer) else { continue };
+        let Some(entry) = archive.layer_entry(layer) else {
+            continue;
+        };
         let at = format!("manifest.json#/layers/{}", layer.key());
         if archive.entries().container.get(entry).is_none() {
             findings.error("missing", format!("{at}/file"), format!("there is no entry {entry}"));
@@ -139,7 +145,9 @@ fn check_layers(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
 }
 
 fn check_memory(archive: &Archive, findings: &mut Findings, read: &mut HashSet<String>) {
-    let Some(memory) = &archive.manifest().layers.memory else { return };
+    let Some(memory) = &archive.manifest().layers.memory else {
+        return;
+    };
     let mut records = Records::new(archive.manifest().agent.id);
     let mut total = 0;
     let mut seen = HashSet::new();
@@ -209,7 +217,9 @@ fn check_partition(
             Ok(None) => return count,
             Ok(Some((number, line))) => {
                 count += 1;
-                let Some(record) = records.check(entry, number, line, findings) else { continue };
+                let Some(record) = records.check(entry, number, line, findings) else {
+                    continue;
+                };
                 let date = record.temporal.created_at.utc_date();
                 if from.is_some_and(|from| date < from) || last.is_some_and(|last| date > last) {
                     let path = format!("{entry}:{number}#/temporal/created_at");
@@ -232,7 +242,12 @@ fn check_partition(
     }
 }
 
-fn check_index(archive: &Archive, entry: &str, findings: &mut Findings, read: &mut HashSet<String>) {
+fn check_index(
+    archive: &Archive,
+    entry: &str,
+    findings: &mut Findings,
+    read: &mut HashSet<String>,
+) {
     if archive.entries().container.get(entry).is_none() {
         let path = "manifest.json#/layers/memory/index_file";
         findings.warning("missing", path, format!("there is no entry {entry}"));
@@ -264,7 +279,9 @@ fn check_index(archive: &Archive, entry: &str, findings: &mut Findings, read: &m
 
 fn check_attachment_references(archive: &Archive, records: &Records, findings: &mut Findings) {
     use crate::attachments::Attachments;
-    let Ok(Some(list)) = archive.parse_document::<Attachments>(Layer::Attachments) else { return };
+    let Ok(Some(list)) = archive.parse_document::<Attachments>(Layer::Attachments) else {
+        return;
+    };
     let entry = archive.layer_entry(Layer::Attachments).unwrap_or_default();
     for (n, attachment) in list.attachments.iter().enumerate() {
         for (m, id) in attachment.referenced_by.iter().enumerate() {

@@ -7,7 +7,7 @@ use super::{Findings, archive, chain, layers};
 use crate::archive::{Layer, MANIFEST};
 use crate::delta::ContentFrom;
 use crate::delta::SPLICE;
-use crate::delta::operation::{self, Operation};
+use crate::delta::operation::{self, Operation, TOMBSTONE_CONTENT};
 use crate::delta::read::Delta;
 use crate::json::ReadJsonError;
 
@@ -22,7 +22,11 @@ pub(super) fn check(delta: &Delta, findings: &mut Findings) {
     check_files(delta, findings);
     archive::drain_rest(delta.entries(), &read, findings);
     if manifest.entries.is_empty() {
-        findings.note("no-digests", MANIFEST, "the manifest has no digests; only CRCs were checked");
+        findings.note(
+            "no-digests",
+            MANIFEST,
+            "the manifest has no digests; only CRCs were checked",
+        );
     }
 }
 
@@ -87,13 +91,8 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
                     findings.surprise("memory-record#/operation (word)".to_owned());
                 }
                 let record = records.check(entry, number, &decoded.record, findings);
-                let stone = operation::tombstone(
-                    decoded.head.id,
-                    decoded.head.agent_id,
-                    decoded.head.created_at(),
-                );
                 if decoded.operation == Some(Operation::Delete)
-                    && record.is_some_and(|record| record.content != stone.content)
+                    && record.is_some_and(|record| record.content != TOMBSTONE_CONTENT)
                 {
                     let message = "the tombstone still holds the deleted text";
                     findings.warning("content-in-tombstone", format!("{path}#/content"), message);
@@ -110,7 +109,9 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
 }
 
 fn check_files(delta: &Delta, findings: &mut Findings) {
-    let Some(files) = &delta.manifest().changes.files else { return };
+    let Some(files) = &delta.manifest().changes.files else {
+        return;
+    };
     for (n, put) in files.put.iter().enumerate() {
         let path = match put.content.effective() {
             ContentFrom::Delta => put.entry.path.clone(),

@@ -109,7 +109,9 @@ pub(super) fn check_attachments(
             let message = format!("the path {:?} {fault}", attachment.source_path);
             findings.error("unsafe-path", format!("{at}/source_path"), message);
         }
-        let Some(path) = &attachment.archive_path.0 else { continue };
+        let Some(path) = &attachment.archive_path.0 else {
+            continue;
+        };
         let entries = archive.entries();
         let Some(size) = entries.container.get(path).map(|found| found.size) else {
             findings.error("missing", format!("{at}/archive_path"), format!("no entry {path}"));

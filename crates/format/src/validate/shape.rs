@@ -76,11 +76,16 @@ pub(super) fn check_document(
     }
 }
 
+/// Larger documents are checked by their type alone: a value takes many times its text.
+const MAX_SCHEMA_BYTES: usize = 8 << 20;
+
 fn report_schema(document: Document, path: &str, bytes: &[u8], findings: &mut Findings) {
-    if json::check_depth(bytes).is_err() {
+    if bytes.len() > MAX_SCHEMA_BYTES || json::check_depth(bytes).is_err() {
         return;
     }
-    let Ok(value) = serde_json::from_slice::<Value>(bytes) else { return };
+    let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
+        return;
+    };
     for fault in document.validator().iter_errors(&value) {
         // Masked: the value may be a secret.
         let place = fault.instance_path().to_string();

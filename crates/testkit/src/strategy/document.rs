@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use super::build::build;
 use super::value::{
     Space, count, list, maybe, moment, opaque, ordinal, pairs, share, text, unknown, word,
+    workspace_path,
 };
 use super::{AGENT, item_id, other_agent_id, record_id};
 
@@ -44,10 +45,7 @@ pub(super) fn manifest() -> BoxedStrategy<Manifest> {
             last_sync_at: maybe(moment()),
             unknown: unknown(SPACE),
         })),
-        layers: unknown(SPACE).prop_map(|unknown| Layers {
-            unknown,
-            ..Layers::default()
-        }),
+        layers: unknown(SPACE).prop_map(|unknown| Layers { unknown, ..Layers::default() }),
         raw_sources: Just(Vec::new()),
         checksum: Just(None),
         entries: Just(Vec::new()),
@@ -169,10 +167,7 @@ fn sub_agent() -> BoxedStrategy<SubAgent> {
 }
 
 pub(super) fn principals() -> BoxedStrategy<Principals> {
-    build!(Principals {
-        principals: vec(principal(), 0..3),
-        unknown: unknown(SPACE)
-    })
+    build!(Principals { principals: vec(principal(), 0..3), unknown: unknown(SPACE) })
 }
 
 fn principal() -> BoxedStrategy<Principal> {
@@ -224,10 +219,7 @@ fn structured_profile() -> BoxedStrategy<StructuredProfile> {
 }
 
 pub(super) fn credentials() -> BoxedStrategy<Credentials> {
-    build!(Credentials {
-        credentials: vec(credential(), 0..3),
-        unknown: unknown(SPACE)
-    })
+    build!(Credentials { credentials: vec(credential(), 0..3), unknown: unknown(SPACE) })
 }
 
 fn credential() -> BoxedStrategy<Credential> {
@@ -251,10 +243,8 @@ fn credential() -> BoxedStrategy<Credential> {
         nonce: Just(String::new()),
         unknown: unknown(SPACE),
     });
-    let secret = prop_oneof![
-        (Just(NOT_EXPORTED), absent),
-        (Just("c2VhbGVkIGFuZCBkZWxpdmVyZWQ="), sealed),
-    ];
+    let secret =
+        prop_oneof![(Just(NOT_EXPORTED), absent), (Just("c2VhbGVkIGFuZCBkZWxpdmVyZWQ="), sealed),];
     let credential = move |payload: &str, encryption| {
         build!(Credential {
             id: item_id(),
@@ -273,9 +263,7 @@ fn credential() -> BoxedStrategy<Credential> {
             unknown: unknown(SPACE),
         })
     };
-    secret
-        .prop_flat_map(move |(payload, encryption)| credential(payload, encryption))
-        .boxed()
+    secret.prop_flat_map(move |(payload, encryption)| credential(payload, encryption)).boxed()
 }
 
 pub(super) fn attachments() -> BoxedStrategy<Attachments> {
@@ -298,7 +286,7 @@ fn attachment() -> BoxedStrategy<Attachment> {
             value: text().prop_map(|text| sha256_hex(text.as_bytes())),
             unknown: unknown(SPACE),
         }),
-        source_path: text(),
+        source_path: workspace_path(),
         archive_path: Just(Nullable(None)),
         remote_ref: maybe(Just("https://example.com/a".to_owned())).prop_map(Nullable),
         referenced_by: list(record_id()),

@@ -18,10 +18,7 @@ pub(super) fn file() -> BoxedStrategy<File> {
     ];
     let rest = build!(Rest {
         node: node(),
-        mode: maybe(prop_oneof![
-            select(&[0o644, 0o755, 0o600, 0o777, 0o4755, 0]),
-            0..=0o7777_u32
-        ]),
+        mode: maybe(prop_oneof![select(&[0o644, 0o755, 0o600, 0o777, 0o4755, 0]), 0..=0o7777_u32]),
         mtime: maybe(moment()),
         unknown: unknown(Space::Document),
     });
@@ -51,11 +48,9 @@ const NAMES: &[&[u8]] = &[
     b"MEMORY.md",
     b"memory.md",
     b"Memory.md",
-    b"memory",
     b"SOUL.md",
     b"2026-01-15.md",
-    b"notes",
-    b"Notes",
+    b"picture-1",
     b".hidden",
     b"CON.md",
     b"con",
@@ -74,18 +69,21 @@ const NAMES: &[&[u8]] = &[
     b"caf\xe9.md",
     b"caf%E9.md",
     b"\xff\xfe",
-    "caf\u{e9}".as_bytes(),
-    "cafe\u{301}".as_bytes(),
+    "\u{e9}t\u{e9}".as_bytes(),
+    "e\u{301}te\u{301}".as_bytes(),
     "日本語 ノート.md".as_bytes(),
     "🦞.md".as_bytes(),
     "\u{130}stanbul".as_bytes(),
     "i\u{307}stanbul".as_bytes(),
     "stra\u{df}e".as_bytes(),
     "STRASSE".as_bytes(),
+    "\u{3c3}\u{3c2}".as_bytes(),
+    "\u{3c2}\u{3c3}".as_bytes(),
     "\u{85}".as_bytes(),
     "\u{202e}gpj.exe".as_bytes(),
     b"C:x",
-    b"a:b|c?*<>\"",
+    b"10:30 notes.md",
+    b"b|c?*<>\"",
     b" leading",
     b"-rf",
     b"~",
@@ -95,34 +93,75 @@ const NAMES: &[&[u8]] = &[
     b"index.json",
 ];
 
+/// Names of folders that some system takes for one.
+const FOLDERS: &[&[u8]] = &[
+    b"memory",
+    b"Memory",
+    b"notes.",
+    b"notes%2E",
+    b"Notes%2E",
+    b"nul.d",
+    b"up\\down",
+    b"\xff folder",
+    "\u{e4}".as_bytes(),
+    "a\u{308}".as_bytes(),
+    "项目".as_bytes(),
+];
+
 /// What long names are made of.
 const LONG: &[&[u8]] = &[b"x", b"X", b"\xff", "忆".as_bytes()];
 
 /// Where links point that point nowhere good.
-const TARGETS: &[&[u8]] = &[b"../SOUL.md", b"/etc/passwd", b".", b"\xff"];
+const TARGETS: &[&[u8]] = &[b"../SOUL.md", b"/etc/passwd", b".", b"\xff", b"a:b"];
 
 fn name() -> BoxedStrategy<Vec<u8>> {
     let long = (select(LONG), 80..=255_usize)
         .prop_map(|(piece, length)| piece.repeat(length / piece.len()));
-    let any = vec(any::<u8>(), 1..8).prop_map(|mut bytes| {
-        for byte in &mut bytes {
-            if matches!(*byte, 0 | b'/') {
-                *byte = b'_';
-            }
+    let listed = select(NAMES).prop_map(<[u8]>::to_vec);
+    prop_oneof![16 => listed, 1 => long, 3 => any_name()].prop_map(possible).boxed()
+}
+
+fn folder_name() -> BoxedStrategy<Vec<u8>> {
+    let listed = select(FOLDERS).prop_map(<[u8]>::to_vec);
+    prop_oneof![2 => listed, 1 => name()].boxed()
+}
+
+fn any_name() -> BoxedStrategy<Vec<u8>> {
+    vec(any::<u8>(), 1..8).boxed()
+}
+
+/// Turns any bytes into a name that a file system takes.
+fn possible(mut name: Vec<u8>) -> Vec<u8> {
+    for byte in &mut name {
+        if matches!(*byte, 0 | b'/') {
+            *byte = b'_';
         }
-        if bytes == b"." || bytes == b".." {
-            b"dots".to_vec()
-        } else {
-            bytes
-        }
-    });
-    prop_oneof![16 => select(NAMES).prop_map(<[u8]>::to_vec), 1 => long, 3 => any].boxed()
+    }
+    if name == b"." || name == b".." { b"dots".to_vec() } else { name }
 }
 
 fn path() -> BoxedStrategy<Vec<u8>> {
-    prop_oneof![4 => vec(name(), 1..=2), 1 => vec(name(), 3..=5)]
-        .prop_map(|parts| parts.join(&b'/'))
+    let folders = prop_oneof![4 => vec(folder_name(), 0..=1), 1 => vec(folder_name(), 2..=4)];
+    (folders, name())
+        .prop_map(|(mut parts, name)| {
+            parts.push(name);
+            parts.join(&b'/')
+        })
         .boxed()
+}
+
+/// Adds the folders in which the files lie, with their modes, as a walk of a workspace finds them.
+pub(super) fn add_folders(files: &mut Vec<File>) {
+    let mut folders = Vec::new();
+    for file in files.iter().filter(|file| file.root != FileRoot::Other) {
+        for (at, _) in file.path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+            let mut folder = File::new(file.root.clone(), "", "");
+            folder.path = file.path[..at].to_vec();
+            (folder.node, folder.mode) = (Node::Folder, Some(0o755));
+            folders.push(folder);
+        }
+    }
+    files.append(&mut folders);
 }
 
 /// Makes a path that this version gives no meaning to.
@@ -180,8 +219,7 @@ fn noise(seed: u64, length: usize) -> Vec<u8> {
 /// Only a plain name has the same path in the archive as in the workspace.
 pub(super) fn match_attachments(snapshot: &mut Snapshot) {
     let is_plain = |path: &[u8]| {
-        path.iter()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
+        path.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
             && !matches!(path, b"con" | b"aux" | b"nul" | b"prn")
     };
     let mut artifacts = snapshot.files.iter().filter_map(|file| match &file.node {
@@ -190,11 +228,7 @@ pub(super) fn match_attachments(snapshot: &mut Snapshot) {
         }
         Node::File(_) | Node::Symlink(_) | Node::Folder => None,
     });
-    for attachment in snapshot
-        .attachments
-        .iter_mut()
-        .flat_map(|it| &mut it.attachments)
-    {
+    for attachment in snapshot.attachments.iter_mut().flat_map(|it| &mut it.attachments) {
         let Some((path, content)) = artifacts.next() else {
             break;
         };

@@ -12,6 +12,7 @@ use proptest::sample::select;
 use super::build::build;
 use super::value::{
     Space, content, count, list, maybe, moment, opaque, ordinal, share, text, unknown, word,
+    workspace_path,
 };
 use super::{AGENT, record_id};
 
@@ -44,7 +45,7 @@ fn source() -> BoxedStrategy<Source> {
         runtime: text(),
         runtime_version: maybe(text()),
         origin: maybe(text()),
-        origin_file: maybe(text()),
+        origin_file: maybe(workspace_path()),
         extraction_method: maybe(word::<ExtractionMethod>(ExtractionMethod::WORDS)),
         session_id: maybe(text()),
         interaction_id: maybe(text()),
@@ -76,16 +77,8 @@ fn entity() -> BoxedStrategy<Entity> {
 }
 
 fn embedding() -> BoxedStrategy<Embedding> {
-    let odd = select(&[
-        f32::MAX,
-        f32::MIN,
-        f32::MIN_POSITIVE,
-        1e-45,
-        -0.0,
-        0.1,
-        16_777_217.0,
-        1e10,
-    ]);
+    let odd =
+        select(&[f32::MAX, f32::MIN, f32::MIN_POSITIVE, 1e-45, -0.0, 0.1, 16_777_217.0, 1e10]);
     let number = prop_oneof![1 => odd, 3 => POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO];
     let embedding = build!(Embedding {
         model: text().prop_map(|name| format!("provider/{name}")),
@@ -96,17 +89,10 @@ fn embedding() -> BoxedStrategy<Embedding> {
         unknown: unknown(SPACE),
     });
     embedding
-        .prop_map(|embedding| Embedding {
-            dimensions: embedding.vector.len() as u64,
-            ..embedding
-        })
+        .prop_map(|embedding| Embedding { dimensions: embedding.vector.len() as u64, ..embedding })
         .boxed()
 }
 
 fn relation() -> BoxedStrategy<Relation> {
-    build!(Relation {
-        id: record_id(),
-        relation: text(),
-        unknown: unknown(SPACE)
-    })
+    build!(Relation { id: record_id(), relation: text(), unknown: unknown(SPACE) })
 }

@@ -1,0 +1,12 @@
+//! The console blocks of README and docs are run, in order, and print what they say.
+
+#[test]
+fn console_blocks_print_what_they_say() {
+    // The blocks make files. This is the only test of its process, so it may move.
+    let folder = tempfile::tempdir().unwrap();
+    std::env::set_current_dir(folder.path()).unwrap();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let cases = trycmd::TestCases::new();
+    cases.case(format!("{root}/README.md")).case(format!("{root}/docs/*.md"));
+    cases.run();
+}

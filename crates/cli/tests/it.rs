@@ -1,0 +1,54 @@
+//! Runs the program as its users do: one module for each command, one test binary.
+//!
+//! What the library can prove is proved there; here stands what a user sees: what is printed, how
+//! the program exits, and what lies in the folder afterwards.
+
+#[path = "it/apply.rs"]
+mod apply;
+#[path = "it/completions.rs"]
+mod completions;
+#[path = "it/decrypt.rs"]
+mod decrypt;
+#[path = "it/delta.rs"]
+mod delta;
+#[path = "it/demo.rs"]
+mod demo;
+#[path = "it/diff.rs"]
+mod diff;
+#[path = "it/encrypt.rs"]
+mod encrypt;
+#[path = "it/environment.rs"]
+mod environment;
+#[path = "it/help.rs"]
+mod help;
+#[path = "it/input.rs"]
+mod input;
+#[path = "it/inspect.rs"]
+mod inspect;
+#[path = "it/man.rs"]
+mod man;
+#[path = "it/output.rs"]
+mod output;
+#[path = "it/purge.rs"]
+mod purge;
+#[path = "it/sealed.rs"]
+mod sealed;
+#[path = "it/terminal.rs"]
+mod terminal;
+#[path = "it/validate.rs"]
+mod validate;
+#[path = "it/vault.rs"]
+mod vault;
+#[path = "it/zip.rs"]
+mod zip;
+
+#[test]
+fn every_file_of_tests_is_part_of_this_binary() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    for entry in fs_err::read_dir(here).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let line = format!("#[path = \"it/{name}\"]");
+        let known = include_str!("it.rs").contains(&line);
+        assert!(known || !name.ends_with(".rs"), "{name} is forgotten");
+    }
+}

@@ -1,0 +1,40 @@
+//! `anemone completions`
+
+use crate::environment::TestEnvironment;
+
+#[test]
+fn every_shell_gets_a_script_that_knows_the_commands() {
+    let environment = TestEnvironment::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = environment.run(["completions", shell]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{shell}");
+        for word in ["validate", "passphrase-file", "keygen"] {
+            assert!(ran.stdout.contains(word), "{shell}: {word}");
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn bash_accepts_its_script() {
+    let environment = TestEnvironment::new();
+    let script = environment.run(["completions", "bash"]).stdout;
+    environment.write("anemone.bash", script);
+    let checked =
+        std::process::Command::new("bash").arg("-n").arg(environment.path("anemone.bash")).output();
+    match checked {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{said}");
+        }
+        Err(error) => eprintln!("skipped: bash does not start: {error}"),
+    }
+}
+
+#[test]
+fn an_unknown_shell_is_wrong_usage_that_names_the_known_ones() {
+    let environment = TestEnvironment::new();
+    let failure = environment.failure(2, ["completions", "tcl"]);
+    assert_eq!(failure["code"], "usage");
+    assert!(environment.run(["completions", "tcl"]).stderr.contains("bash"));
+}

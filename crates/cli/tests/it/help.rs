@@ -1,0 +1,117 @@
+//! Help and version.
+
+use std::collections::BTreeSet;
+
+use crate::environment::TestEnvironment;
+
+/// Flags that every command has.
+const GLOBAL: &[&str] = &["--json", "--human", "--identity", "--passphrase-file", "--help"];
+
+/// What each command takes besides; programs rely on these names.
+const COMMANDS: &[(&[&str], &[&str])] = &[
+    (&[], &["--version"]),
+    (&["validate"], &[]),
+    (&["inspect"], &["--records", "--limit"]),
+    (&["diff"], &[]),
+    (&["delta"], &["--output", "--dry-run", "--force", "--plain", "--recipient"]),
+    (&["apply"], &["--output", "--dry-run", "--force", "--plain", "--recipient"]),
+    (
+        &["purge"],
+        &[
+            "--record",
+            "--drop-file",
+            "--reason",
+            "--requested-by",
+            "--output",
+            "--dry-run",
+            "--force",
+            "--plain",
+            "--recipient",
+        ],
+    ),
+    (&["encrypt"], &["--recipient", "--output", "--force"]),
+    (&["decrypt"], &["--output", "--force"]),
+    (&["vault"], &[]),
+    (&["vault", "keygen"], &["--output", "--age", "--force"]),
+    (&["demo"], &["--keep"]),
+    (&["completions"], &[]),
+    (&["man"], &["--output"]),
+];
+
+#[test]
+fn help_of_every_command_lists_its_flags_and_no_others() {
+    let environment = TestEnvironment::new();
+    for (command, flags) in COMMANDS {
+        for help in ["-h", "--help"] {
+            let ran = environment.run(command.iter().copied().chain([help]));
+            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{command:?} {help}");
+            let listed: BTreeSet<&str> = ran.stdout.lines().filter_map(flag_of).collect();
+            let expected: BTreeSet<&str> = flags.iter().chain(GLOBAL).copied().collect();
+            assert_eq!(listed, expected, "{command:?} {help}");
+        }
+    }
+}
+
+/// Returns the long flag that a line of help is about.
+fn flag_of(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let line = if line.starts_with("--") { line } else { line.split_once(", ")?.1 };
+    let end = line.find(|c: char| c != '-' && !c.is_ascii_lowercase()).unwrap_or(line.len());
+    line.starts_with("--").then_some(&line[..end])
+}
+
+#[test]
+fn help_of_every_command_says_what_it_is_for_and_fits_the_width() {
+    let environment = TestEnvironment::new();
+    for (command, _) in COMMANDS {
+        let ran = environment.run(command.iter().copied().chain(["--help"]));
+        let first = ran.stdout.lines().next().unwrap();
+        assert!(first.len() > 15 && !first.starts_with("Usage"), "{command:?}: {first}");
+        for line in ran.stdout.lines() {
+            assert!(line.chars().count() <= 100, "{command:?}: {line}");
+        }
+    }
+}
+
+#[test]
+fn help_lists_every_command() {
+    let environment = TestEnvironment::new();
+    let help = environment.run(["--help"]).stdout;
+    for (command, _) in COMMANDS {
+        if let [name] = command {
+            let line = format!("  {name} ");
+            assert!(help.lines().any(|it| it.starts_with(&line)), "{name} in {help}");
+        }
+    }
+    let listed = help.lines().skip_while(|it| *it != "Commands:").skip(1);
+    let listed = listed
+        .take_while(|it| !it.is_empty())
+        .filter(|it| it.starts_with("  ") && !it.starts_with("   "));
+    let names = COMMANDS.iter().filter(|(command, _)| command.len() == 1).count();
+    assert_eq!(listed.count(), names + 1, "all commands and `help`");
+    assert_eq!(
+        environment.run(["help", "apply"]).stdout,
+        environment.run(["apply", "--help"]).stdout
+    );
+}
+
+#[test]
+fn help_names_the_exit_codes_and_the_variables() {
+    let help = TestEnvironment::new().run(["--help"]).stdout;
+    for word in
+        ["0 done", "1 failed", "2 wrong usage", "3 conflict", "ALF_HUMAN", "ANEMONE_PASSPHRASE"]
+    {
+        let flat = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains(word), "{word}: {help}");
+    }
+}
+
+#[test]
+fn version_is_that_of_the_package() {
+    let environment = TestEnvironment::new();
+    for flag in ["--version", "-V"] {
+        let ran = environment.run([flag]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(ran.stdout, concat!("anemone ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+}
