@@ -7,7 +7,8 @@ use anemone_fuzz::{check, container, limits, open, reseal, spool};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let whole = || reseal(bytes.to_vec());
-    let bytes = if bytes.starts_with(b"PK") { whole() } else { container(bytes).unwrap_or_else(whole) };
+    let bytes =
+        if bytes.starts_with(b"PK") { whole() } else { container(bytes).unwrap_or_else(whole) };
     let report = check(&bytes);
     let base = open(include_bytes!("../base.alf"));
     let length = bytes.len() as u64;

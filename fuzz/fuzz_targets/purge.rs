@@ -9,7 +9,11 @@ use anemone_fuzz::{check, container, open, spool};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some(bytes) = container(bytes).filter(|bytes| check(bytes).is_valid()) else { return };
-    let Ok(file) = Opening::open(Box::new(bytes.clone()), bytes.len() as u64, &anemone_fuzz::limits()) else { return };
+    let Ok(file) =
+        Opening::open(Box::new(bytes.clone()), bytes.len() as u64, &anemone_fuzz::limits())
+    else {
+        return;
+    };
     let Opening::Archive(archive) = &file else { return };
     let snapshot = Snapshot::read(archive).unwrap();
     let Some(record) = snapshot.records.first() else { return };
@@ -22,7 +26,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         completed_at: now,
         requested_by: None,
     };
-    let Ok((result, _)) = apply_purge(&file, &plan, request, Vec::new(), spool(), 1) else { return };
+    let Ok((result, _)) = apply_purge(&file, &plan, request, Vec::new(), spool(), 1) else {
+        return;
+    };
     let errors = check(&result).errors;
     assert!(errors.is_empty(), "{errors:?}");
     prove_purge(&Opening::Archive(Box::new(open(&result))), &plan).unwrap();

@@ -134,7 +134,7 @@ fn fold_case(character: char) -> char {
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     taken: HashMap<Fingerprint, Taken>,
-    /// How often a name had to be numbered.
+    /// The last number that a name was given.
     copies: HashMap<Fingerprint, u64>,
 }
 
@@ -213,9 +213,9 @@ impl Names {
         if fits(self, &name) {
             return name;
         }
-        // What was not free will not be free again.
+        // What was not free before will not be free now, but a folder takes more than one thing.
         let own = fingerprints(fold(&name).as_bytes()).1;
-        let first = self.copies.get(&own).map_or(2, |last| last + 1);
+        let first = self.copies.get(&own).copied().unwrap_or(2);
         for copy in first.. {
             let name = format!("{above}{}", numbered(part, copy));
             if fits(self, &name) {
@@ -407,6 +407,30 @@ mod tests {
         assert_eq!(spell(b"../x"), Err(NameFault::Parent));
         assert_eq!(spell(b"/x"), Err(NameFault::Absolute));
         assert_eq!(spell(b"a//x"), Err(NameFault::Empty));
+        assert_eq!(spell(b"a\0x"), Err(NameFault::Control));
+        let long = spell(format!("C:{}", "x".repeat(253)).as_bytes()).unwrap();
+        assert!(long.len() == MAX_PART_BYTES && long.starts_with("C%3Ax"));
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_numbered_in_the_part_that_is() {
+        let mut names = Names::default();
+        let long = "x".repeat(255);
+        for (wanted, made) in [
+            ("raw/r/MEMORY.md", "raw/r/MEMORY.md"),
+            ("raw/r/memory.md", "raw/r/memory.md~2"),
+            ("raw/r/Memory.md", "raw/r/Memory.md~3"),
+            ("raw/r/memory.md/a/b", "raw/r/memory.md~4/a/b"),
+            ("raw/r/memory.md/a/c", "raw/r/memory.md~4/a/c"),
+            ("raw/r/memory.md~4", "raw/r/memory.md~4~2"),
+            (&format!("raw/r/{long}"), &format!("raw/r/{long}")),
+            (&format!("raw/r/{long}"), &format!("raw/r/{}~2", "x".repeat(253))),
+        ] {
+            assert_eq!(names.make_file(wanted, "raw/r/".len()), made);
+        }
+        assert_eq!(names.make_folder("raw/r/memory.md~4", 6), "raw/r/memory.md~4");
+        assert_eq!(names.make_folder("raw/r/memory.md~4", 6), "raw/r/memory.md~4~3");
+        assert_eq!(names.make_folder("raw/r/MEMORY.md", 6), "raw/r/MEMORY.md~5");
     }
 
     #[test]

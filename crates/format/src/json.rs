@@ -8,6 +8,10 @@ use serde::de::DeserializeOwned;
 /// does not keep.
 const MAX_DEPTH: usize = 128;
 
+/// The most values in one text; a value takes many times the two bytes that its text may have.
+/// The manifest of an archive with as many entries as may be has half of this.
+const MAX_VALUES: usize = 4_000_000;
+
 /// Why a document or a line could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -24,6 +28,9 @@ pub enum ReadJsonError {
     /// Nested too deeply.
     #[error("nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
+    /// Too many values.
+    #[error("more than {MAX_VALUES} values")]
+    TooMany,
     /// Not JSON, or not of the right shape.
     #[error("not the JSON that is expected here")]
     Json(#[source] serde_json::Error),
@@ -45,14 +52,18 @@ pub(crate) fn read_all(reader: &mut dyn Read, limit: u64) -> Result<Vec<u8>, Rea
     Ok(bytes)
 }
 
-/// Refuses text that is nested too deeply, without parsing it.
-pub(crate) fn check_depth(bytes: &[u8]) -> Result<(), ReadJsonError> {
+/// Refuses text that is nested too deeply or has too many values, without parsing it; returns
+/// about how many it has.
+pub(crate) fn check_depth(bytes: &[u8]) -> Result<usize, ReadJsonError> {
     let mut depth = 0_usize;
+    let mut values = 0_usize;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         at += 1;
         match byte {
+            b',' => values += 1,
             b'{' | b'[' => {
+                values += 1;
                 depth += 1;
                 if depth > MAX_DEPTH {
                     return Err(ReadJsonError::TooDeep);
@@ -63,7 +74,7 @@ pub(crate) fn check_depth(bytes: &[u8]) -> Result<(), ReadJsonError> {
             _ => {}
         }
     }
-    Ok(())
+    if values > MAX_VALUES { Err(ReadJsonError::TooMany) } else { Ok(values) }
 }
 
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {

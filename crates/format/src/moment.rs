@@ -60,7 +60,11 @@ impl FromStr for Moment {
         if !has_rfc3339_shape(text.as_bytes()) {
             return Err(error());
         }
-        let instant = text.parse().map_err(|_| error())?;
+        let instant: Timestamp = text.parse().map_err(|_| error())?;
+        // An offset may lead out of the years that have four digits.
+        if Offset::UTC.to_datetime(instant).year() < 0 {
+            return Err(error());
+        }
         Ok(Self { text: text.into(), instant })
     }
 }
@@ -161,6 +165,8 @@ mod tests {
             "2026-01-15T10:30:00+0100",
             "20260115T103000Z",
             "+002026-01-15T10:30:00Z",
+            "0000-01-01T00:00:00+00:01",
+            "9999-12-31T23:59:59-23:59",
         ] {
             assert!(text.parse::<Moment>().is_err(), "{text}");
         }

@@ -6,12 +6,17 @@
 //! that and shows what the other checks are worth: it is refused, or what was changed means
 //! nothing (a time in a header, a spare bit) and the same snapshot is read from it.
 
+#![expect(clippy::unwrap_used, reason = "a test that fails should say where")]
+#![expect(clippy::print_stdout, reason = "what a refusal costs is worth seeing")]
+#![expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+
 use std::io::Cursor;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anemone_format::{
-    Archive, Delta, Limits, Report, Snapshot, apply_delta, sha256_hex, validate, write_delta,
+    Archive, Delta, File, FileRoot, Limits, NameFault, Node, Report, Snapshot, WriteArchiveError,
+    apply_delta, sha256_hex, validate, write_delta,
 };
 use anemone_testkit::{bulk, sample};
 
@@ -26,12 +31,15 @@ static BASE: LazyLock<Vec<u8>> = LazyLock::new(|| write(&sample::agent()));
 static TARGET: LazyLock<Vec<u8>> = LazyLock::new(|| write(&sample::agent_a_month_later()));
 static DELTA: LazyLock<Vec<u8>> = LazyLock::new(|| delta_between(&BASE, &TARGET));
 
-/// The sample agent, with as many daily logs as make an archive of 64 KiB.
+/// The sample agent, with other daily logs: as many as make an archive of 64 KiB.
 fn snapshot() -> Snapshot {
     let mut snapshot = sample::agent();
-    for day in bulk::bulk(1, 104) {
+    // A few long logs for many short ones, and few of their records: a test without optimisation
+    // has no time for more.
+    snapshot.files.retain(|file| !file.path.starts_with(b"memory/2026-"));
+    for day in bulk::bulk(1, 214) {
         snapshot.files.push(day.file());
-        snapshot.records.extend(day.records);
+        snapshot.records.extend(day.records.into_iter().take(5));
     }
     snapshot.sort();
     snapshot
@@ -90,7 +98,7 @@ fn reseal(mut bytes: Vec<u8>) -> Vec<u8> {
 
 /// The most memory that this process ever used stays far below what a laptop has.
 fn assert_little_memory() {
-    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
+    let Ok(status) = fs_err::read_to_string("/proc/self/status") else {
         eprintln!("skipped: the peak of memory is read from /proc, which is not here");
         return;
     };
@@ -202,16 +210,272 @@ fn an_archive_that_was_changed_and_sealed_again_is_refused_or_holds_the_same() {
 #[test]
 fn a_delta_that_was_changed_and_sealed_again_is_refused_or_does_the_same() {
     let base = open(&BASE);
-    let mutant = |at: usize| reseal(flip(&DELTA, at, 0xff));
-    let mutants = DELTA.len() - SEAL_BYTES;
+    let mutant = |number: usize| reseal(flip(&DELTA, number * 3, 0xff));
+    let mutants = (DELTA.len() - SEAL_BYTES).div_ceil(3);
     let harmless = valid_ones(mutants, mutant);
-    for at in &harmless {
-        let bytes = mutant(*at);
+    for number in &harmless {
+        let bytes = mutant(*number);
         let length = bytes.len() as u64;
         let delta = Delta::open(Box::new(bytes), length, &Limits::default()).unwrap();
         let (result, _) = apply_delta(&base, &delta, Vec::new(), spool(), 1).unwrap();
-        assert!(result == *TARGET, "byte {at}");
+        assert!(result == *TARGET, "byte {}", number * 3);
     }
     println!("{mutants} deltas changed and sealed again: {} harmless", harmless.len());
+    assert_little_memory();
+}
+
+#[test]
+fn a_name_is_refused_or_comes_back() {
+    let raw = |path: &str| File::new(FileRoot::Raw("openclaw".to_owned()), path, "x");
+    let other = |path: &str| File::new(FileRoot::Other, path, "x");
+    let link = |path: &str| File { node: Node::Symlink(b"x".to_vec()), ..raw(path) };
+    let folder = |path: &str| File { node: Node::Folder, ..raw(path) };
+    let of = |runtime: &str| File::new(FileRoot::Raw(runtime.to_owned()), "x", "x");
+    for (fault, files) in [
+        (None, [folder("a"), raw("a/b")]),
+        (None, [raw("A"), raw("a/b/c")]),
+        (None, [raw("10:30 notes.md"), raw("10:30 \u{e9}.md")]),
+        (None, [raw(&"X".repeat(255)), raw(&"x".repeat(255))]),
+        (None, [raw(&format!("c:{}", "x".repeat(253))), raw("c%3A")]),
+        (None, [other("manifest.json"), other("delta-manifest.json")]),
+        (None, [other("IDENTITY.json"), other("memory/index.json")]),
+        (None, [other("memory/partitions/2026-Q1.jsonl"), other("memory/partitions/x")]),
+        (None, [other("memory/delta.jsonl"), other("splice/raw/openclaw/x")]),
+        (None, [other("raw"), other("RAW/openclaw")]),
+        (None, [other("raw/openclaw/y"), raw("x")]),
+        (None, [other("artifacts/x"), of("OpenClaw")]),
+        (Some(NameFault::Control), [raw("a\0b"), raw("a")]),
+        (Some(NameFault::BelowFile), [raw("a"), raw("a/b")]),
+        (Some(NameFault::BelowFile), [link("a"), raw("a/b/c")]),
+        (Some(NameFault::Reserved), [of("con"), raw("a")]),
+        (Some(NameFault::Parent), [of("a/b"), raw("a")]),
+    ] {
+        let mut snapshot = sample::agent();
+        snapshot.attachments = None;
+        snapshot.files = files.to_vec();
+        snapshot.sort();
+        match (snapshot.write(Vec::new(), spool(), 1), fault) {
+            (Ok((bytes, _)), None) => {
+                assert_eq!(Snapshot::read(&open(&bytes)).unwrap(), snapshot);
+                assert_eq!(check(bytes).errors, []);
+            }
+            (Err(WriteArchiveError::Path { fault: is, .. }), Some(fault)) => assert_eq!(is, fault),
+            (result, _) => panic!("{files:?}: {:?}", result.map(|_| ())),
+        }
+    }
+}
+
+/// A container built by hand: its headers say what they are told to.
+#[derive(Default)]
+struct Zip {
+    bytes: Vec<u8>,
+    directory: Vec<u8>,
+    entries: u64,
+}
+
+const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
+
+/// What an entry says of itself, which need not be so.
+struct Claim {
+    method: u16,
+    crc: u32,
+    size: u64,
+    packed_size: u64,
+}
+
+impl Zip {
+    fn stored(&mut self, name: &str, content: &[u8]) {
+        let size = content.len() as u64;
+        let claim =
+            Claim { method: STORED, crc: crc32fast::hash(content), size, packed_size: size };
+        self.add(name, content, &claim);
+    }
+
+    fn deflated(&mut self, name: &str, packed: &[u8], crc: u32, size: u64) {
+        let packed_size = packed.len() as u64;
+        self.add(name, packed, &Claim { method: DEFLATED, crc, size, packed_size });
+    }
+
+    fn add(&mut self, name: &str, packed: &[u8], claim: &Claim) {
+        let offset = u32::try_from(self.bytes.len()).unwrap();
+        let wide = claim.size.max(claim.packed_size) >= u64::from(u32::MAX);
+        let short = |size: u64| if wide { u32::MAX } else { u32::try_from(size).unwrap() };
+        let mut extra = Vec::new();
+        if wide {
+            extra.extend([1, 0, 16, 0]);
+            extra.extend(claim.size.to_le_bytes());
+            extra.extend(claim.packed_size.to_le_bytes());
+        }
+        let mut common = [45_u16, 0, claim.method, 0, 0x21].map(u16::to_le_bytes).concat();
+        let sizes = [claim.crc, short(claim.packed_size), short(claim.size)];
+        common.extend(sizes.map(u32::to_le_bytes).concat());
+        let lengths = [name.len(), extra.len()].map(|it| u16::try_from(it).unwrap().to_le_bytes());
+        common.extend(lengths.concat());
+        let names = [name.as_bytes(), &extra].concat();
+        self.bytes.extend([&b"PK\x03\x04"[..], &common, &names, packed].concat());
+        self.directory.extend([&b"PK\x01\x02\x2d\x03"[..], &common, &[0; 10]].concat());
+        self.directory.extend(offset.to_le_bytes());
+        self.directory.extend(names);
+        self.entries += 1;
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        let offset = self.bytes.len() as u64;
+        let size = self.directory.len() as u64;
+        self.bytes.append(&mut self.directory);
+        let wide_end = self.bytes.len() as u64;
+        self.bytes.extend(b"PK\x06\x06\x2c\0\0\0\0\0\0\0\x2d\x03\x2d\0\0\0\0\0\0\0\0\0");
+        for field in [self.entries, self.entries, size, offset] {
+            self.bytes.extend(field.to_le_bytes());
+        }
+        self.bytes.extend(b"PK\x06\x07\0\0\0\0");
+        self.bytes.extend(wide_end.to_le_bytes());
+        self.bytes.extend(b"\x01\0\0\0PK\x05\x06\0\0\0\0");
+        self.bytes.extend([0xff; 12]);
+        self.bytes.extend(b"\0\0");
+        self.bytes
+    }
+}
+
+/// Deflates a block once and repeats it, which is one stream; returns it with its CRC.
+fn deflate_repeated(block: &[u8], times: usize) -> (Vec<u8>, u32) {
+    let mut deflate = flate2::Compress::new(flate2::Compression::best(), false);
+    let mut packed = Vec::with_capacity(block.len() + 1024);
+    deflate.compress_vec(block, &mut packed, flate2::FlushCompress::Full).unwrap();
+    let (mut stream, mut crc) = (packed.repeat(times), crc32fast::Hasher::new());
+    // The last block of the stream is empty.
+    stream.extend([3, 0]);
+    let mut once = crc32fast::Hasher::new();
+    once.update(block);
+    (0..times).for_each(|_| crc.combine(&once));
+    (stream, crc.finalize())
+}
+
+/// Refused, in a second of this thread's work, though it is not optimised.
+#[track_caller]
+fn assert_refused(bytes: Vec<u8>, word: &str) {
+    let worked = || fs_err::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = |text: String| text.split(' ').next().unwrap().parse::<u64>().unwrap();
+    let before = worked().map(nanoseconds);
+    let report = check(bytes);
+    let after = worked().map(nanoseconds);
+    let messages: Vec<&str> = report.errors.iter().map(|it| it.message.as_str()).collect();
+    assert!(messages.iter().any(|it| it.contains(word)), "{messages:?}");
+    if let (Some(before), Some(after)) = (before, after) {
+        let milliseconds = (after - before) / 1_000_000;
+        assert!(milliseconds < 1000, "{milliseconds} ms");
+    } else {
+        eprintln!("skipped: the time is read from /proc, which is not here");
+    }
+}
+
+#[test]
+fn an_entry_that_announces_a_terabyte_is_refused() {
+    for (method, size, packed_size, word) in [
+        (STORED, 1 << 40, 1 << 40, "inflates to more than"),
+        (STORED, 1 << 37, 1 << 37, "overlaps"),
+        (STORED, 1 << 40, 3, "two sizes"),
+        (DEFLATED, 1 << 40, 3, "bomb"),
+        (DEFLATED, 1 << 37, 1 << 37, "overlaps"),
+    ] {
+        for name in ["manifest.json", "raw/openclaw/SOUL.md"] {
+            let mut zip = Zip::default();
+            zip.add(name, &[1, 2, 3], &Claim { method, crc: 0, size, packed_size });
+            assert_refused(zip.finish(), word);
+        }
+    }
+    assert_little_memory();
+}
+
+#[test]
+fn a_quarter_of_a_million_entries_are_refused() {
+    let mut zip = Zip::default();
+    for number in 0..250_000 {
+        zip.stored(&format!("raw/x/{number}"), b"");
+    }
+    zip.entries = 1;
+    let few_announced = Zip { bytes: zip.bytes.clone(), directory: zip.directory.clone(), ..zip };
+    zip.entries = 250_000;
+    assert_refused(zip.finish(), "more than 200000");
+    assert_refused(few_announced.finish(), "another number of entries");
+    assert_little_memory();
+}
+
+#[test]
+fn bombs_are_refused_whole_or_in_pieces_or_in_disguise() {
+    let (packed, crc) = deflate_repeated(&vec![0; 1 << 20], 1024);
+    for name in ["manifest.json", "raw/openclaw/zeros.bin"] {
+        let mut whole = Zip::default();
+        whole.deflated(name, &packed, crc, 1 << 30);
+        assert_refused(whole.finish(), "bomb");
+    }
+    let mut disguised = Zip::default();
+    disguised.deflated("manifest.json", &packed, crc, 9 << 20);
+    assert_refused(disguised.finish(), "another size");
+
+    let (packed, crc) = deflate_repeated(&vec![0; 1 << 20], 9);
+    let mut pieces = Zip::default();
+    for number in 0..1000 {
+        pieces.deflated(&format!("raw/x/{number}"), &packed, crc, 9 << 20);
+    }
+    assert_refused(pieces.finish(), "bomb");
+    assert_little_memory();
+}
+
+#[test]
+fn a_line_of_a_hundred_megabytes_is_refused() {
+    let mut block = vec![b'x'; 1 << 20];
+    let mut random = Random(1);
+    block[..16 << 10].fill_with(|| b'a' + u8::try_from(random.below(26)).unwrap());
+    let (packed, crc) = deflate_repeated(&block, 100);
+    let mut zip = Zip::default();
+    let mut manifest = snapshot().manifest;
+    manifest.layers = serde_json::from_str(
+        r#"{"memory":{"record_count":1,"index_file":"memory/index.json","partitions":[
+        {"file":"memory/partitions/2026-Q1.jsonl","from":"2026-01-01","record_count":1,"sealed":false}]}}"#,
+    )
+    .unwrap();
+    zip.stored("manifest.json", &serde_json::to_vec(&manifest).unwrap());
+    zip.deflated("memory/partitions/2026-Q1.jsonl", &packed, crc, 100 << 20);
+    assert_refused(zip.finish(), "longer than");
+    assert_little_memory();
+}
+
+#[test]
+fn names_of_two_thousand_folders_cost_no_more_than_their_length() {
+    let mut zip = Zip::default();
+    for number in 0..100 {
+        zip.stored(&format!("{number}/{}x", "x/".repeat(2040)), b"");
+    }
+    assert_refused(zip.finish(), "no manifest");
+    assert_little_memory();
+}
+
+#[test]
+fn a_great_many_unknown_fields_cost_no_more_than_their_length() {
+    let mut manifest = serde_json::to_string(&snapshot().manifest).unwrap();
+    manifest.pop();
+    for number in 0..200_000 {
+        manifest.push_str(&format!(",\"{number}\":0"));
+    }
+    manifest.push_str(",\"0\":0}");
+    let mut zip = Zip::default();
+    zip.stored("manifest.json", manifest.as_bytes());
+    assert_refused(zip.finish(), "duplicate field");
+    assert_little_memory();
+}
+
+#[test]
+fn a_document_of_a_great_many_values_costs_little_memory() {
+    let mut manifest = serde_json::to_string(&snapshot().manifest).unwrap();
+    manifest.pop();
+    for value in ["1", "[1]", "{\"\":1}"] {
+        let values = format!("{value},").repeat(8_000_000 / (value.len() + 1));
+        let text = format!("{manifest},\"purges\":[{values}1]}}");
+        let mut zip = Zip::default();
+        zip.stored("manifest.json", text.as_bytes());
+        assert_refused(zip.finish(), "");
+    }
     assert_little_memory();
 }

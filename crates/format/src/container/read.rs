@@ -9,9 +9,9 @@ use std::io::{self, BufReader, Read};
 use std::ops::Range;
 
 use flate2::bufread::DeflateDecoder;
-use rawzip::extra_fields::ExtraFields;
+use rawzip::extra_fields::{ExtraFieldId, ExtraFields};
 use rawzip::{
-    CompressionMethod, RECOMMENDED_BUFFER_SIZE, RangeReader, ReaderAt, ZipArchive,
+    CompressionMethod, EntryFlags, RECOMMENDED_BUFFER_SIZE, RangeReader, ReaderAt, ZipArchive,
     ZipArchiveEntryWayfinder, ZipLocator,
 };
 use sha2::{Digest as _, Sha256};
@@ -200,9 +200,11 @@ impl Container {
         if count != announced {
             return Err(damaged("the directory has another number of entries than it says"));
         }
-        scan.check_ratio(length)?;
-        let Scan { mut entries, folders, mut spans, .. } = scan;
+        let Scan { mut entries, folders, mut spans, total, .. } = scan;
         check_layout(&zip, &mut entries, &mut spans)?;
+        if total > limits.ratio_free_bytes && ratio(total, length) > limits.max_ratio {
+            return Err(spread_bomb(&entries));
+        }
         let by_path = entries.iter().enumerate().map(|(at, e)| (e.path.clone(), at)).collect();
         Ok(Self { zip, entries, by_path, folders, seal, length })
     }
@@ -328,13 +330,10 @@ impl<'a> Scan<'a> {
         let lossy = || String::from_utf8_lossy(bytes).into_owned();
         let unsafe_name = |fault| ContainerError::UnsafeName { name: lossy(), fault };
         let name = std::str::from_utf8(bytes).map_err(|_| unsafe_name(NameFault::NotUtf8))?;
-        let mut extra = record.extra_fields();
-        let repeated = extra.any(|(id, data)| id.as_u16() == UNICODE_PATH && is_name(data, bytes));
-        if !name.is_ascii() && !record.flags().is_utf8() && !repeated {
-            // Without the flag the bytes mean another text to other readers.
+        if !is_utf8(record.flags(), record.extra_fields(), bytes) {
             return Err(unsafe_name(NameFault::NotUtf8));
         }
-        if record.flags().is_encrypted() {
+        if is_encrypted(record.flags()) {
             return Err(ContainerError::Encrypted { name: lossy() });
         }
         let is_folder = name.ends_with('/');
@@ -358,8 +357,8 @@ impl<'a> Scan<'a> {
         if !fresh {
             return Err(ContainerError::Collision { name: lossy() });
         }
-        let ratio = size / packed_size.max(1);
-        if size > self.limits.ratio_free_bytes && ratio > self.limits.max_ratio {
+        let is_large = size > self.limits.ratio_free_bytes;
+        if is_large && ratio(size, packed_size) > self.limits.max_ratio {
             return Err(ContainerError::Bomb { name: lossy(), packed: packed_size, size });
         }
         self.total = self.total.saturating_add(size);
@@ -392,20 +391,19 @@ impl<'a> Scan<'a> {
         });
         Ok(())
     }
+}
 
-    /// Refuses a bomb that is spread over entries too small to be one each.
-    fn check_ratio(&self, length: u64) -> Result<(), ContainerError> {
-        let ratio = |size: u64, packed: u64| size / packed.max(1);
-        if self.total <= self.limits.ratio_free_bytes
-            || ratio(self.total, length) <= self.limits.max_ratio
-        {
-            return Ok(());
-        }
-        let worst = self.entries.iter().max_by_key(|it| ratio(it.size, it.packed_size));
-        let (name, packed, size) =
-            worst.map(|it| (it.path.clone(), it.packed_size, it.size)).unwrap_or_default();
-        Err(ContainerError::Bomb { name, packed, size })
-    }
+/// Returns how many times larger something is than its packed form.
+fn ratio(size: u64, packed_size: u64) -> u64 {
+    size / packed_size.max(1)
+}
+
+/// Names the worst piece of a bomb whose pieces are too small to be one each.
+fn spread_bomb(entries: &[ContainerEntry]) -> ContainerError {
+    let worst = entries.iter().max_by_key(|it| ratio(it.size, it.packed_size));
+    let (name, packed, size) =
+        worst.map(|it| (it.path.clone(), it.packed_size, it.size)).unwrap_or_default();
+    ContainerError::Bomb { name, packed, size }
 }
 
 /// Refuses an entry that says it starts on another disk; the library does not look.
@@ -423,6 +421,22 @@ fn check_disk(
         return Ok(());
     }
     Err(ContainerError::Damaged { what: "an entry lies on another disk", entry: None })
+}
+
+/// Returns true when every reader takes a name for the text that we take it for.
+fn is_utf8(flags: EntryFlags, mut fields: ExtraFields<'_>, name: &[u8]) -> bool {
+    let is_repeated =
+        |(id, data): (ExtraFieldId, _)| id.as_u16() == UNICODE_PATH && is_name(data, name);
+    name.is_ascii() || flags.is_utf8() || fields.any(is_repeated)
+}
+
+/// Returns true when the content, or what is said of it, is not what it seems.
+fn is_encrypted(flags: EntryFlags) -> bool {
+    const PATCHED: u16 = 1 << 5;
+    flags.is_encrypted()
+        || flags.has_strong_encryption()
+        || flags.is_masked()
+        || flags.bits() & PATCHED != 0
 }
 
 /// Refuses extra fields that other readers would understand differently.
@@ -494,8 +508,11 @@ fn check_layout(
         if header.compression_method() != span.method {
             return Err(damaged("the local header has another compression method"));
         }
-        if header.flags().is_encrypted() {
+        if is_encrypted(header.flags()) {
             return Err(ContainerError::Encrypted { name: name() });
+        }
+        if !is_utf8(header.flags(), header.extra_fields(), span.name.as_bytes()) {
+            return Err(damaged("the local header gives the name in another encoding"));
         }
         check_extra_fields(header.extra_fields(), span.name.as_bytes()).map_err(damaged)?;
         let (start, end) = local.compressed_data_range();
@@ -503,15 +520,19 @@ fn check_layout(
         if header.flags().has_data_descriptor() != descriptor.is_some() {
             return Err(damaged("only one of the two headers announces a data descriptor"));
         }
-        let (crc, size, packed_size) = match &descriptor {
-            Some(it) => (it.crc32(), it.uncompressed_size(), it.compressed_size()),
-            None => {
-                (header.crc32(), header.uncompressed_size_hint(), header.compressed_size_hint())
+        let is = (span.crc, span.size, span.packed_size);
+        let said = (header.crc32(), header.uncompressed_size_hint(), header.compressed_size_hint());
+        let agrees = match &descriptor {
+            Some(it) => {
+                let left_out = |field: u64| field == 0 || field == u64::from(u32::MAX);
+                (it.crc32(), it.uncompressed_size(), it.compressed_size()) == is
+                    && (said.0 == is.0 || left_out(said.0.into()))
+                    && (said.1 == is.1 || left_out(said.1))
+                    && (said.2 == is.2 || left_out(said.2))
             }
+            None => said == is,
         };
-        if (crc, size, packed_size) != (span.crc, span.size, span.packed_size)
-            || end - start != span.packed_size
-        {
+        if !agrees || end - start != span.packed_size {
             return Err(damaged("the local header has another size or CRC"));
         }
         expected = end;

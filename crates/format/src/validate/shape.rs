@@ -78,9 +78,11 @@ pub(super) fn check_document(
 
 /// Larger documents are checked by their type alone: a value takes many times its text.
 const MAX_SCHEMA_BYTES: usize = 8 << 20;
+const MAX_SCHEMA_VALUES: usize = 200_000;
 
 fn report_schema(document: Document, path: &str, bytes: &[u8], findings: &mut Findings) {
-    if bytes.len() > MAX_SCHEMA_BYTES || json::check_depth(bytes).is_err() {
+    let is_small = json::check_depth(bytes).is_ok_and(|values| values <= MAX_SCHEMA_VALUES);
+    if !is_small || bytes.len() > MAX_SCHEMA_BYTES {
         return;
     }
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
