@@ -54,7 +54,8 @@ pub fn check_file(bytes: &[u8]) {
     }
     let snapshot = snapshot.expect("what is valid can be read");
     let (again, _) = snapshot.write(Vec::new(), spool(), 1).expect("and can be written");
-    assert_eq!(Snapshot::read(&open(&again)).expect("and read again"), snapshot);
+    let read = Snapshot::read(&open(&again)).expect("and read again");
+    assert_eq!(without_partitions(read), without_partitions(snapshot));
     let errors = validate(Box::new(again.clone()), again.len() as u64, &Limits::default()).errors;
     assert!(errors.is_empty(), "{errors:?}");
     let target = open(&again);
@@ -64,6 +65,15 @@ pub fn check_file(bytes: &[u8]) {
     let delta = delta.expect("a delta that was written opens");
     let (result, _) = apply_delta(&archive, &delta, Vec::new(), spool(), 1).expect("and applies");
     assert!(result == again);
+}
+
+/// Forgets what is said of partitions: records of another tool may go to others.
+fn without_partitions(mut snapshot: Snapshot) -> Snapshot {
+    if let Some(memory) = &mut snapshot.manifest.layers.memory {
+        memory.partitions.clear();
+    }
+    snapshot.manifest.blank();
+    snapshot
 }
 
 /// Makes the seal right, where a comment of its length is at the end.

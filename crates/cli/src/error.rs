@@ -92,6 +92,10 @@ impl From<OpenError> for CliError {
             OpenError::Container(ContainerError::NotZip(_)) => {
                 ("not_an_archive", Some("the file is cut off, or is something else"))
             }
+            OpenError::SealMissing => (
+                "corrupt_archive",
+                Some("it may have been unpacked and zipped again; take the file as it was written"),
+            ),
             OpenError::Container(_) | OpenError::SealBroken => {
                 ("corrupt_archive", Some("take another copy of the file, if there is one"))
             }

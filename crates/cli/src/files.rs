@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anemone_format::{Bytes, ReaderAt};
 use tempfile::NamedTempFile;
@@ -29,12 +29,17 @@ impl Source {
         keys: &Keys<'_>,
         progress: &Progress,
     ) -> Result<Self, CliError> {
-        let mut file = fs_err::File::open(path)?;
-        if file.metadata()?.is_dir() {
+        // Looked at before it is opened: opening a pipe waits for somebody to write to it.
+        let there = fs_err::metadata(path)?;
+        if there.is_dir() {
             return Err(CliError::new(Kind::Failed, "is_a_folder", "this is a folder")
                 .about(path)
                 .hint("give the .alf or .alf-delta file"));
         }
+        if !there.is_file() {
+            return Err(not_a_file(path).hint("save it to a file first; it is read from both ends"));
+        }
+        let mut file = fs_err::File::open(path)?;
         let mut start = Vec::new();
         (&mut file).take(AGE_MAGIC.len() as u64).read_to_end(&mut start)?;
         if start == AGE_MAGIC {
@@ -71,7 +76,11 @@ impl Source {
             (reader.map_err(failed)?, Sealing::Recipients(recipients))
         };
         let mut reader = reader;
-        let length = reader.seek(SeekFrom::End(0))?;
+        let length = reader.seek(SeekFrom::End(0)).map_err(|error| {
+            CliError::new(Kind::Failed, "corrupt_archive", format!("the file is damaged: {error}"))
+                .about(path)
+                .hint("take another copy of the file, if there is one")
+        })?;
         let bytes: Bytes = Box::new(Seeking(Mutex::new((reader, length))));
         Ok(Self { bytes: progress.watch(bytes, length), length, sealing: Some(sealing) })
     }
@@ -173,6 +182,33 @@ pub(crate) enum Existing {
     Replace,
 }
 
+/// Files that have no name of their own yet, to be taken away when the process is told to stop.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes unfinished files away when the user interrupts us or the system ends.
+pub(crate) fn tidy_up_on_signals() {
+    // Without a handler we only leave a temporary file behind.
+    ctrlc::set_handler(|| {
+        for path in unfinished().drain(..) {
+            fs_err::remove_file(path).ok();
+        }
+        end(INTERRUPTED);
+    })
+    .ok();
+}
+
+/// What shells make of an interrupt: 128 and the number of the signal.
+const INTERRUPTED: i32 = 130;
+
+#[expect(clippy::exit, reason = "there is nobody to return to from a signal")]
+fn end(code: i32) {
+    std::process::exit(code);
+}
+
 /// A file that will appear as a whole or not at all.
 pub(crate) struct Target {
     path: PathBuf,
@@ -187,6 +223,7 @@ impl Target {
         let folder = folder_of(path);
         let made = tempfile::Builder::new().prefix(".anemone-").tempfile_in(folder);
         let file = made.map_err(|error| cannot_write(error, folder))?;
+        unfinished().push(file.path().to_owned());
         Ok(Self { path: path.to_owned(), file, existing })
     }
 
@@ -239,9 +276,15 @@ pub(crate) fn check_free(path: &Path, existing: Existing) -> Result<(), CliError
         Ok(there) if there.is_dir() => {
             Err(CliError::new(Kind::Failed, "is_a_folder", "this is a folder").about(path))
         }
+        // A device or a pipe would be replaced by a file of its name.
+        Ok(there) if !there.is_file() && !there.is_symlink() => Err(not_a_file(path)),
         Ok(_) if existing == Existing::Keep => Err(taken(path)),
         _ => Ok(()),
     }
+}
+
+fn not_a_file(path: &Path) -> CliError {
+    CliError::new(Kind::Failed, "not_a_file", "this is not a regular file").about(path)
 }
 
 fn taken(path: &Path) -> CliError {

@@ -1,5 +1,6 @@
 //! Keys of sealed archives: where they come from.
 
+use std::cell::OnceCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -35,11 +36,13 @@ pub(crate) enum Sealing {
 pub(crate) struct Keys<'a> {
     args: &'a KeyArgs,
     environment: &'a Environment,
+    /// What was answered at the prompt, so that it is asked for once.
+    answer: OnceCell<Zeroizing<String>>,
 }
 
 impl<'a> Keys<'a> {
     pub(crate) fn new(args: &'a KeyArgs, environment: &'a Environment) -> Self {
-        Self { args, environment }
+        Self { args, environment, answer: OnceCell::new() }
     }
 
     pub(crate) fn has_passphrase_file(&self) -> bool {
@@ -54,7 +57,10 @@ impl<'a> Keys<'a> {
         } else if let Some(text) = &self.environment.passphrase {
             text.clone()
         } else if self.environment.stdin_is_terminal && self.environment.stderr_is_terminal {
-            let first = Zeroizing::new(rpassword::prompt_password("Passphrase: ")?);
+            let first = match self.answer.get() {
+                Some(answer) => answer.clone(),
+                None => Zeroizing::new(rpassword::prompt_password("Passphrase: ")?),
+            };
             if confirm {
                 let again = Zeroizing::new(rpassword::prompt_password("Once more: ")?);
                 if *first != *again {
@@ -62,7 +68,7 @@ impl<'a> Keys<'a> {
                     return Err(CliError::new(Kind::Failed, "passphrase", message));
                 }
             }
-            first
+            self.answer.get_or_init(|| first).clone()
         } else {
             return Err(CliError::new(Kind::Failed, "key_needed", "a passphrase is needed")
                 .hint("give --passphrase-file FILE or set ANEMONE_PASSPHRASE"));

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return output::print_usage(&error, &environment),
     };
+    files::tidy_up_on_signals();
     let printer = Printer::new(cli.global.format(), &environment);
     match commands::run(cli, &environment, &printer) {
         Ok(code) => code,

@@ -1,7 +1,6 @@
 //! A bar on stderr while a file is read.
 
 use std::io;
-use std::time::Duration;
 
 use anemone_format::{Bytes, ReaderAt};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,6 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::output::Printer;
 
 /// A bar, or nothing where there is no terminal.
+///
+/// It is drawn when something is read and never on its own, so that it does not cover a prompt.
 #[derive(Clone)]
 pub(crate) struct Progress(ProgressBar);
 
@@ -21,7 +22,6 @@ impl Progress {
         let style = ProgressStyle::with_template("{msg} {bar:30} {bytes} of {total_bytes}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
-        bar.enable_steady_tick(Duration::from_millis(200));
         Self(bar)
     }
 

@@ -44,6 +44,9 @@ pub enum NameFault {
     /// Windows drops these, so that two names become one.
     #[error("has a part that ends in a dot or a space")]
     Trailing,
+    /// Not ASCII and not marked as UTF-8, so that readers disagree about it.
+    #[error("is not marked as UTF-8")]
+    Unmarked,
     /// Not text.
     #[error("is not UTF-8")]
     NotUtf8,
@@ -308,8 +311,10 @@ fn spell_part(part: &[u8], is_first: bool) -> Result<String, NameFault> {
             write!(text, "%{byte:02X}").expect("a string takes any text");
         }
     }
-    if let Some(last) = text.pop_if_trailing() {
-        text.push_str(if last == '.' { "%2E" } else { "%20" });
+    if let Some(kept) = text.strip_suffix('.') {
+        text = format!("{kept}%2E");
+    } else if let Some(kept) = text.strip_suffix(' ') {
+        text = format!("{kept}%20");
     }
     if is_reserved(&text) {
         text.insert(0, '%');
@@ -324,16 +329,6 @@ fn spell_part(part: &[u8], is_first: bool) -> Result<String, NameFault> {
         write!(text, "~{}", &digest[..16]).expect("a string takes any text");
     }
     Ok(text)
-}
-
-trait PopTrailing {
-    fn pop_if_trailing(&mut self) -> Option<char>;
-}
-
-impl PopTrailing for String {
-    fn pop_if_trailing(&mut self) -> Option<char> {
-        if self.ends_with(['.', ' ']) { self.pop() } else { None }
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 use sha2::{Digest as _, Sha256};
 
+use crate::attachments::Attachments;
 use crate::digest::Hex;
 use crate::id::AgentId;
 use crate::moment::Moment;
@@ -38,6 +39,9 @@ object! {
         /// `sha256:` and a digest over all entries; see [`Manifest::checksum_of`].
         #[schemars(regex(pattern = r"^[a-z0-9]+:[a-f0-9]+$"))]
         optional checksum: String,
+        /// True when the archive is exactly what our writer makes of its content, so that writing
+        /// the content again gives the same checksum.
+        optional canonical: bool,
         /// Everything in the archive but the manifest itself, sorted by path.
         list entries: Entry,
         /// What was purged from this archive, oldest first.
@@ -230,6 +234,7 @@ impl Manifest {
             layers: Layers::default(),
             raw_sources: Vec::new(),
             checksum: None,
+            canonical: None,
             entries: Vec::new(),
             purges: Vec::new(),
             unknown: Unknown::default(),
@@ -247,6 +252,7 @@ impl Manifest {
         self.alf_version = ALF_VERSION.to_owned();
         self.raw_sources.clear();
         self.checksum = None;
+        self.canonical = None;
         self.entries.clear();
         let layers = &mut self.layers;
         // A layer that says nothing of its own is dropped: the writer makes it anew.
@@ -320,6 +326,27 @@ impl AgentInfo {
             source_runtime: source_runtime.to_owned(),
             source_runtime_version: None,
             unknown: Unknown::default(),
+        }
+    }
+}
+
+impl AttachmentsLayer {
+    /// Counts a list of artifacts.
+    pub(crate) fn of(list: &Attachments, file: String, unknown: Unknown) -> Self {
+        let tally = |included: bool| {
+            let all = list.attachments.iter();
+            let tier = all.filter(|it| it.archive_path.0.is_some() == included);
+            tier.fold((0, 0_u64), |(n, size), it| (n + 1, size.saturating_add(it.size_bytes)))
+        };
+        let (included, referenced) = (tally(true), tally(false));
+        Self {
+            count: list.attachments.len() as u64,
+            included_count: Some(included.0),
+            included_size_bytes: Some(included.1),
+            referenced_count: Some(referenced.0),
+            referenced_size_bytes: Some(referenced.1),
+            file,
+            unknown,
         }
     }
 }

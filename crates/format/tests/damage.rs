@@ -7,7 +7,6 @@
 //! nothing (a time in a header, a spare bit) and the same snapshot is read from it.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails should say where")]
-#![expect(clippy::print_stdout, reason = "what a refusal costs is worth seeing")]
 #![expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 
 use std::io::Cursor;
@@ -15,8 +14,8 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anemone_format::{
-    Archive, Delta, File, FileRoot, Limits, NameFault, Node, Report, Snapshot, WriteArchiveError,
-    apply_delta, sha256_hex, validate, write_delta,
+    AgentId, ApplyDeltaError, Archive, Delta, File, FileRoot, Limits, NameFault, Node, Report,
+    Snapshot, WriteArchiveError, apply_delta, sha256_hex, validate, write_delta,
 };
 use anemone_testkit::{bulk, sample};
 
@@ -336,6 +335,14 @@ impl Zip {
         self.bytes.extend(b"\0\0");
         self.bytes
     }
+
+    fn finish_sealed(self) -> Vec<u8> {
+        let mut bytes = self.finish();
+        bytes.truncate(bytes.len() - 2);
+        bytes.extend(u16::try_from(SEAL_BYTES).unwrap().to_le_bytes());
+        bytes.extend([0; SEAL_BYTES]);
+        reseal(bytes)
+    }
 }
 
 /// Deflates a block once and repeats it, which is one stream; returns it with its CRC.
@@ -478,4 +485,22 @@ fn a_document_of_a_great_many_values_costs_little_memory() {
         assert_refused(zip.finish(), "");
     }
     assert_little_memory();
+}
+
+#[test]
+fn a_delta_that_leads_to_another_agent_is_refused() {
+    let length = DELTA.len() as u64;
+    let delta = Delta::open(Box::new(DELTA.clone()), length, &Limits::default()).unwrap();
+    let mut manifest = delta.manifest().clone();
+    manifest.changes = serde_json::from_str("{}").unwrap();
+    (manifest.entries, manifest.target_checksum) = (Vec::new(), None);
+    manifest.target.as_mut().unwrap().agent.id = AgentId::new(uuid::Uuid::nil());
+    let mut zip = Zip::default();
+    zip.stored("manifest.json", &serde_json::to_vec(&manifest).unwrap());
+    let bytes = zip.finish_sealed();
+    assert_refused(bytes.clone(), "it is of agent 00000000");
+    let length = bytes.len() as u64;
+    let delta = Delta::open(Box::new(bytes), length, &Limits::default()).unwrap();
+    let result = apply_delta(&open(&BASE), &delta, Vec::new(), spool(), 1);
+    assert!(matches!(result, Err(ApplyDeltaError::WrongAgent { .. })));
 }

@@ -7,7 +7,7 @@ use anemone_format::{Applied, Archive, Delta, Limits, SkipReason, apply_delta};
 use clap::Args;
 use serde::Serialize;
 
-use super::diff::open_archive;
+use super::diff::{check_sound, open_sound_archive};
 use super::{Context, OutputArgs};
 use crate::error::CliError;
 use crate::files::{Source, Target, check_free, spool, write_step};
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
     }
     let near = args.output.path().map(PathBuf::as_path);
     let progress = Progress::new(context.printer, "applying");
-    let (mut archive, base_sealing) = open_archive(&args.base, context, &progress)?;
+    let (mut archive, base_sealing) = open_sound_archive(&args.base, context, &progress)?;
     let mut sealings = vec![base_sealing];
     let mut applied: Vec<(String, Applied)> = Vec::new();
     let (last, earlier) = args.deltas.split_last().expect("the argument parser wants one delta");
@@ -94,7 +94,10 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
         ok: true,
         dry_run: args.output.dry_run,
         output: args.output.path().map(|path| path.display().to_string()),
-        file_size: done.archive.size_bytes,
+        file_size: match args.output.path() {
+            Some(path) => fs_err::metadata(path)?.len(),
+            None => done.archive.size_bytes,
+        },
         sequence: manifest.sequence().0,
         checksum: manifest.checksum.clone().unwrap_or_default(),
         memory_records: manifest.layers.memory.as_ref().map_or(0, |it| it.record_count),
@@ -113,6 +116,7 @@ fn open_delta(
     let source = Source::open(path, &context.keys, progress)?;
     let delta = Delta::open(source.bytes, source.length, &Limits::default())
         .map_err(|error| CliError::from(error).about(path))?;
+    check_sound(path, context, progress)?;
     Ok((delta, source.sealing))
 }
 

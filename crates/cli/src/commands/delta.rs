@@ -7,7 +7,7 @@ use anemone_format::{Comparison, write_delta};
 use clap::Args;
 use serde::Serialize;
 
-use super::diff::{Differences, differences, open_archive};
+use super::diff::{Differences, differences, open_sound_archive};
 use super::{Context, OutputArgs};
 use crate::error::CliError;
 use crate::files::{Target, check_free, spool};
@@ -59,8 +59,8 @@ pub(crate) fn run(args: &DeltaArgs, context: &Context<'_>) -> Result<DeltaReport
         check_free(path, args.output.existing())?;
     }
     let progress = Progress::new(context.printer, "comparing");
-    let (base, base_sealing) = open_archive(&args.base, context, &progress)?;
-    let (target, target_sealing) = open_archive(&args.target, context, &progress)?;
+    let (base, base_sealing) = open_sound_archive(&args.base, context, &progress)?;
+    let (target, target_sealing) = open_sound_archive(&args.target, context, &progress)?;
     let (comparison, file_size) = match args.output.path() {
         None => (Comparison::of(&base, &target)?, None),
         Some(path) => {
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &DeltaArgs, context: &Context<'_>) -> Result<DeltaReport
                 Ok(write_delta(&base, &target, out, spool, context.environment.threads)?.1)
             })?;
             file.commit()?;
-            (written.comparison, Some(written.size_bytes))
+            (written.comparison, Some(fs_err::metadata(path)?.len()))
         }
     };
     Ok(DeltaReport {

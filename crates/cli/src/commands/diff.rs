@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Archive, Comparison, Limits, Record, RecordId};
+use anemone_format::{Archive, Comparison, Limits, Record, RecordId, validate};
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::error::CliError;
+use crate::error::{CliError, Kind};
 use crate::files::Source;
 use crate::keys::Sealing;
 use crate::output::{BAD, DIM, GOOD, ODD, Report, count, safe, title};
@@ -78,6 +78,37 @@ pub(crate) fn open_archive(
     let archive = Archive::open(source.bytes, source.length, &Limits::default())
         .map_err(|error| CliError::from(error).about(path))?;
     Ok((archive, source.sealing))
+}
+
+/// Opens an archive that something will be written from.
+///
+/// What our writer made needs no check beyond its seal; another archive may be wrong in ways that
+/// a rewrite would hide.
+pub(crate) fn open_sound_archive(
+    path: &Path,
+    context: &Context<'_>,
+    progress: &Progress,
+) -> Result<(Archive, Option<Sealing>), CliError> {
+    let (archive, sealing) = open_archive(path, context, progress)?;
+    if !archive.is_canonical() {
+        check_sound(path, context, progress)?;
+    }
+    Ok((archive, sealing))
+}
+
+/// Refuses a file that `validate` refuses.
+pub(crate) fn check_sound(
+    path: &Path,
+    context: &Context<'_>,
+    progress: &Progress,
+) -> Result<(), CliError> {
+    let source = Source::open(path, &context.keys, progress)?;
+    let report = validate(source.bytes, source.length, &Limits::default());
+    let Some(first) = report.errors.first() else { return Ok(()) };
+    let message = format!("the file is not valid: {}: {}", first.path, first.message);
+    Err(CliError::new(Kind::Failed, "invalid", message)
+        .about(path)
+        .hint("`anemone validate` names everything that is wrong"))
 }
 
 /// Puts titles to the ids of a comparison.

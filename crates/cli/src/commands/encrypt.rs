@@ -8,6 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
+use super::diff::check_sound;
 use crate::error::{CliError, Kind};
 use crate::files::{Existing, Source, Target, check_free};
 use crate::keys::Sealing;
@@ -62,9 +63,11 @@ pub(crate) fn run(args: &EncryptArgs, context: &Context<'_>) -> Result<Copied, C
         let error = CliError::new(Kind::Failed, "already_sealed", "the file is sealed already");
         return Err(error.about(&args.file));
     }
-    // What is not an archive is not sealed: one could not tell later what is in it.
+    // What is not an archive should not be taken for one later, and damage should be noticed while
+    // there may be another copy.
     kind_of(source.bytes, source.length, &Limits::default())
         .map_err(|error| CliError::from(error).about(&args.file))?;
+    check_sound(&args.file, context, &progress)?;
     if !args.recipient.is_empty() && context.keys.has_passphrase_file() {
         let message = "a file is sealed for recipients or with a passphrase, not both";
         return Err(CliError::new(Kind::Usage, "usage", message));

@@ -54,6 +54,9 @@ pub(crate) struct Inspected {
     detail: Detail,
     #[serde(skip_serializing_if = "Option::is_none")]
     records: Option<Vec<ListedRecord>>,
+    /// Records that were not listed because of --limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records_omitted: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     purges: Vec<PurgeAudit>,
 }
@@ -133,10 +136,13 @@ pub(crate) fn run(args: &InspectArgs, context: &Context<'_>) -> Result<Inspected
     let encrypted = source.sealing.is_some();
     let opening = Opening::open(source.bytes, source.length, &Limits::default())
         .map_err(|error| CliError::from(error).about(&args.file))?;
-    match opening {
-        Opening::Archive(archive) => inspect_archive(&archive, args, encrypted),
-        Opening::Delta(delta) => inspect_delta(&delta, args, encrypted),
-    }
+    let mut inspected = match opening {
+        Opening::Archive(archive) => inspect_archive(&archive, args, encrypted)?,
+        Opening::Delta(delta) => inspect_delta(&delta, args, encrypted)?,
+    };
+    let listed = inspected.records.as_ref().map(|list| list.len() as u64);
+    inspected.records_omitted = listed.map(|count| inspected.memory_records.saturating_sub(count));
+    Ok(inspected)
 }
 
 fn inspect_archive(
@@ -205,6 +211,7 @@ fn inspect_archive(
         encrypted,
         detail: Detail::Archive(Box::new(detail)),
         records: if args.records { Some(list_records(archive, args.limit)?) } else { None },
+        records_omitted: None,
         purges: manifest.purges.clone(),
     })
 }
@@ -281,6 +288,7 @@ fn inspect_delta(
             files_removed: changes.files.as_ref().map_or(0, |it| it.remove.len() as u64),
         }),
         records: if args.records { Some(list_operations(delta, args.limit)?) } else { None },
+        records_omitted: None,
         purges: manifest.purges.clone(),
     })
 }
@@ -316,8 +324,7 @@ impl Report for Inspected {
                 let operation = it.operation.map(|word| format!("{word}  ")).unwrap_or_default();
                 writeln!(out, "  {DIM}{}{DIM:#}  {day}  {operation}{}", it.id, it.title)?;
             }
-            if (records.len() as u64) < self.memory_records {
-                let more = self.memory_records - records.len() as u64;
+            if let Some(more) = self.records_omitted.filter(|more| *more > 0) {
                 writeln!(out, "  and {more} more; raise --limit to see them")?;
             }
         }

@@ -11,6 +11,7 @@ use anemone_format::{
 use clap::Args;
 use serde::Serialize;
 
+use super::diff::check_sound;
 use super::{Context, OutputArgs};
 use crate::error::{CliError, Kind};
 use crate::files::{Source, Target, check_free, copy_bytes, reopen, spool, write_step};
@@ -25,6 +26,7 @@ use crate::progress::Progress;
 /// is not text, nothing is written and the place is named. The source file is left as it is:
 /// delete it, and its copies, yourself.
 #[derive(Args, Debug)]
+#[command(override_usage = "anemone purge [OPTIONS] <FILE> --record <ID>... --output <FILE>")]
 pub(crate) struct PurgeArgs {
     /// The .alf or .alf-delta file
     file: PathBuf,
@@ -69,6 +71,8 @@ pub(crate) struct PurgeReport {
     proof: Option<Proof>,
     #[serde(skip)]
     in_place: bool,
+    #[serde(skip)]
+    is_delta: bool,
 }
 
 #[derive(Serialize)]
@@ -114,8 +118,12 @@ pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport
     let sealing = args.output.sealing([&source.sealing]);
     let file = Opening::open(source.bytes, source.length, &Limits::default())
         .map_err(|error| CliError::from(error).about(&args.file))?;
+    if !matches!(&file, Opening::Archive(archive) if archive.is_canonical()) {
+        check_sound(&args.file, context, &progress)?;
+    }
     let plan = PurgePlan::new(&file, &args.records, &args.drop_files)?;
     let mut report = PurgeReport::planned(&plan, args.output.dry_run);
+    report.is_delta = matches!(file, Opening::Delta(_));
     let Some(path) = args.output.path() else {
         return Ok(report);
     };
@@ -225,6 +233,7 @@ impl PurgeReport {
             audit: None,
             proof: None,
             in_place: false,
+            is_delta: false,
         }
     }
 }
@@ -232,7 +241,7 @@ impl PurgeReport {
 impl Proof {
     fn new(proof: PurgeProof, entries_copied: u64, entries_rewritten: Vec<String>) -> Self {
         Self {
-            absent: proof.remains.is_empty(),
+            absent: proof.remains.is_empty() && proof.too_short.is_empty(),
             entries_searched: proof.entries,
             bytes_searched: proof.bytes,
             entries_copied,
@@ -263,11 +272,21 @@ impl Report for PurgeReport {
                 writeln!(out, "{ODD}note:{ODD:#} a single line of it also stands in {}", safe(it))?;
             }
             for it in &proof.too_short {
-                writeln!(out, "{ODD}note:{ODD:#} the text of {it} is too short to search for")?;
+                writeln!(
+                    out,
+                    "{ODD}not proved:{ODD:#} the text of {it} is too short to search for"
+                )?;
             }
             let (entries, read) =
                 (proof.entries_searched, crate::output::bytes(proof.bytes_searched));
-            writeln!(out, "{GOOD}gone:{GOOD:#} searched {entries} entries, {read}; not found")?;
+            if proof.absent {
+                writeln!(out, "{GOOD}gone:{GOOD:#} searched {entries} entries, {read}; not found")?;
+            }
+        }
+        if self.is_delta {
+            let note =
+                "the archive that this delta starts from may hold them too: purge it as well";
+            writeln!(out, "{ODD}note:{ODD:#} {note}")?;
         }
         match &self.output {
             Some(path) if self.in_place => writeln!(out, "replaced {BOLD}{path}{BOLD:#}"),

@@ -163,3 +163,36 @@ fn a_forced_output_replaces_a_link_and_not_what_it_points_to() {
     assert_eq!(environment.read("elsewhere"), b"precious");
     assert!(!environment.path("link").is_symlink());
 }
+
+#[test]
+#[cfg(unix)]
+fn what_is_not_a_regular_file_is_neither_read_nor_replaced() {
+    let environment = TestEnvironment::with_demo();
+    // Elsewhere: the environment reads what lies in its own folder, and a pipe would never end.
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let pipe = pipe.to_str().unwrap();
+    for command in WRITERS {
+        let failure = environment.failure(1, to(command, &["-o", pipe, "--force"]));
+        assert_eq!(failure["code"], "not_a_file", "{command:?}");
+    }
+    for command in [&["validate", pipe][..], &["inspect", pipe], &["diff", "march.alf", pipe]] {
+        let failure = environment.failure(1, command.iter().copied());
+        assert_eq!(failure["code"], "not_a_file", "{command:?}");
+    }
+}
+
+#[test]
+fn a_delta_to_an_archive_of_another_shape_can_be_applied() {
+    let environment = TestEnvironment::new();
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors");
+    for name in ["ok/everything", "ok/one-record", "ok-with-unknowns/field-entry"] {
+        let file = format!("{vectors}/{name}.alf");
+        environment.json(["delta", &file, &file, "-o", "same.alf-delta", "--force"]);
+        environment.json(["apply", &file, "same.alf-delta", "-o", "new.alf", "--force"]);
+        let diff = environment.json(["diff", &file, "new.alf"]);
+        assert_eq!(diff["equal"], true, "{name}: {diff}");
+    }
+}

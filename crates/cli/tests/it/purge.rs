@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use anemone_format::{File, FileRoot, Record, Snapshot, Status};
+use anemone_format::{File, FileRoot, Node, Record, Snapshot, Status};
 use serde_json::{Value, json};
 
 use crate::environment::{TestEnvironment, sample};
@@ -394,9 +394,53 @@ fn a_tombstone_can_be_purged_from_a_delta() {
     let delta = "march-to-april.alf-delta";
     let report = environment.json(["purge", delta, "--record", GEHEIM, "-o", "purged.alf-delta"]);
     assert_eq!(report["proof"]["absent"], true);
-    for (name, entry) in unzip(&environment.read("purged.alf-delta")) {
-        let told = name == "manifest.json";
-        assert!(told || !holds(&entry.content, GEHEIM.as_bytes()), "{name}");
+    // Its tombstone stays, or the base's record would be there again.
+    environment.json(["apply", "march.alf", "purged.alf-delta", "-o", "new.alf"]);
+    let march = sample::agent();
+    let text = &record(&march, GEHEIM).content;
+    assert_gone(&environment.read("new.alf"), text);
+}
+
+#[test]
+fn an_artifact_that_is_cut_or_left_out_is_listed_as_it_is() {
+    let environment = TestEnvironment::with_demo();
+    let mut snapshot = sample::agent();
+    let text = record(&snapshot, GEHEIM).content.clone();
+    let artifact = snapshot.files.iter_mut().find(|file| file.root == FileRoot::Artifacts).unwrap();
+    artifact.node = Node::File(format!("before\n{text}\nafter\n").into_bytes());
+    let Node::File(content) = &artifact.node else { unreachable!() };
+    let list = snapshot.attachments.as_mut().unwrap();
+    let listed = list.attachments.iter_mut().find(|it| it.archive_path.0.is_some()).unwrap();
+    listed.size_bytes = content.len() as u64;
+    listed.hash.value = anemone_format::sha256_hex(content);
+    let path = listed.archive_path.0.clone().unwrap();
+    environment.write_archive("artifact.alf", &snapshot);
+    environment.json(["validate", "artifact.alf"]);
+    let purge = ["purge", "artifact.alf", "--record", GEHEIM];
+    environment.json(purge.iter().chain(&["-o", "cut.alf"]));
+    environment.json(["validate", "cut.alf"]);
+    assert_gone(&environment.read("cut.alf"), &text);
+    environment.json(purge.iter().chain(&["--drop-file", &path, "-o", "dropped.alf"]));
+    environment.json(["validate", "dropped.alf"]);
+    let inspected = environment.json(["inspect", "dropped.alf"]);
+    assert_eq!(inspected["artifacts_included"], 0);
+}
+
+#[test]
+fn what_validate_refuses_is_not_rewritten() {
+    let environment = TestEnvironment::with_demo();
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/refuse-corrupt");
+    for name in ["partition-count-wrong", "checksum-wrong", "record-id-twice"] {
+        let file = format!("{vectors}/{name}.alf");
+        let id = "0194a000-0000-7000-8000-000000000001";
+        for command in [
+            &["delta", &file, &file, "-o", "new"][..],
+            &["purge", &file, "--record", id, "-o", "new"],
+            &["encrypt", &file, "--passphrase-file", "march.alf", "-o", "new"],
+        ] {
+            let failure = environment.failure(1, command.iter().copied());
+            assert_eq!(failure["code"], "invalid", "{command:?}: {failure}");
+        }
     }
 }
 

@@ -129,7 +129,7 @@ fn an_error_that_quotes_an_archive_cannot_steer_the_terminal() {
 fn people_read_what_was_checked() {
     let environment = TestEnvironment::with_demo();
     insta::assert_snapshot!(environment.human(["validate", "march.alf"]), @"
-    note: memory: 25 records have an id that is not a UUID v7
+    note: memory: records whose id is not a UUID v7: 25
     valid (ok): 24 entries, 25 records, [size] read, 24 digests compared, 0 warnings
     ");
     let text = environment.human(["validate", "march-to-april.alf-delta"]);

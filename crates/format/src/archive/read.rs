@@ -37,6 +37,9 @@ pub enum OpenError {
     /// The digest over the whole file is wrong or was taken away.
     #[error("the archive was damaged or changed: its seal does not match")]
     SealBroken,
+    /// The manifest lists entries, as only we do, but the seal is gone.
+    #[error("the archive has lost its seal")]
+    SealMissing,
     /// No manifest.
     #[error("the archive has no manifest")]
     NoManifest,
@@ -180,7 +183,7 @@ impl Opened {
         // Only we list entries or name a target, and we always seal: what has no seal lost it.
         let ours = preamble.entries.is_some() || preamble.target.is_some();
         if ours && container.seal() == Seal::Absent {
-            return Err(OpenError::SealBroken);
+            return Err(OpenError::SealMissing);
         }
         let is_delta = manifest_entry == DELTA_MANIFEST_DIALECT || preamble.changes.is_some();
         let kind = if is_delta { Kind::Delta } else { Kind::Archive };
@@ -311,6 +314,14 @@ impl Archive {
     #[must_use]
     pub fn is_sealed(&self) -> bool {
         self.entries.container.seal() == Seal::Intact
+    }
+
+    /// Returns true when the archive is as our writer made it, to the byte.
+    ///
+    /// Another one may be wrong in ways that only [`validate`](crate::validate()) sees.
+    #[must_use]
+    pub fn is_canonical(&self) -> bool {
+        self.is_sealed() && self.manifest.canonical == Some(true)
     }
 
     pub(crate) fn entries(&self) -> &Entries {

@@ -327,6 +327,7 @@ impl<W: Write> ArchiveWriter<W> {
         self.entries.sort_by(|a, b| a.path.cmp(&b.path));
         self.manifest.raw_sources = std::mem::take(&mut self.runtimes).into_iter().collect();
         self.manifest.checksum = Some(Manifest::checksum_of(&self.entries));
+        self.manifest.canonical = Some(true);
         self.manifest.entries = std::mem::take(&mut self.entries);
         let manifest = to_document(&self.manifest);
         let (bytes, entries) = (manifest.len() as u64, self.manifest.entries.len() as u64);
@@ -435,24 +436,9 @@ impl<W: Write> ArchiveWriter<W> {
                 layers.credentials = Some(CountedLayer { count, file, unknown });
             }
             Layer::Attachments => {
-                let list = json::parse::<Attachments>(bytes)?.attachments;
+                let list = json::parse::<Attachments>(bytes)?;
                 let unknown = layers.attachments.take().map(|it| it.unknown).unwrap_or_default();
-                let tally = |included: bool| {
-                    let tier = list.iter().filter(|it| it.archive_path.0.is_some() == included);
-                    tier.fold((0, 0_u64), |(n, size), it| {
-                        (n + 1, size.saturating_add(it.size_bytes))
-                    })
-                };
-                let (included, referenced) = (tally(true), tally(false));
-                layers.attachments = Some(AttachmentsLayer {
-                    count: list.len() as u64,
-                    included_count: Some(included.0),
-                    included_size_bytes: Some(included.1),
-                    referenced_count: Some(referenced.0),
-                    referenced_size_bytes: Some(referenced.1),
-                    file,
-                    unknown,
-                });
+                layers.attachments = Some(AttachmentsLayer::of(&list, file, unknown));
             }
         }
         Ok(())

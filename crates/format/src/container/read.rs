@@ -331,7 +331,7 @@ impl<'a> Scan<'a> {
         let unsafe_name = |fault| ContainerError::UnsafeName { name: lossy(), fault };
         let name = std::str::from_utf8(bytes).map_err(|_| unsafe_name(NameFault::NotUtf8))?;
         if !is_utf8(record.flags(), record.extra_fields(), bytes) {
-            return Err(unsafe_name(NameFault::NotUtf8));
+            return Err(unsafe_name(NameFault::Unmarked));
         }
         if is_encrypted(record.flags()) {
             return Err(ContainerError::Encrypted { name: lossy() });

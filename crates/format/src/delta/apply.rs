@@ -157,9 +157,12 @@ pub fn apply_delta<W: Write>(
 
 fn check_base(base: &Archive, delta: &Delta) -> Result<(), ApplyDeltaError> {
     let (manifest, change) = (base.manifest(), delta.manifest());
-    if manifest.agent.id != change.agent.id {
-        let (base, delta) = (manifest.agent.id, change.agent.id);
-        return Err(ApplyDeltaError::WrongAgent { base, delta });
+    let target = change.target.as_ref().map(|target| target.agent.id);
+    for delta in std::iter::once(change.agent.id).chain(target) {
+        if delta != manifest.agent.id {
+            let base = manifest.agent.id;
+            return Err(ApplyDeltaError::WrongAgent { base, delta });
+        }
     }
     let (expected, actual) = (Sequence(change.sync.base_sequence), manifest.sequence());
     if expected != actual {

@@ -213,9 +213,7 @@ impl<W: Write> DeltaWriter<W> {
         comparison: Comparison,
     ) -> Result<(W, WrittenDelta), WriteDeltaError> {
         let mut blank = target.manifest().clone();
-        // An archive of another tool has no checksum of ours, and comes out in our own form.
-        let ours =
-            |archive: &Archive| archive.manifest().checksum.clone().filter(|_| archive.is_sealed());
+        let checksum = |archive: &Archive| archive.manifest().checksum.clone();
         blank.blank();
         self.entries.sort_by(|a, b| a.path.cmp(&b.path));
         let manifest = DeltaManifest {
@@ -234,8 +232,9 @@ impl<W: Write> DeltaWriter<W> {
                 unknown: Unknown::default(),
             },
             changes,
-            base_checksum: ours(base),
-            target_checksum: ours(target),
+            base_checksum: checksum(base).filter(|_| base.is_sealed()),
+            // Of any other archive the result is what we would write, with a checksum of its own.
+            target_checksum: checksum(target).filter(|_| target.is_canonical()),
             target: Some(blank),
             entries: self.entries,
             purges: Vec::new(),

@@ -8,12 +8,13 @@ use super::plan::{Opening, PurgePlan, each_line, read_text};
 use super::{PurgeAudit, PurgeReason, PurgeScope};
 use crate::archive::read::ReadEntryError;
 use crate::archive::write::{MemoryIndex, Spool, to_document};
-use crate::archive::{DELTA_MANIFEST_DIALECT, MANIFEST};
+use crate::archive::{ARTIFACTS, DELTA_MANIFEST_DIALECT, Layer, MANIFEST};
+use crate::attachments::{Attachment, Attachments};
 use crate::container::write::{ContainerWriter, Written};
 use crate::delta::SPLICE;
 use crate::id::{ItemId, RecordId};
 use crate::json;
-use crate::manifest::{Entry, Manifest};
+use crate::manifest::{AttachmentsLayer, Entry, Manifest};
 use crate::moment::Moment;
 use crate::unknown::Unknown;
 
@@ -124,9 +125,18 @@ pub fn apply_purge<W: Write>(
         copied: 0,
     };
     writer.write_entries(&partitions)?;
+    let artifacts = writer.write_attachments()?;
     match file {
         Opening::Archive(archive) => {
             let mut manifest = archive.manifest().clone();
+            if let Some(list) = &artifacts {
+                manifest.layers.attachments = manifest
+                    .layers
+                    .attachments
+                    .map(|layer| AttachmentsLayer::of(list, layer.file, layer.unknown));
+            }
+            // Without a file that was in its way, another one would have another name.
+            manifest.canonical = manifest.canonical.filter(|_| plan.dropped_files.is_empty());
             writer.write_index(&mut manifest)?;
             writer.update_manifest(&mut manifest);
             manifest.purges.push(audit.clone());
@@ -196,7 +206,9 @@ pub fn prove_purge(file: &Opening, plan: &PurgePlan) -> Result<PurgeProof, ReadE
                 line: Some(number),
                 source,
             })?;
-            if plan.records.contains_key(&head.id) {
+            // A line that stays as it is when it is purged again holds nothing.
+            let stone = file.line_after_purge(line).ok().flatten();
+            if plan.records.contains_key(&head.id) && stone.as_deref() != Some(line) {
                 proof.remains.push(format!("{entry}:{number} (record {})", head.id));
             }
             Ok(())
@@ -231,7 +243,8 @@ impl<W: Write> Rewriter<'_, W> {
         for entry in container.entries() {
             let path = entry.path.as_str();
             let is_manifest = path == MANIFEST || path == DELTA_MANIFEST_DIALECT;
-            if is_manifest || index == Some(path) || self.gone.contains(path) {
+            let is_list = self.touches_artifacts() && self.file.attachments_entry() == Some(path);
+            if is_manifest || is_list || index == Some(path) || self.gone.contains(path) {
                 continue;
             }
             if partitions.contains(path) {
@@ -264,12 +277,21 @@ impl<W: Write> Rewriter<'_, W> {
                     line: Some(number),
                     source,
                 })?;
-                if self.plan.records.contains_key(&head.id) || error.is_some() {
-                    return Ok(());
+                let stone;
+                let line =
+                    if self.plan.records.contains_key(&head.id) {
+                        stone = self.file.line_after_purge(line).map_err(|source| {
+                            ReadEntryError { entry: path.to_owned(), line: Some(number), source }
+                        })?;
+                        stone.as_deref()
+                    } else {
+                        Some(line)
+                    };
+                if let Some(line) = line.filter(|_| error.is_none()) {
+                    count += 1;
+                    length += line.len() as u64 + 1;
+                    error = spool.write_all(line).and_then(|()| spool.write_all(b"\n")).err();
                 }
-                count += 1;
-                length += line.len() as u64 + 1;
-                error = spool.write_all(line).and_then(|()| spool.write_all(b"\n")).err();
                 Ok(())
             })?;
             error = error.or(spool.flush().err());
@@ -297,6 +319,39 @@ impl<W: Write> Rewriter<'_, W> {
             .map_err(|source| ApplyPurgeError::Io { entry: path.to_owned(), source })?;
         self.written.insert(path.to_owned(), written);
         Ok(())
+    }
+
+    /// Returns true when an artifact is cut or left out, so that the list of them has to change.
+    fn touches_artifacts(&self) -> bool {
+        let cut = self.plan.cuts.iter().map(|cut| &cut.entry);
+        cut.chain(&self.plan.dropped_files).any(|path| path.starts_with(ARTIFACTS))
+    }
+
+    /// Writes the list of artifacts anew, if it has to change.
+    fn write_attachments(&mut self) -> Result<Option<Attachments>, ApplyPurgeError> {
+        let Some(path) = self.file.attachments_entry().filter(|_| self.touches_artifacts()) else {
+            return Ok(None);
+        };
+        let bytes = self.file.entries().read_layer(Layer::Attachments, path)?;
+        let mut list: Attachments = json::parse(&bytes).map_err(|source| ReadEntryError {
+            entry: path.to_owned(),
+            line: None,
+            source,
+        })?;
+        let gone = |it: &Attachment| {
+            it.archive_path.0.as_ref().is_some_and(|path| self.gone.contains(path))
+        };
+        list.attachments.retain(|it| !gone(it));
+        for attachment in &mut list.attachments {
+            let entry = attachment.archive_path.0.as_ref();
+            if let Some(written) = entry.and_then(|path| self.written.get(path)) {
+                attachment.size_bytes = written.size;
+                attachment.hash.algorithm = "sha256".to_owned();
+                attachment.hash.value.clone_from(&written.sha256);
+            }
+        }
+        self.add(path, &mut &to_document(&list)[..])?;
+        Ok(Some(list))
     }
 
     /// Writes the index anew; one that we do not understand is copied.

@@ -87,6 +87,10 @@ pub(crate) fn search_entry(
     if is_json(path) {
         let mut text = Unescaped::new(io::BufReader::new(entries.reader(path)?));
         search_stream(&mut text, needles, &mut best).map_err(|error| located(path, error))?;
+        // A transcript may hold JSON in a string of JSON.
+        let text = Unescaped::new(io::BufReader::new(entries.reader(path)?));
+        let mut text = Unescaped::new(io::BufReader::new(text));
+        search_stream(&mut text, needles, &mut best).map_err(|error| located(path, error))?;
     }
     for (needle, trace) in needles.iter().zip(best) {
         if let Some(trace) = trace {
@@ -103,14 +107,17 @@ pub(crate) fn search_text(
     needles: &[Needle],
     mut found: impl FnMut(&Needle),
 ) -> Result<(), ReadEntryError> {
-    let mut unescaped = Vec::new();
+    let (mut once, mut twice) = (Vec::new(), Vec::new());
     if is_json(path) {
-        let mut text = Unescaped::new(content);
-        text.read_to_end(&mut unescaped).map_err(|error| located(path, error))?;
+        let unescape = |text: &[u8], out: &mut Vec<u8>| {
+            Unescaped::new(text).read_to_end(out).map_err(|error| located(path, error))
+        };
+        unescape(content, &mut once)?;
+        unescape(&once, &mut twice)?;
     }
     for needle in needles {
         let holds = |bytes: &[u8]| needle.find_whole(bytes).is_some();
-        if holds(content) || holds(&unescaped) {
+        if holds(content) || holds(&once) || holds(&twice) {
             found(needle);
         }
     }

@@ -12,7 +12,7 @@ use crate::archive::record_line::RecordHead;
 use crate::archive::{DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};
 use crate::container::read::Bytes;
 use crate::delta::SPLICE;
-use crate::delta::operation::{self, TOMBSTONE_CONTENT};
+use crate::delta::operation::{self, Operation, TOMBSTONE_CONTENT};
 use crate::delta::read::Delta;
 use crate::id::{AgentId, RecordId};
 use crate::json::{self, ReadJsonError};
@@ -82,6 +82,39 @@ impl Opening {
         match self {
             Self::Archive(_) => Ok((RecordHead::parse(line)?, line.to_vec())),
             Self::Delta(_) => operation::decode(line).map(|line| (line.head, line.record)),
+        }
+    }
+}
+
+impl Opening {
+    /// Returns the line that stands for a purged one, if any.
+    ///
+    /// In a delta that changes or deletes the record, a tombstone does: without it the base's
+    /// record would stay when the delta is applied.
+    pub(crate) fn line_after_purge(&self, line: &[u8]) -> Result<Option<Vec<u8>>, ReadJsonError> {
+        if matches!(self, Self::Archive(_)) {
+            return Ok(None);
+        }
+        let decoded = operation::decode(line)?;
+        if !matches!(decoded.operation, Some(Operation::Update | Operation::Delete)) {
+            return Ok(None);
+        }
+        let head = decoded.head;
+        let stone = operation::tombstone(head.id, self.agent(), head.created_at());
+        let record = serde_json::to_vec(&stone).map_err(ReadJsonError::Json)?;
+        let mut line = Vec::new();
+        operation::encode(Operation::Delete, &record, &mut line);
+        Ok(Some(line))
+    }
+
+    /// Returns the entry that lists the artifacts.
+    pub(crate) fn attachments_entry(&self) -> Option<&str> {
+        match self {
+            Self::Archive(archive) => archive.layer_entry(Layer::Attachments),
+            Self::Delta(delta) => {
+                let change = delta.manifest().changes.attachments.as_ref()?;
+                change.file.as_deref()
+            }
         }
     }
 }

@@ -17,11 +17,17 @@ pub(super) fn check(delta: &Delta, findings: &mut Findings) {
     archive::check_listing(delta.entries(), &manifest.entries, findings);
     let mut read =
         HashSet::from([MANIFEST.to_owned(), crate::archive::DELTA_MANIFEST_DIALECT.to_owned()]);
+    if let Some(target) = manifest.target.as_ref().map(|target| target.agent.id)
+        && target != manifest.agent.id
+    {
+        let message = format!("it is of agent {target}, not {}", manifest.agent.id);
+        findings.error("foreign-agent", "manifest.json#/target/agent/id", message);
+    }
     check_layers(delta, findings, &mut read);
     check_records(delta, findings, &mut read);
     check_files(delta, findings);
     archive::drain_rest(delta.entries(), &read, findings);
-    if manifest.entries.is_empty() {
+    if manifest.entries.is_empty() && !delta.is_sealed() {
         findings.note(
             "no-digests",
             MANIFEST,
@@ -65,6 +71,7 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
         Err(error) => return findings.error("unreadable", entry, chain(&error)),
     };
     findings.counts.entries += 1;
+    findings.counts.bytes += delta.entries().container.get(entry).map_or(0, |it| it.size);
     let mut records = Records::new(delta.manifest().agent.id);
     let mut count = 0;
     loop {

@@ -84,7 +84,7 @@ impl Records {
             findings.warning("dangling", path, format!("no record has the id {id}"));
         }
         if self.other_ids > 0 {
-            let message = format!("{} records have an id that is not a UUID v7", self.other_ids);
+            let message = format!("records whose id is not a UUID v7: {}", self.other_ids);
             findings.note("id-version", "memory", message);
         }
     }

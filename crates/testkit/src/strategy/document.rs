@@ -48,6 +48,7 @@ pub(super) fn manifest() -> BoxedStrategy<Manifest> {
         layers: unknown(SPACE).prop_map(|unknown| Layers { unknown, ..Layers::default() }),
         raw_sources: Just(Vec::new()),
         checksum: Just(None),
+        canonical: Just(None),
         entries: Just(Vec::new()),
         purges: list(purge()),
         unknown: unknown(SPACE),
