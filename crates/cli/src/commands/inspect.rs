@@ -18,7 +18,8 @@ use crate::progress::Progress;
 
 /// Show what an archive or a delta holds
 ///
-/// Reads the manifest and the small documents; `validate` is what checks the contents.
+/// Reads the manifest and the small documents, and the files of archives without digests;
+/// `validate` is what checks the contents.
 #[derive(Args, Debug)]
 pub(crate) struct InspectArgs {
     /// The .alf or .alf-delta file
