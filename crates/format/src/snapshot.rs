@@ -137,7 +137,7 @@ impl Snapshot {
         snapshot.credentials = archive.parse_document(Layer::Credentials)?;
         snapshot.attachments = archive.parse_document(Layer::Attachments)?;
         for path in archive.partitions() {
-            archive.each_line_of(path, |number, line| {
+            archive.entries().each_line(path, |number, line| {
                 let record = json::parse(line).map_err(|source| ReadEntryError {
                     entry: path.to_owned(),
                     line: Some(number),

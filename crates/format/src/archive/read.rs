@@ -258,6 +258,24 @@ impl Entries {
         let reader = BufReader::with_capacity(64 << 10, self.reader(path)?);
         Ok(Lines::new(reader, self.limits.max_line_bytes))
     }
+
+    /// Calls `each` with every line of an entry and its number.
+    pub(crate) fn each_line<E: From<ReadEntryError>>(
+        &self,
+        path: &str,
+        mut each: impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut lines = self.lines(path)?;
+        loop {
+            let number = lines.number() + 1;
+            let located =
+                |source| ReadEntryError { entry: path.to_owned(), line: Some(number), source };
+            match lines.next().map_err(located)? {
+                Some((number, line)) => each(number, line)?,
+                None => return Ok(()),
+            }
+        }
+    }
 }
 
 fn unwrap_layer(layer: Layer, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -368,26 +386,9 @@ impl Archive {
         mut each: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         for path in self.partitions() {
-            self.each_line_of(path, |_, line| each(line))?;
+            self.entries.each_line(path, |_, line| each(line))?;
         }
         Ok(())
-    }
-
-    pub(crate) fn each_line_of<E: From<ReadEntryError>>(
-        &self,
-        path: &str,
-        mut each: impl FnMut(u64, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut lines = self.entries.lines(path)?;
-        loop {
-            let number = lines.number() + 1;
-            let located =
-                |source| ReadEntryError { entry: path.to_owned(), line: Some(number), source };
-            match lines.next().map_err(located)? {
-                Some((number, line)) => each(number, line)?,
-                None => return Ok(()),
-            }
-        }
     }
 
     /// Calls `each` with the head of every record and its line.
@@ -396,7 +397,7 @@ impl Archive {
         path: &str,
         mut each: impl FnMut(RecordHead, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.each_line_of(path, |number, line| {
+        self.entries.each_line(path, |number, line| {
             let head = RecordHead::parse(line).map_err(|source| ReadEntryError {
                 entry: path.to_owned(),
                 line: Some(number),

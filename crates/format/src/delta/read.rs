@@ -76,15 +76,13 @@ impl Delta {
         let Some(path) = self.records_entry() else {
             return Ok(());
         };
-        let mut lines = self.entries.lines(path)?;
-        loop {
-            let number = lines.number() + 1;
-            let located =
-                |source| ReadEntryError { entry: path.to_owned(), line: Some(number), source };
-            let Some((_, line)) = lines.next().map_err(located)? else {
-                return Ok(());
-            };
-            each(operation::decode(line).map_err(located)?)?;
-        }
+        self.entries.each_line(path, |number, line| {
+            let decoded = operation::decode(line).map_err(|source| ReadEntryError {
+                entry: path.to_owned(),
+                line: Some(number),
+                source,
+            })?;
+            each(decoded)
+        })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek as _, SeekFrom, Write};
 
 use super::needle::{Trace, search_entry};
-use super::plan::{Opening, PurgePlan, each_line, read_text};
+use super::plan::{Opening, PurgePlan, read_text};
 use super::{PurgeAudit, PurgeReason, PurgeScope};
 use crate::archive::read::ReadEntryError;
 use crate::archive::write::{MemoryIndex, Spool, to_document};
@@ -200,7 +200,7 @@ pub fn prove_purge(file: &Opening, plan: &PurgePlan) -> Result<PurgeProof, ReadE
         if file.entries().container.get(&entry).is_none() {
             continue;
         }
-        each_line(file, &entry, |number, line| {
+        file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
             let (head, _) = file.record_of(line).map_err(|source| ReadEntryError {
                 entry: entry.clone(),
                 line: Some(number),
@@ -271,7 +271,7 @@ impl<W: Write> Rewriter<'_, W> {
         let mut error = None;
         {
             let mut spool = io::BufWriter::new(&mut self.spool);
-            each_line(self.file, path, |number, line| {
+            self.file.entries().each_line(path, |number, line| -> Result<(), ReadEntryError> {
                 let (head, _) = self.file.record_of(line).map_err(|source| ReadEntryError {
                     entry: path.to_owned(),
                     line: Some(number),

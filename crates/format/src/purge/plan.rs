@@ -242,7 +242,7 @@ impl PurgePlan {
     /// Looks for the text in records that stay.
     fn search_records(&mut self, file: &Opening) -> Result<(), PlanPurgeError> {
         for entry in file.record_entries() {
-            each_line(file, &entry, |number, line| {
+            file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
                 let (head, record) = file.record_of(line).map_err(|source| ReadEntryError {
                     entry: entry.clone(),
                     line: Some(number),
@@ -399,7 +399,7 @@ impl Found {
 fn find_records(file: &Opening, wanted: &HashSet<RecordId>) -> Result<Vec<Found>, ReadEntryError> {
     let mut found = Vec::new();
     for entry in file.record_entries() {
-        each_line(file, &entry, |number, line| {
+        file.entries().each_line(&entry, |number, line| -> Result<(), ReadEntryError> {
             let located =
                 |source| ReadEntryError { entry: entry.clone(), line: Some(number), source };
             let (head, record) = file.record_of(line).map_err(located)?;
@@ -411,23 +411,6 @@ fn find_records(file: &Opening, wanted: &HashSet<RecordId>) -> Result<Vec<Found>
         })?;
     }
     Ok(found)
-}
-
-pub(crate) fn each_line(
-    file: &Opening,
-    entry: &str,
-    mut each: impl FnMut(u64, &[u8]) -> Result<(), ReadEntryError>,
-) -> Result<(), ReadEntryError> {
-    let mut lines = file.entries().lines(entry)?;
-    loop {
-        let number = lines.number() + 1;
-        let located =
-            |source| ReadEntryError { entry: entry.to_owned(), line: Some(number), source };
-        match lines.next().map_err(located)? {
-            Some((number, line)) => each(number, line)?,
-            None => return Ok(()),
-        }
-    }
 }
 
 fn holds(value: &serde_json::Value, needle: &Needle) -> bool {
