@@ -16,6 +16,7 @@ pub(crate) mod operation;
 pub(crate) mod read;
 pub(crate) mod write;
 
+use crate::archive::Layer;
 use crate::id::{AgentId, ItemId};
 use crate::manifest::{Entry, Manifest};
 use crate::moment::Moment;
@@ -154,6 +155,19 @@ object! {
         optional prefix: u64,
         /// Bytes to take from its end.
         optional suffix: u64,
+    }
+}
+
+impl Changes {
+    /// Returns the entry that holds a layer now: `None` when it did not change, `Some(None)` when
+    /// it is gone.
+    pub(crate) fn file_of(&self, layer: Layer) -> Option<Option<&str>> {
+        match layer {
+            Layer::Identity => self.identity.as_ref().map(|it| it.file.as_deref()),
+            Layer::Principals => self.principals.as_ref().map(|it| it.file.as_deref()),
+            Layer::Credentials => self.credentials.as_ref().map(|it| it.file.as_deref()),
+            Layer::Attachments => self.attachments.as_ref().map(|it| it.file.as_deref()),
+        }
     }
 }
 

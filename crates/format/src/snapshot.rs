@@ -3,7 +3,7 @@
 //! For agents of ordinary size and for tests. What is too large for memory goes through
 //! [`ArchiveWriter`] and [`Archive`] piece by piece.
 
-use std::io::{Read as _, Write};
+use std::io::Write;
 
 use crate::archive::Layer;
 use crate::archive::read::{Archive, CarriedFile, ReadEntryError};
@@ -13,7 +13,7 @@ use crate::archive::write::{
 use crate::attachments::Attachments;
 use crate::credentials::Credentials;
 use crate::identity::Identity;
-use crate::json::{self, ReadJsonError};
+use crate::json;
 use crate::manifest::{EntryKind, Manifest};
 use crate::moment::Moment;
 use crate::principals::Principals;
@@ -174,15 +174,7 @@ impl File {
             EntryKind::Symlink => Node::Symlink(file.target().unwrap_or_default()),
             EntryKind::Directory => Node::Folder,
             EntryKind::File | EntryKind::Unknown(_) => {
-                let mut content = Vec::new();
-                archive.read_file(&file.entry.path)?.read_to_end(&mut content).map_err(
-                    |error| ReadEntryError {
-                        entry: file.entry.path.clone(),
-                        line: None,
-                        source: ReadJsonError::Io(error),
-                    },
-                )?;
-                Node::File(content)
+                Node::File(archive.entries().read_bytes(&file.entry.path)?)
             }
         };
         Ok(file.with_head(|head| Self {

@@ -4,7 +4,7 @@
 //! no digests, documents wrapped in an object named after their layer, explicit folder entries.
 
 use std::collections::{HashMap, HashSet};
-use std::io::BufReader;
+use std::io::{BufReader, Read as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -235,6 +235,17 @@ impl Entries {
             source: ReadJsonError::Io(std::io::ErrorKind::NotFound.into()),
         })?;
         Ok(self.container.read(entry, self.digests.get(path).cloned()))
+    }
+
+    /// Reads a whole entry of any size.
+    pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, ReadEntryError> {
+        let mut bytes = Vec::new();
+        self.reader(path)?.read_to_end(&mut bytes).map_err(|error| ReadEntryError {
+            entry: path.to_owned(),
+            line: None,
+            source: ReadJsonError::Io(error),
+        })?;
+        Ok(bytes)
     }
 
     pub(crate) fn read_document(&self, path: &str) -> Result<Vec<u8>, ReadEntryError> {
@@ -491,7 +502,7 @@ fn partition_entries(manifest: &Manifest) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the entries that are not carried files.
-fn structural_entries(manifest: &Manifest) -> HashSet<&str> {
+pub(crate) fn structural_entries(manifest: &Manifest) -> HashSet<&str> {
     let memory = manifest.layers.memory.as_ref();
     Layer::ALL
         .into_iter()

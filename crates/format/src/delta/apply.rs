@@ -10,7 +10,6 @@ use crate::archive::Layer;
 use crate::archive::read::{Archive, CarriedFile, ReadEntryError};
 use crate::archive::write::{ArchiveWriter, Spool, WriteArchiveError, WrittenArchive};
 use crate::id::{AgentId, RecordId};
-use crate::json::ReadJsonError;
 use crate::manifest::{EntryKind, Manifest, Sequence, SyncCursor};
 use crate::unknown::Unknown;
 
@@ -275,20 +274,14 @@ fn foreign_files(delta: &Delta) -> Vec<CarriedFile> {
 fn spliced(base: &Archive, delta: &Delta, put: &FilePut) -> Result<Vec<u8>, ApplyDeltaError> {
     let path = put.entry.path.as_str();
     let missing = || ApplyDeltaError::File { path: path.to_owned() };
-    let located = |error| ReadEntryError {
-        entry: path.to_owned(),
-        line: None,
-        source: ReadJsonError::Io(error),
-    };
-    let mut was = Vec::new();
-    base.read_file(path)?.read_to_end(&mut was).map_err(located)?;
+    let was = base.entries().read_bytes(path)?;
     let length = |field: Option<u64>| usize::try_from(field.unwrap_or(0)).map_err(|_| missing());
     let (prefix, suffix) = (length(put.prefix)?, length(put.suffix)?);
     if prefix.checked_add(suffix).is_none_or(|kept| kept > was.len()) {
         return Err(missing());
     }
     let mut now = was[..prefix].to_vec();
-    delta.entries().reader(&format!("{SPLICE}{path}"))?.read_to_end(&mut now).map_err(located)?;
+    now.extend(delta.entries().read_bytes(&format!("{SPLICE}{path}"))?);
     now.extend_from_slice(&was[was.len() - suffix..]);
     Ok(now)
 }
@@ -300,13 +293,7 @@ fn apply_layers<W: Write>(
 ) -> Result<(), ApplyDeltaError> {
     let changes = &delta.manifest().changes;
     for layer in Layer::ALL {
-        let change: Option<Option<&String>> = match layer {
-            Layer::Identity => changes.identity.as_ref().map(|it| it.file.as_ref()),
-            Layer::Principals => changes.principals.as_ref().map(|it| it.file.as_ref()),
-            Layer::Credentials => changes.credentials.as_ref().map(|it| it.file.as_ref()),
-            Layer::Attachments => changes.attachments.as_ref().map(|it| it.file.as_ref()),
-        };
-        let bytes = match change {
+        let bytes = match changes.file_of(layer) {
             None => base.document(layer)?,
             Some(None) => None,
             Some(Some(file)) => Some(delta.entries().read_layer(layer, file)?),

@@ -1,6 +1,6 @@
 //! Writes the delta between two archives.
 
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
+use std::io::{self, Seek as _, SeekFrom, Write};
 
 use super::compare::{CompareError, Comparison, FileDifference};
 use super::operation::{self, Operation};
@@ -13,7 +13,7 @@ use crate::archive::write::{Spool, to_document};
 use crate::archive::{DELTA_RECORDS, Layer, MANIFEST};
 use crate::container::write::ContainerWriter;
 use crate::identity::Identity;
-use crate::json::{self, ReadJsonError};
+use crate::json;
 use crate::manifest::{ALF_VERSION, Entry, EntryKind};
 use crate::moment::Moment;
 use crate::unknown::Unknown;
@@ -152,7 +152,10 @@ impl<W: Write> DeltaWriter<W> {
             put.content = ContentFrom::Base;
         } else if let Some(was) = difference.was.as_ref().filter(|_| was_file)
             && was.size.max(put.entry.size) <= Some(MAX_SPLICE_BYTES)
-            && let Some(splice) = Splice::between(&read(base, &path)?, &read(target, &path)?)
+            && let Some(splice) = Splice::between(
+                &base.entries().read_bytes(&path)?,
+                &target.entries().read_bytes(&path)?,
+            )
         {
             self.add(&format!("{SPLICE}{path}"), &mut &splice.middle[..])?;
             put.content = ContentFrom::Splice;
@@ -245,16 +248,6 @@ impl<W: Write> DeltaWriter<W> {
         let (out, size_bytes) = self.container.finish().map_err(in_manifest)?;
         Ok((out, WrittenDelta { manifest, comparison, size_bytes }))
     }
-}
-
-fn read(archive: &Archive, path: &str) -> Result<Vec<u8>, ReadEntryError> {
-    let mut bytes = Vec::new();
-    archive.read_file(path)?.read_to_end(&mut bytes).map_err(|error| ReadEntryError {
-        entry: path.to_owned(),
-        line: None,
-        source: ReadJsonError::Io(error),
-    })?;
-    Ok(bytes)
 }
 
 /// The middle of a file whose beginning and end stayed.

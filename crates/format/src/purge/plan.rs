@@ -1,12 +1,11 @@
 //! Finds what has to go.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::Read as _;
 use std::ops::Range;
 
 use super::needle::{Needle, Trace, search_entry, search_text};
 use crate::archive::read::{
-    Archive, CarriedFile, Entries, Kind, OpenError, Opened, ReadEntryError,
+    Archive, CarriedFile, Entries, Kind, OpenError, Opened, ReadEntryError, structural_entries,
 };
 use crate::archive::record_line::RecordHead;
 use crate::archive::{DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};
@@ -65,16 +64,20 @@ impl Opening {
 
     /// Returns true for an entry that is not a part of the format: a file that can be cut.
     pub(crate) fn is_carried(&self, path: &str) -> bool {
-        let is_record_entry = self.record_entries().iter().any(|entry| entry == path);
-        let is_structural = match self {
-            Self::Archive(archive) => {
-                let memory = archive.manifest().layers.memory.as_ref();
-                memory.is_some_and(|memory| memory.index_file == path)
-                    || Layer::ALL.iter().any(|layer| archive.layer_entry(*layer) == Some(path))
+        !self.structural_entries().contains(path)
+    }
+
+    /// Returns the entries that are a part of the format.
+    fn structural_entries(&self) -> HashSet<&str> {
+        match self {
+            Self::Archive(archive) => structural_entries(archive.manifest()),
+            Self::Delta(delta) => {
+                let changes = &delta.manifest().changes;
+                let layers = Layer::ALL.into_iter().filter_map(|layer| changes.file_of(layer)?);
+                let manifests = [MANIFEST, DELTA_MANIFEST_DIALECT];
+                layers.chain(delta.records_entry()).chain(manifests).collect()
             }
-            Self::Delta(_) => Layer::ALL.iter().any(|layer| layer.entry() == path),
-        };
-        !is_record_entry && !is_structural && path != MANIFEST && path != DELTA_MANIFEST_DIALECT
+        }
     }
 
     /// Returns the record of a line, without the operation that a delta puts before it.
@@ -111,10 +114,7 @@ impl Opening {
     pub(crate) fn attachments_entry(&self) -> Option<&str> {
         match self {
             Self::Archive(archive) => archive.layer_entry(Layer::Attachments),
-            Self::Delta(delta) => {
-                let change = delta.manifest().changes.attachments.as_ref()?;
-                change.file.as_deref()
-            }
+            Self::Delta(delta) => delta.manifest().changes.file_of(Layer::Attachments)?,
         }
     }
 }
@@ -273,6 +273,7 @@ impl PurgePlan {
     /// Looks for the text in everything that is not a record.
     fn search_rest(&mut self, file: &Opening, found: &[Found]) -> Result<(), PlanPurgeError> {
         let record_entries: HashSet<String> = file.record_entries().into_iter().collect();
+        let structural = file.structural_entries();
         for entry in file.entries().container.entries() {
             let path = entry.path.as_str();
             if record_entries.contains(path) || self.dropped_files.iter().any(|it| it == path) {
@@ -299,7 +300,7 @@ impl PurgePlan {
             if holders.is_empty() && own.count() == 0 {
                 continue;
             }
-            let text = if file.is_carried(path) && entry.size <= MAX_CUT_BYTES {
+            let text = if !structural.contains(path) && entry.size <= MAX_CUT_BYTES {
                 read_text(file.entries(), path)?
             } else {
                 None
@@ -424,12 +425,7 @@ fn holds(value: &serde_json::Value, needle: &Needle) -> bool {
 
 /// Reads a file that is text; `None` when it is not.
 pub(crate) fn read_text(entries: &Entries, path: &str) -> Result<Option<String>, ReadEntryError> {
-    let mut bytes = Vec::new();
-    entries.reader(path)?.read_to_end(&mut bytes).map_err(|error| ReadEntryError {
-        entry: path.to_owned(),
-        line: None,
-        source: ReadJsonError::Io(error),
-    })?;
+    let bytes = entries.read_bytes(path)?;
     Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
 }
 

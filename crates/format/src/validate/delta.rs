@@ -39,14 +39,8 @@ pub(super) fn check(delta: &Delta, findings: &mut Findings) {
 fn check_layers(delta: &Delta, findings: &mut Findings, read: &mut HashSet<String>) {
     let changes = &delta.manifest().changes;
     for layer in Layer::ALL {
-        let file = match layer {
-            Layer::Identity => changes.identity.as_ref().and_then(|it| it.file.as_ref()),
-            Layer::Principals => changes.principals.as_ref().and_then(|it| it.file.as_ref()),
-            Layer::Credentials => changes.credentials.as_ref().and_then(|it| it.file.as_ref()),
-            Layer::Attachments => changes.attachments.as_ref().and_then(|it| it.file.as_ref()),
-        };
-        let Some(file) = file else { continue };
-        read.insert(file.clone());
+        let Some(Some(file)) = changes.file_of(layer) else { continue };
+        read.insert(file.to_owned());
         match delta.entries().read_layer(layer, file) {
             Ok(bytes) => {
                 findings.counts.entries += 1;
@@ -54,7 +48,7 @@ fn check_layers(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Strin
                 layers::check(layer, file, &bytes, delta.manifest().agent.id, findings);
             }
             Err(error) => {
-                findings.error("unreadable", &**file, chain(&error));
+                findings.error("unreadable", file, chain(&error));
             }
         }
     }
