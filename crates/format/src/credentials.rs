@@ -3,6 +3,7 @@
 use crate::id::{AgentId, ItemId};
 use crate::moment::Moment;
 use crate::object::{object, vocabulary};
+use crate::unknown::Unknown;
 
 /// The payload of a credential whose secret was left behind on purpose.
 pub const NOT_EXPORTED: &str = "<not-exported>";
@@ -96,5 +97,19 @@ vocabulary! {
         Certificate = "certificate",
         /// Anything else.
         Custom = "custom",
+    }
+}
+
+impl Encryption {
+    /// Says that nothing was sealed, because the secret was left behind.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            algorithm: "none".to_owned(),
+            kdf: None,
+            kdf_params: None,
+            nonce: String::new(),
+            unknown: Unknown::default(),
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use sha2::{Digest as _, Sha256};
 
 /// Writes bytes as lower-case hexadecimal.
-pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
+pub struct Hex<'a>(pub &'a [u8]);
 
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -55,7 +55,7 @@ pub use delta::{
     Changes, ContentFrom, DeltaAgent, DeltaCursor, DeltaManifest, FilePut, FilesChange,
     IdentityChange, LayerChange, MemoryChange, PrincipalsChange,
 };
-pub use digest::sha256_hex;
+pub use digest::{Hex, sha256_hex};
 pub use entry_path::NameFault;
 pub use id::{AgentId, ItemId, ParseIdError, RecordId};
 pub use identity::{
@@ -66,7 +66,7 @@ pub use json::ReadJsonError;
 pub use limits::Limits;
 pub use manifest::{
     ALF_VERSION, AgentInfo, AttachmentsLayer, CountedLayer, Entry, EntryKind, IdentityLayer,
-    Layers, Manifest, MemoryLayer, Partition, RuntimeHints, Sequence, SyncCursor,
+    Layers, Manifest, MemoryLayer, Partition, ReadingInfo, RuntimeHints, Sequence, SyncCursor,
 };
 pub use moment::{Moment, ParseMomentError};
 pub use opaque::Opaque;

@@ -46,6 +46,20 @@ object! {
         list entries: Entry,
         /// What was purged from this archive, oldest first.
         list purges: PurgeAudit,
+        /// How the runtime was read, when an adapter read it.
+        optional reading: ReadingInfo,
+    }
+}
+
+object! {
+    /// How a runtime was read: equal readings of equal files give equal archives.
+    pub struct ReadingInfo {
+        /// Which adapter read it, such as `openclaw`.
+        required adapter: String,
+        /// Counts the changes in what that adapter makes of the same files.
+        required revision: u64,
+        /// `sha256:` and a digest over what was read beside the files: options, keys, index.
+        required inputs: String,
     }
 }
 
@@ -206,6 +220,8 @@ object! {
         optional source_path: String,
         /// Base64 of such a path when it is not UTF-8.
         optional source_path_base64: String,
+        /// True when secrets in it were replaced as it was read.
+        optional redacted: bool,
     }
 }
 
@@ -237,6 +253,7 @@ impl Manifest {
             canonical: None,
             entries: Vec::new(),
             purges: Vec::new(),
+            reading: None,
             unknown: Unknown::default(),
         }
     }
@@ -366,6 +383,7 @@ impl Entry {
             target_base64: None,
             source_path: None,
             source_path_base64: None,
+            redacted: None,
             unknown: Unknown::default(),
         }
     }

@@ -52,12 +52,14 @@ pub struct File {
     pub mode: Option<u32>,
     /// When it was last modified.
     pub mtime: Option<Moment>,
+    /// Whether secrets in it were replaced as it was read.
+    pub redacted: bool,
     /// What a newer version said of it.
     pub unknown: Unknown,
 }
 
 /// Where a file belongs.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileRoot {
     /// A runtime manages it.
     Raw(String),
@@ -112,7 +114,9 @@ impl Snapshot {
         for file in files {
             let head = file.head();
             match &file.node {
-                Node::File(content) => writer.file(&head, &mut &content[..])?,
+                Node::File(content) => {
+                    writer.file(&head, &mut &content[..])?;
+                }
                 Node::Symlink(target) => writer.symlink(&head, target)?,
                 Node::Folder => writer.folder(&head)?,
             }
@@ -165,6 +169,7 @@ impl File {
             node: Node::File(content.into()),
             mode: None,
             mtime: None,
+            redacted: false,
             unknown: Unknown::default(),
         }
     }
@@ -187,6 +192,7 @@ impl File {
             node,
             mode: head.mode,
             mtime: head.mtime.clone(),
+            redacted: head.redacted,
             unknown: head.unknown.clone(),
         }))
     }
@@ -201,6 +207,7 @@ impl File {
             path: &self.path,
             mode: self.mode,
             mtime: self.mtime.clone(),
+            redacted: self.redacted,
             unknown: self.unknown.clone(),
         }
     }

@@ -11,6 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use sha2::{Digest as _, Sha256};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::credentials::{Credential, Encryption, KdfParams};
@@ -129,6 +130,26 @@ impl VaultKey {
         Zeroizing::new(format!("{}\n", crate::digest::Hex(key)))
     }
 
+    /// Returns a nonce that depends on the key, the credential and the secret only, so that the
+    /// same secret seals to the same bytes and no two secrets share a nonce.
+    ///
+    /// Only for raw keys: a digest of a passphrase would make the passphrase easier to guess than
+    /// Argon2id allows.
+    #[must_use]
+    pub fn freshness_for(&self, credential: &Credential, secret: &[u8]) -> Option<Freshness> {
+        let Self::Raw(key) = self else { return None };
+        let mut hasher = Sha256::new();
+        hasher.update(b"anemone vault nonce 1");
+        hasher.update(&key[..]);
+        let associated = associated_data(credential);
+        hasher.update((associated.len() as u64).to_le_bytes());
+        hasher.update(&associated);
+        hasher.update(secret);
+        let mut nonce = [0; NONCE_BYTES];
+        nonce.copy_from_slice(&hasher.finalize()[..NONCE_BYTES]);
+        Some(Freshness { nonce, salt: [0; SALT_BYTES] })
+    }
+
     /// Seals a secret into a credential.
     pub fn seal(
         &self,
@@ -243,13 +264,7 @@ mod tests {
             label: None,
             capabilities_granted: Vec::new(),
             encrypted_payload: NOT_EXPORTED.to_owned(),
-            encryption: Encryption {
-                algorithm: "none".to_owned(),
-                kdf: None,
-                kdf_params: None,
-                nonce: String::new(),
-                unknown: Unknown::default(),
-            },
+            encryption: Encryption::none(),
             created_at: "2026-01-15T00:00:00Z".parse().unwrap(),
             updated_at: None,
             last_rotated_at: None,
@@ -307,6 +322,23 @@ mod tests {
         keys()[1].seal(&mut sealed, b"x", &FRESH).unwrap();
         sealed.encryption.kdf_params.as_mut().unwrap().memory_cost = Some(u32::MAX);
         assert!(matches!(keys()[1].open(&sealed), Err(VaultError::Metadata { .. })));
+    }
+
+    #[test]
+    fn a_derived_nonce_is_the_same_for_the_same_secret_and_no_other() {
+        let [raw, passphrase] = keys();
+        let nonce = |key: &VaultKey, credential: &Credential, secret: &[u8]| {
+            key.freshness_for(credential, secret).unwrap().nonce
+        };
+        let first = nonce(&raw, &credential(), b"a");
+        assert_eq!(first, nonce(&raw, &credential(), b"a"));
+        assert_ne!(first, nonce(&raw, &credential(), b"b"));
+        let mut other = credential();
+        other.service = "another".to_owned();
+        assert_ne!(first, nonce(&raw, &other, b"a"));
+        assert_ne!(first, nonce(&VaultKey::parse(&"7e".repeat(32)).unwrap(), &credential(), b"a"));
+        // It would let somebody try passphrases without paying for Argon2id.
+        assert!(passphrase.freshness_for(&credential(), b"a").is_none());
     }
 
     #[test]

@@ -350,7 +350,10 @@ impl Archive {
     /// Another one may be wrong in ways that only [`validate`](crate::validate()) sees.
     #[must_use]
     pub fn is_canonical(&self) -> bool {
-        self.is_sealed() && self.manifest.canonical == Some(true)
+        let manifest = &self.manifest;
+        self.is_sealed()
+            && manifest.canonical == Some(true)
+            && manifest.checksum.as_ref() == Some(&Manifest::checksum_of(&manifest.entries))
     }
 
     pub(crate) fn entries(&self) -> &Entries {
@@ -611,6 +614,7 @@ impl CarriedFile {
             path: &path,
             mode,
             mtime: self.entry.mtime.clone(),
+            redacted: self.entry.redacted == Some(true),
             unknown: self.entry.unknown.clone(),
         })
     }

@@ -126,6 +126,8 @@ pub struct FileHead<'a> {
     pub mode: Option<u32>,
     /// When it was last modified.
     pub mtime: Option<Moment>,
+    /// Whether secrets in it were replaced as it was read.
+    pub redacted: bool,
     /// What a newer version said of it.
     pub unknown: Unknown,
 }
@@ -214,12 +216,19 @@ impl<W: Write> ArchiveWriter<W> {
         }
     }
 
-    /// Adds a file. Files, links and folders come sorted by root and path.
+    /// Replaces what the caller says of the archive; to be called before any layer is added.
+    pub fn describe(&mut self, manifest: &Manifest) {
+        self.manifest = manifest.clone();
+        self.manifest.blank();
+    }
+
+    /// Adds a file and returns its path in the archive. Files, links and folders come sorted by
+    /// root and path.
     pub fn file(
         &mut self,
         head: &FileHead<'_>,
         content: &mut dyn Read,
-    ) -> Result<(), WriteArchiveError> {
+    ) -> Result<String, WriteArchiveError> {
         let mut entry = self.entry_for(head, EntryKind::File)?;
         let written = self
             .container
@@ -227,8 +236,9 @@ impl<W: Write> ArchiveWriter<W> {
             .map_err(|source| WriteArchiveError::Io { entry: entry.path.clone(), source })?;
         entry.size = Some(written.size);
         entry.sha256 = Some(written.sha256);
+        let path = entry.path.clone();
         self.entries.push(entry);
-        Ok(())
+        Ok(path)
     }
 
     /// Adds a symbolic link; it is only recorded, never made by reading the archive.
@@ -412,6 +422,7 @@ impl<W: Write> ArchiveWriter<W> {
         }
         entry.mode = head.mode.map(|mode| format!("{:04o}", mode & 0o7777));
         entry.mtime.clone_from(&head.mtime);
+        entry.redacted = head.redacted.then_some(true);
         entry.unknown = head.unknown.clone();
         Ok(entry)
     }

@@ -259,7 +259,8 @@ fn apply_files<W: Write>(
                 }
                 _ => Box::new(base.read_file(path)?),
             };
-            Ok(writer.file(head, &mut content)?)
+            writer.file(head, &mut content)?;
+            Ok(())
         })?;
     }
     Ok(())

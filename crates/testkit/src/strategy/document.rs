@@ -5,7 +5,7 @@ use anemone_format::{
     ContentHash, Credential, CredentialType, Credentials, Encryption, Identity, Idiolect,
     KdfParams, Layers, Linguistics, Manifest, ModelHints, NOT_EXPORTED, Names, Nullable,
     PersonalityTraits, Portability, Principal, PrincipalType, Principals, Profile, ProseIdentity,
-    ProseProfile, Psychology, PurgeAudit, PurgeReason, PurgeScope, RuntimeHints,
+    ProseProfile, Psychology, PurgeAudit, PurgeReason, PurgeScope, ReadingInfo, RuntimeHints,
     StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, SyncCursor, WorkContext,
     sha256_hex,
 };
@@ -51,6 +51,12 @@ pub(super) fn manifest() -> BoxedStrategy<Manifest> {
         canonical: Just(None),
         entries: Just(Vec::new()),
         purges: list(purge()),
+        reading: maybe(build!(ReadingInfo {
+            adapter: text(),
+            revision: count(),
+            inputs: text(),
+            unknown: unknown(SPACE),
+        })),
         unknown: unknown(SPACE),
     })
 }

@@ -20,6 +20,7 @@ pub(super) fn file() -> BoxedStrategy<File> {
         node: node(),
         mode: maybe(prop_oneof![select(&[0o644, 0o755, 0o600, 0o777, 0o4755, 0]), 0..=0o7777_u32]),
         mtime: maybe(moment()),
+        redacted: any::<bool>(),
         unknown: unknown(Space::Document),
     });
     (place, rest)
@@ -29,6 +30,7 @@ pub(super) fn file() -> BoxedStrategy<File> {
             node: rest.node,
             mode: rest.mode,
             mtime: rest.mtime,
+            redacted: rest.redacted,
             unknown: rest.unknown,
         })
         .boxed()
@@ -40,6 +42,7 @@ struct Rest {
     node: Node,
     mode: Option<u32>,
     mtime: Option<anemone_format::Moment>,
+    redacted: bool,
     unknown: anemone_format::Unknown,
 }
 
