@@ -1,0 +1,173 @@
+//! Secrets in bytes: finds them, and puts marks in their place.
+//!
+//! One pass looks for three-byte pieces that every secret has in it or in front of it
+//! (`anchors`); only around these are rules asked (`rules`, `assignments`). What a rule finds
+//! depends on a bounded window, so a stream gives the same hits as the whole.
+
+mod anchors;
+mod assignments;
+mod file;
+mod kinds;
+#[cfg(test)]
+mod planted;
+mod redact;
+mod rules;
+mod shape;
+
+use std::ops::Range;
+
+use anchors::{ANCHORS, LONGEST_LITERAL};
+pub(crate) use file::{FileScanner, is_text, scan_file};
+pub use kinds::{KINDS, Kind};
+pub use redact::redact;
+use rules::{AFTER, BEFORE, Candidate, Rank};
+
+/// A secret in some bytes; the secret itself is not here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretHit {
+    /// What kind of secret: the name of one of [`KINDS`].
+    pub kind: &'static str,
+    /// The bytes of the secret.
+    pub range: Range<usize>,
+    /// The line on which it begins, from 1.
+    pub line: u64,
+}
+
+/// Finds every secret, sorted; no two overlap.
+///
+/// Where two rules find overlapping bytes, the hit covers both and has the kind of the more
+/// specific one.
+#[must_use]
+pub fn scan(bytes: &[u8]) -> Vec<SecretHit> {
+    let mut found = Found::default();
+    found.search(bytes, 0, 0..bytes.len());
+    found.count_lines(bytes, 0, bytes.len());
+    found.into_hits()
+}
+
+/// Finds secrets in bytes that come block by block; see [`scan`].
+#[derive(Debug, Default)]
+pub struct Scanner {
+    found: Found,
+    /// The last bytes, from `base` on.
+    buffer: Vec<u8>,
+    /// Where in the stream the buffer begins.
+    base: usize,
+    /// How much of the buffer has been looked at.
+    searched: usize,
+}
+
+/// What has to stay in the buffer before the place that is looked at next.
+const OVERLAP: usize = BEFORE + 2 * LONGEST_LITERAL;
+/// Bytes that are gathered before they are looked at.
+const GATHER: usize = 2 * AFTER;
+
+impl Scanner {
+    /// Returns a scanner at the beginning of a stream.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next block.
+    pub fn feed(&mut self, block: &[u8]) {
+        for part in block.chunks(GATHER) {
+            self.buffer.extend_from_slice(part);
+            if self.buffer.len() >= OVERLAP + GATHER {
+                // Only where a rule has its whole window in sight.
+                self.search_until(self.buffer.len() - AFTER);
+                self.forget_searched();
+            }
+        }
+    }
+
+    /// Ends the stream and returns every hit, with ranges in the whole stream.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<SecretHit> {
+        self.search_until(self.buffer.len());
+        self.found.count_lines(&self.buffer, self.base, self.buffer.len());
+        self.found.into_hits()
+    }
+
+    fn search_until(&mut self, end: usize) {
+        self.found.search(&self.buffer, self.base, self.searched..end);
+        self.searched = end;
+    }
+
+    fn forget_searched(&mut self) {
+        let old = self.searched.saturating_sub(OVERLAP);
+        self.found.count_lines(&self.buffer, self.base, old);
+        self.buffer.drain(..old);
+        self.base += old;
+        self.searched -= old;
+    }
+}
+
+/// What has been found so far, sorted and apart, with ranges in the whole.
+#[derive(Debug, Default)]
+struct Found {
+    hits: Vec<(SecretHit, Rank)>,
+    /// How many hits know their line.
+    with_line: usize,
+    /// Line breaks before `counted`.
+    breaks: u64,
+    counted: usize,
+}
+
+impl Found {
+    /// Looks at the anchors that end in `range` of a buffer that begins at `base`.
+    fn search(&mut self, buffer: &[u8], base: usize, range: Range<usize>) {
+        ANCHORS.each(buffer, range, |anchor, start| {
+            let from = start.saturating_sub(BEFORE);
+            let window = &buffer[from..buffer.len().min(start + AFTER)];
+            rules::check(window, anchor, start - from, &mut |candidate| {
+                let range = candidate.range.start + base + from..candidate.range.end + base + from;
+                self.add(Candidate { range, ..candidate });
+            });
+        });
+    }
+
+    /// Adds a candidate; what it overlaps becomes one hit with it.
+    fn add(&mut self, new: Candidate) {
+        let mut hit = SecretHit { kind: new.kind, range: new.range, line: 0 };
+        let mut rank = new.rank;
+        // Candidates come nearly in order, so this looks at the last few.
+        let first = self.hits.iter().rposition(|(old, _)| old.range.end <= hit.range.start);
+        let first = first.map_or(0, |last_before| last_before + 1);
+        let mut end = first;
+        while let Some((old, old_rank)) = self.hits.get(end)
+            && old.range.start < hit.range.end
+        {
+            if (*old_rank, old.range.len()) >= (rank, hit.range.len()) {
+                (hit.kind, rank) = (old.kind, *old_rank);
+            }
+            if old.range.start <= hit.range.start {
+                hit.line = old.line;
+            }
+            hit.range = hit.range.start.min(old.range.start)..hit.range.end.max(old.range.end);
+            end += 1;
+        }
+        self.hits.splice(first..end, [(hit, rank)]);
+    }
+
+    /// Tells the hits that begin before `end` of the buffer their lines.
+    fn count_lines(&mut self, buffer: &[u8], base: usize, end: usize) {
+        let mut line_breaks = |until: usize| {
+            let bytes = &buffer[self.counted - base..until - base];
+            self.breaks += memchr::memchr_iter(b'\n', bytes).count() as u64;
+            self.counted = until;
+            self.breaks
+        };
+        while let Some((hit, _)) = self.hits.get_mut(self.with_line)
+            && hit.range.start < base + end
+        {
+            hit.line = line_breaks(hit.range.start) + 1;
+            self.with_line += 1;
+        }
+        line_breaks(base + end);
+    }
+
+    fn into_hits(self) -> Vec<SecretHit> {
+        self.hits.into_iter().map(|(hit, _)| hit).collect()
+    }
+}

@@ -1,0 +1,280 @@
+//! Where to look: a table of three-byte pieces, one of which stands in every secret or in front
+//! of it.
+//!
+//! Every byte has one of 32 classes (letters without case, digits as one), so three bytes make a
+//! number of 15 bits, and a bitmap of 4 KiB tells whether any rule wants to look closer there. The
+//! table is exact enough that ordinary prose is passed over at the speed of reading it.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::kinds::{PREFIXES, Prefix};
+
+/// What to do at an anchor.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rule {
+    /// A literal with a body of known shape behind it.
+    Prefix(&'static Prefix),
+    /// A word of a key's name, with an assignment behind it.
+    Name(NameWord),
+    /// Three parts in base64url.
+    Jwt,
+    /// A private key in PEM.
+    Pem,
+    /// A URL that may hold a password.
+    Url,
+    /// `Bearer` and a token.
+    Bearer,
+    /// `Basic` and credentials.
+    Basic,
+    /// Digits and a colon.
+    Telegram,
+    /// A word that a Discord token may follow.
+    Discord,
+    /// `-us`, with a Mailchimp key in front.
+    Mailchimp,
+    /// `Q~`, in the middle of an Azure client secret.
+    AzureSecret,
+    /// `"access"` and `"refresh"` of an OAuth login.
+    OauthLogin,
+    /// `"auth"` of a container registry.
+    RegistryAuth,
+    /// `machine`, the first word of a line in a netrc file.
+    Netrc,
+}
+
+/// The word in a key's name that makes its value a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NameWord {
+    /// token
+    Token,
+    /// secret
+    Secret,
+    /// password, passwd, passphrase, pwd
+    Password,
+    /// key
+    Key,
+}
+
+/// A literal that a rule hangs on.
+pub(super) struct Anchor {
+    pub(super) literal: &'static [u8],
+    pub(super) rule: Rule,
+    exact_case: bool,
+    /// How far the last byte of its piece lies behind the literal's first.
+    reach: usize,
+}
+
+impl Anchor {
+    /// Returns where the literal begins when its piece ends with the byte at `last`.
+    pub(super) fn start(&self, bytes: &[u8], last: usize) -> Option<usize> {
+        let start = last.checked_sub(self.reach)?;
+        let found = bytes.get(start..start + self.literal.len())?;
+        let same = if self.exact_case {
+            found == self.literal
+        } else {
+            found.eq_ignore_ascii_case(self.literal)
+        };
+        same.then_some(start)
+    }
+}
+
+/// Bytes in a piece.
+const PIECE: usize = 3;
+/// Bits of a class.
+const BITS: u32 = 5;
+/// All pieces.
+const PIECES: usize = 1 << (BITS * PIECE as u32);
+/// No literal is longer.
+pub(super) const LONGEST_LITERAL: usize = 32;
+
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            letter @ b'a'..=b'z' => letter - b'a' + 1,
+            letter @ b'A'..=b'Z' => letter - b'A' + 1,
+            b'0'..=b'9' => 27,
+            b'_' => 28,
+            b'-' => 29,
+            b':' => 30,
+            b'.' => 31,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// All anchors, by their pieces.
+pub(super) struct Anchors {
+    /// One bit per piece: small enough to stay in the nearest cache.
+    wanted: [u64; PIECES / 64],
+    /// For each piece the place of its anchors in `groups`; the first group is empty.
+    group: Vec<u8>,
+    groups: Vec<Vec<Anchor>>,
+}
+
+impl Anchors {
+    fn new() -> Self {
+        let groups = vec![Vec::new()];
+        Self { wanted: [0; PIECES / 64], group: vec![0; PIECES], groups }
+    }
+
+    fn add(&mut self, piece: usize, anchor: Anchor) {
+        let group = &mut self.group[piece];
+        if *group == 0 {
+            *group = u8::try_from(self.groups.len()).expect("there are fewer than 256 pieces");
+            self.groups.push(Vec::new());
+            self.wanted[piece / 64] |= 1 << (piece % 64);
+        }
+        self.groups[usize::from(*group)].push(anchor);
+    }
+
+    /// Calls `take` with every anchor whose piece ends in `range`, in order.
+    pub(super) fn each(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        mut take: impl FnMut(&Anchor, usize),
+    ) {
+        let before = bytes[range.start.saturating_sub(PIECE - 1)..range.start].iter();
+        let mut state = before.fold(0, |state, &byte| step(state, byte));
+        for (index, &byte) in bytes[range.clone()].iter().enumerate() {
+            state = step(state, byte);
+            let piece = state as usize & (PIECES - 1);
+            if self.wanted[piece / 64] >> (piece % 64) & 1 == 1 {
+                for anchor in &self.groups[usize::from(self.group[piece])] {
+                    if let Some(start) = anchor.start(bytes, range.start + index) {
+                        take(anchor, start);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline]
+fn step(state: u32, byte: u8) -> u32 {
+    state << BITS | u32::from(CLASSES[usize::from(byte)])
+}
+
+/// The anchors of every rule.
+pub(super) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
+    let mut anchors = Anchors::new();
+    let mut hang = |literal, rule, exact_case| {
+        let (piece, anchor) = rarest(literal, rule, exact_case);
+        anchors.add(piece, anchor);
+    };
+    for prefix in PREFIXES.iter().filter(|prefix| prefix.literal.len() >= PIECE) {
+        hang(prefix.literal, Rule::Prefix(prefix), true);
+    }
+    for &(literal, rule) in LITERALS {
+        hang(literal, rule, false);
+    }
+    for prefix in PREFIXES.iter().filter(|prefix| prefix.literal.len() < PIECE) {
+        // Two letters are no piece, so they are looked for with what the body may begin with.
+        for next in b"0abcdef" {
+            let text = [prefix.literal.as_bytes(), &[*next]].concat();
+            anchors
+                .add(piece(&text), anchor(prefix.literal, Rule::Prefix(prefix), true, PIECE - 1));
+        }
+    }
+    anchors.add(piece(b"00:"), anchor(":", Rule::Telegram, true, 0));
+    anchors.add(piece(b"0q~"), anchor("Q~", Rule::AzureSecret, true, 1));
+    anchors
+});
+
+/// The literals of all rules but prefixes, without regard to case.
+const LITERALS: &[(&str, Rule)] = &[
+    ("token", Rule::Name(NameWord::Token)),
+    ("secret", Rule::Name(NameWord::Secret)),
+    ("password", Rule::Name(NameWord::Password)),
+    ("passwd", Rule::Name(NameWord::Password)),
+    ("passphrase", Rule::Name(NameWord::Password)),
+    ("pwd", Rule::Name(NameWord::Password)),
+    ("key", Rule::Name(NameWord::Key)),
+    ("eyJ", Rule::Jwt),
+    ("PRIVATE KEY", Rule::Pem),
+    ("://", Rule::Url),
+    ("bearer", Rule::Bearer),
+    ("basic", Rule::Basic),
+    ("discord", Rule::Discord),
+    ("bot", Rule::Discord),
+    ("-us", Rule::Mailchimp),
+    ("\"access\"", Rule::OauthLogin),
+    ("\"refresh\"", Rule::OauthLogin),
+    ("\"auth\"", Rule::RegistryAuth),
+    ("machine ", Rule::Netrc),
+];
+
+fn anchor(literal: &'static str, rule: Rule, exact_case: bool, reach: usize) -> Anchor {
+    Anchor { literal: literal.as_bytes(), rule, exact_case, reach }
+}
+
+/// Hangs a literal on the piece of it that prose holds least often.
+fn rarest(literal: &'static str, rule: Rule, exact_case: bool) -> (usize, Anchor) {
+    let pieces = literal.as_bytes().windows(PIECE).enumerate();
+    let rarest = pieces.max_by_key(|(offset, text)| (rarity(text), usize::MAX - offset));
+    let (offset, text) = rarest.expect("every literal of the tables has three bytes");
+    (piece(text), anchor(literal, rule, exact_case, offset + PIECE - 1))
+}
+
+fn rarity(piece: &[u8]) -> usize {
+    const BY_FREQUENCY: &[u8] = b"etaoinshrdlcumwfgypbvkjxqz";
+    let letters = piece.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    let digits = piece.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let sum: usize = piece
+        .iter()
+        .map(|byte| match byte {
+            b'_' => 20,
+            b'-' => 14,
+            b'.' => 6,
+            _ => BY_FREQUENCY.iter().position(|b| b.eq_ignore_ascii_case(byte)).unwrap_or(0),
+        })
+        .sum();
+    match (letters, digits) {
+        // Numbers and signs are everywhere.
+        (0, _) => 0,
+        (_, 0) => sum,
+        // A digit inside a word is not.
+        (_, _) => sum + 30,
+    }
+}
+
+fn piece(text: &[u8]) -> usize {
+    text.iter().fold(0, |state, &byte| step(state, byte)) as usize & (PIECES - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(usize, &'static str)> {
+        let mut found = Vec::new();
+        ANCHORS.each(text.as_bytes(), 0..text.len(), |anchor, start| {
+            found.push((start, std::str::from_utf8(anchor.literal).unwrap()));
+        });
+        found
+    }
+
+    #[test]
+    fn every_literal_is_found_where_it_stands() {
+        let literals =
+            PREFIXES.iter().map(|prefix| prefix.literal).chain(LITERALS.iter().map(|(l, _)| *l));
+        for literal in literals {
+            let text = format!(" {literal}0");
+            assert!(found(&text).contains(&(1, literal)), "{literal}");
+            assert!(literal.len() <= LONGEST_LITERAL, "{literal}");
+        }
+        assert!(found("12345678:").contains(&(8, ":")));
+        assert!(found("abc8Q~").contains(&(4, "Q~")));
+    }
+
+    #[test]
+    fn prose_has_few_anchors() {
+        let prose = "The quick brown fox jumps over the lazy dog, and a section was second best.";
+        assert_eq!(found(prose), []);
+    }
+}

@@ -1,0 +1,532 @@
+//! Values that are secret because of the name they are assigned to.
+//!
+//! The same rule reads `.env` files, shell, JSON (also inside a JSON string), YAML, TOML, source
+//! code, headers, queries, command lines and Markdown tables: a name, a sign, a value. The looser
+//! the form, the more random the value has to look.
+
+use std::ops::Range;
+
+use memchr::{memchr, memmem};
+
+use super::anchors::NameWord;
+use super::rules::{Candidate, Rank, find_aws_secret, is_discord_token, is_wireguard_key};
+use super::shape::{Texture, URL64, WORD, is_placeholder, texture};
+
+/// Longest name that is looked at.
+const NAME: usize = 64;
+/// Longest value without quotes.
+const BARE: usize = 256;
+/// Longest value in quotes.
+const QUOTED: usize = 4096;
+/// Most values of a list.
+const LIST: usize = 16;
+
+/// Looks for an assignment behind `word`, which is part of its name.
+pub(super) fn check(
+    window: &[u8],
+    word: Range<usize>,
+    kind: NameWord,
+    found: &mut impl FnMut(Candidate),
+) {
+    let Some((name_end, sign, after)) = sign_behind(window, &word) else { return };
+    let Some(name) = Name::read(window, &word, name_end, kind, sign) else { return };
+    let sign = match sign {
+        Sign::Equals if name.upper && after == name_end + 1 => Sign::Env,
+        sign => sign,
+    };
+    let Some(value) = Value::read(window, after, sign) else { return };
+    if let Some(candidate) = judge(window, &name, sign, &value) {
+        found(candidate);
+    }
+    if value.in_list {
+        let mut end = value.range.end;
+        for _ in 1..LIST {
+            let Some(next) = next_of_list(window, end) else { break };
+            end = next.range.end;
+            if let Some(candidate) = judge(window, &name, sign, &next) {
+                found(candidate);
+            }
+        }
+    }
+}
+
+/// What stands between a name and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    /// `NAME=`
+    Env,
+    /// `=`, `:=` or `=>`
+    Equals,
+    /// `:`
+    Colon,
+    /// The border of a table cell.
+    Cell,
+    /// Nothing but a blank, behind `--name`.
+    Blank,
+}
+
+/// Returns where the name ends, the sign behind it, and where the value may begin.
+fn sign_behind(window: &[u8], word: &Range<usize>) -> Option<(usize, Sign, usize)> {
+    let tail = URL64.run(&window[word.end..], 25);
+    if tail > 24 || !is_tail(&window[word.end..word.end + tail]) {
+        return None;
+    }
+    let name_end = word.end + tail;
+    let mut at = name_end;
+    let closing = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b']' | b'*');
+    at += window[at..].iter().take(5).take_while(|byte| closing(byte)).count();
+    let blanks = blanks(window, at);
+    at += blanks;
+    let rest = window.get(at..)?;
+    let (sign, length) = match rest {
+        [b'=', b'=' | b'~', ..] | [b':', b':', ..] => return None,
+        [b'=', b'>', ..] | [b':', b'=', ..] => (Sign::Equals, 2),
+        [b'=', ..] => (Sign::Equals, 1),
+        [b':', ..] => (Sign::Colon, 1),
+        // The colon of Chinese and Japanese.
+        [0xef, 0xbc, 0x9a, ..] => (Sign::Colon, 3),
+        [b'|', ..] if blanks > 0 => (Sign::Cell, 1),
+        _ if blanks == 1 => (Sign::Blank, 0),
+        _ => return None,
+    };
+    at += length;
+    at += window[at..].iter().take(2).take_while(|&&byte| byte == b'*').count();
+    let after = at + self::blanks(window, at);
+    Some((name_end, sign, after))
+}
+
+fn blanks(window: &[u8], at: usize) -> usize {
+    window[at..].iter().take(24).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
+/// What may follow the telling word in a name; `token_url` and `tokenizer` name no token.
+fn is_tail(tail: &[u8]) -> bool {
+    const TAILS: &[&str] = &[
+        "",
+        "s",
+        "prod",
+        "production",
+        "dev",
+        "development",
+        "staging",
+        "stage",
+        "test",
+        "live",
+        "main",
+        "backup",
+        "old",
+        "new",
+        "primary",
+        "secondary",
+        "base",
+        "value",
+        "plain",
+        "text",
+        "raw",
+        "local",
+        "default",
+        "1",
+        "2",
+        "3",
+    ];
+    let tail = tail.strip_prefix(b"_").or(tail.strip_prefix(b"-")).unwrap_or(tail);
+    TAILS.iter().any(|known| tail.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+/// The name of a value.
+struct Name {
+    /// What stands before the telling word: lower case, letters and digits only.
+    before: Vec<u8>,
+    /// The same from the telling word on.
+    rest: Vec<u8>,
+    word: NameWord,
+    /// Whether it is all in capitals, as variables of the environment are.
+    upper: bool,
+}
+
+impl Name {
+    fn read(
+        window: &[u8],
+        word: &Range<usize>,
+        end: usize,
+        kind: NameWord,
+        sign: Sign,
+    ) -> Option<Self> {
+        let mut start = word.start - URL64.run_back(&window[..word.start], NAME);
+        let dashes = window[start..word.start].iter().take_while(|&&byte| byte == b'-').count();
+        if sign == Sign::Blank && dashes != 2 {
+            return None;
+        }
+        start += dashes;
+        // The letter of `\n` belongs to the escape, not to the name.
+        if start < word.start && window[..start].last() == Some(&b'\\') {
+            start += usize::from(matches!(window[start], b'n' | b'r' | b't'));
+        }
+        let mut before = fold(&window[start..word.start]);
+        if kind == NameWord::Key && before.is_empty() {
+            // "API key" and "secret key" are written as two words.
+            let first = window[..start].strip_suffix(b" ").unwrap_or_default();
+            before = fold(&first[first.len() - WORD.run_back(first, 16)..]);
+        }
+        let alone = &window[start..end] == b"key";
+        let secret = is_secret(kind, &before) || alone && keeps_api_keys(&window[..start]);
+        if !secret {
+            return None;
+        }
+        let upper = window[start..end].iter().all(|byte| !byte.is_ascii_lowercase());
+        Some(Self { before, rest: fold(&window[word.start..end]), word: kind, upper })
+    }
+
+    fn has(&self, word: &str) -> bool {
+        memmem::find(&[&self.before[..], &self.rest].concat(), word.as_bytes()).is_some()
+    }
+
+    /// Whether values under this name are seldom anything but secrets.
+    fn is_strong(&self) -> bool {
+        match self.word {
+            NameWord::Password | NameWord::Key => true,
+            NameWord::Secret => !self.before.is_empty(),
+            NameWord::Token => {
+                ["bot", "access", "auth", "api", "refresh", "bearer"].iter().any(|w| self.has(w))
+            }
+        }
+    }
+}
+
+/// Whether a name with this word is that of a secret, by what stands before the word.
+fn is_secret(word: NameWord, before: &[u8]) -> bool {
+    const KEYS: &[&str] = &[
+        "api",
+        "secret",
+        "private",
+        "access",
+        "auth",
+        "encryption",
+        "signing",
+        "master",
+        "account",
+        "shared",
+        "preshared",
+        "service",
+        "license",
+        "admin",
+        "session",
+        "hmac",
+        "deploy",
+        "app",
+        "storage",
+    ];
+    // Tokens of a text, of a list that goes on, or of a program's own flow.
+    const OTHER_TOKENS: &[&str] = &[
+        "next",
+        "page",
+        "continuation",
+        "cursor",
+        "sync",
+        "eos",
+        "bos",
+        "pad",
+        "unk",
+        "mask",
+        "cls",
+        "sep",
+        "stop",
+        "special",
+        "max",
+        "min",
+        "num",
+        "cancel",
+        "cancellation",
+        "resume",
+        "resumption",
+        "skip",
+        "change",
+        "input",
+        "output",
+        "cached",
+        "total",
+        "prompt",
+        "completion",
+        "reasoning",
+        "per",
+        "of",
+        "csrf",
+        "xsrf",
+        "idempotency",
+        "parse",
+        "lex",
+        "start",
+        "end",
+        "current",
+        "prev",
+        "previous",
+        "last",
+        "public",
+        "publickey",
+    ];
+    let ends_with = |words: &[&str]| words.iter().any(|word| before.ends_with(word.as_bytes()));
+    match word {
+        NameWord::Key => ends_with(KEYS),
+        NameWord::Token => !ends_with(OTHER_TOKENS),
+        NameWord::Secret | NameWord::Password => true,
+    }
+}
+
+fn fold(text: &[u8]) -> Vec<u8> {
+    text.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
+}
+
+/// Whether the object that is open here says that it holds a key, as the profiles of agents do.
+fn keeps_api_keys(before: &[u8]) -> bool {
+    let near = &before[before.len().saturating_sub(160)..];
+    let near = &near[memchr::memrchr2(b'{', b'}', near).unwrap_or(0)..];
+    memmem::find(near, b"\"api_key\"").is_some()
+}
+
+/// A value, and how it is written.
+struct Value {
+    range: Range<usize>,
+    quoted: bool,
+    in_list: bool,
+    /// Whether nothing but blanks follows on its line.
+    ends_line: bool,
+}
+
+impl Value {
+    fn read(window: &[u8], from: usize, sign: Sign) -> Option<Self> {
+        let (at, in_list) = match window.get(from)? {
+            b'[' => (from + 1 + blanks(window, from + 1), true),
+            _ => (from, false),
+        };
+        let quoted = |at| {
+            let start = open_quote(window, at)?;
+            Self::quoted(window, start, in_list)
+        };
+        if open_quote(window, at).is_some() {
+            return quoted(at);
+        }
+        if in_list {
+            return None;
+        }
+        if sign == Sign::Colon
+            && let Some(at) = behind_type(window, at)
+        {
+            return quoted(at);
+        }
+        Self::bare(window, at)
+    }
+
+    /// A value in quotes. Any quote or blank ends it, so that no byte is read twice.
+    fn quoted(window: &[u8], start: usize, in_list: bool) -> Option<Self> {
+        let rest = &window[start..window.len().min(start + QUOTED)];
+        let ends = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'`' | 0x7f);
+        let mut end = rest.iter().position(ends)?;
+        // A line break ends the first line of a longer string.
+        let closed = !matches!(rest[end], b' ' | b'\t');
+        end -= rest[..end].iter().rev().take(8).take_while(|&&byte| byte == b'\\').count();
+        let value = Self { range: start..start + end, quoted: true, in_list, ends_line: false };
+        (closed && end > 0).then_some(value)
+    }
+
+    fn bare(window: &[u8], start: usize) -> Option<Self> {
+        let rest = &window[start..window.len().min(start + BARE)];
+        let length = rest.iter().position(|&byte| ends_bare(byte)).unwrap_or(rest.len());
+        let call = matches!(rest.get(length), Some(b'(' | b'[' | b'{' | b'<'));
+        if call || length == BARE {
+            return None;
+        }
+        let text = &rest[..length];
+        let length = text.len()
+            - text.iter().rev().take_while(|b| matches!(b, b'.' | b':' | b'!' | b'?')).count();
+        let behind = &rest[length..];
+        let line = &behind[..memchr(b'\n', behind).unwrap_or(behind.len())];
+        let escaped_end = line.starts_with(b"\\n") || line.starts_with(b"\\r");
+        let ends_line = line.trim_ascii().is_empty() || escaped_end;
+        let value = Self { range: start..start + length, quoted: false, in_list: false, ends_line };
+        (length > 0).then_some(value)
+    }
+}
+
+fn ends_bare(byte: u8) -> bool {
+    byte <= b' '
+        || matches!(
+            byte,
+            b',' | b';'
+                | b'('
+                | b')'
+                | b'{'
+                | b'}'
+                | b'['
+                | b']'
+                | b'<'
+                | b'>'
+                | b'|'
+                | b'`'
+                | b'"'
+                | b'\''
+                | b'\\'
+                | 0x7f
+        )
+}
+
+/// Returns where a string begins: behind `"`, `\"`, `"""`, `b"` and the like.
+fn open_quote(window: &[u8], at: usize) -> Option<usize> {
+    let rest = &window[at..];
+    let letters = rest.iter().take(2).take_while(|b| b.is_ascii_alphabetic()).count();
+    let slashes = rest[letters..].iter().take(8).take_while(|&&byte| byte == b'\\').count();
+    let quote = *rest.get(letters + slashes)?;
+    if !matches!(quote, b'"' | b'\'' | b'`') {
+        return None;
+    }
+    let mut start = letters + slashes + 1;
+    if rest[start..].starts_with(&[quote, quote]) {
+        start += 2;
+    }
+    Some(at + start)
+}
+
+/// Returns where the string of `name: Type = "..."` begins.
+fn behind_type(window: &[u8], at: usize) -> Option<usize> {
+    let near = &window[at..window.len().min(at + 48)];
+    let equals = memchr(b'=', near)?;
+    let of_type = |b: &u8| b.is_ascii_alphanumeric() || b" _&'<>[]:|?.".contains(b);
+    if !near[..equals].iter().all(of_type) {
+        return None;
+    }
+    let start = at + equals + 1;
+    let start = start + blanks(window, start);
+    open_quote(window, start).map(|_| start)
+}
+
+fn next_of_list(window: &[u8], end: usize) -> Option<Value> {
+    let gap = window[end..].iter().take(48).position(|byte| {
+        !byte.is_ascii_whitespace() && !matches!(byte, b',' | b'"' | b'\'' | b'`' | b'\\')
+    })?;
+    // The last byte of the gap has to be the quote of the next string.
+    let opened = gap >= 3 && matches!(window[end + gap - 1], b'"' | b'\'' | b'`');
+    let parted = memchr(b',', &window[end..end + gap]).is_some();
+    (opened && parted).then(|| Value::quoted(window, end + gap, true)).flatten()
+}
+
+/// Decides whether a value is a secret, and of which kind.
+fn judge(window: &[u8], name: &Name, sign: Sign, value: &Value) -> Option<Candidate> {
+    let mut range = value.range.clone();
+    if sign != Sign::Env && !value.quoted {
+        // In a query, the next value follows.
+        let text = &window[range.clone()];
+        range.end = range.start + memchr(b'&', text).unwrap_or(text.len());
+    }
+    let text = &window[range.clone()];
+    if !looks_secret(name, sign, value, text) || refers(text, value.quoted) || is_placeholder(text)
+    {
+        return None;
+    }
+    let (kind, rank) = kind_of(name, text);
+    Some(Candidate { kind, range, rank })
+}
+
+/// Whether a value points to something else (a path, an address, a variable), or is sealed.
+fn refers(text: &[u8], quoted: bool) -> bool {
+    let tagged = !quoted && matches!(text.first(), Some(b'!' | b'&' | b'@' | b'#'));
+    tagged
+        || text.starts_with(b"enc2:")
+        || text.starts_with(b"/")
+        || text.starts_with(b"./")
+        || text.starts_with(b"~/")
+        || text.contains(&b'{')
+        || memmem::find(text, b"://").is_some()
+        || memmem::find(text, b"::").is_some()
+        || memmem::find(text, b"$(").is_some()
+        || text.iter().all(|byte| !byte.is_ascii_alphabetic())
+}
+
+fn looks_secret(name: &Name, sign: Sign, value: &Value, text: &[u8]) -> bool {
+    let texture = texture(text);
+    let random = texture == Texture::Random;
+    let length = text.len();
+    if length < 6 {
+        return false;
+    }
+    let password = name.word == NameWord::Password;
+    let shouted = texture == Texture::Wordy && text.contains(&b'-') && !has_lower(text);
+    match (sign, value.quoted) {
+        (Sign::Env, quoted) => length >= 8 && (quoted || value.ends_line || random),
+        (Sign::Cell | Sign::Blank, _) => length >= 12 && random,
+        (_, true) => {
+            length >= 8 && (random || shouted || texture == Texture::Wordy && name.is_strong())
+                || password && (texture == Texture::Wordy || marked(text))
+        }
+        (_, false) => {
+            length >= 16 && random
+                || value.ends_line && name.is_strong() && length >= 12 && random
+                || value.ends_line
+                    && password
+                    && length >= 8
+                    && (texture > Texture::Plain || marked(text))
+        }
+    }
+}
+
+fn has_lower(text: &[u8]) -> bool {
+    text.iter().any(u8::is_ascii_lowercase)
+}
+
+/// Whether it has what rules for passwords ask for: letters of both cases and a sign.
+fn marked(text: &[u8]) -> bool {
+    text.len() >= 8
+        && has_lower(text)
+        && text.iter().any(u8::is_ascii_uppercase)
+        && text.iter().any(|byte| b"!@#$%^&*?".contains(byte))
+        && text.iter().all(u8::is_ascii_graphic)
+        && !text.iter().any(|byte| b"()\\|".contains(byte))
+}
+
+/// Whose secret it is, when the name tells.
+const VENDORS: &[(&str, &str)] = &[
+    ("awssecret", "aws_secret_access_key"),
+    ("secretaccesskey", "aws_secret_access_key"),
+    ("cohere", "cohere_api_key"),
+    ("mistral", "mistral_api_key"),
+    ("cloudflare", "cloudflare_api_token"),
+    ("cfapi", "cloudflare_api_token"),
+    ("twilio", "twilio_auth_token"),
+    ("heroku", "heroku_api_key"),
+    ("postmark", "postmark_token"),
+    ("railway", "railway_token"),
+    ("asana", "asana_token"),
+    ("snyk", "snyk_token"),
+    ("datadog", "datadog_api_key"),
+    ("ddapi", "datadog_api_key"),
+    ("wandb", "wandb_api_key"),
+    ("mailgun", "mailgun_api_key"),
+    ("discord", "discord_bot_token"),
+    ("telegram", "telegram_bot_token"),
+];
+
+fn kind_of(name: &Name, text: &[u8]) -> (&'static str, Rank) {
+    if is_discord_token(text) {
+        return ("discord_bot_token", Rank::Shaped);
+    }
+    let vendor = VENDORS.iter().find(|(word, _)| name.has(word));
+    if let Some((_, kind)) = vendor {
+        return (kind, Rank::Shaped);
+    }
+    if name.has("aws") && name.has("secret") || name.has("access") && is_aws_secret(text) {
+        return ("aws_secret_access_key", Rank::Shaped);
+    }
+    if (name.has("privatekey") || name.has("presharedkey")) && is_wireguard_key(text) {
+        return ("wireguard_private_key", Rank::Shaped);
+    }
+    let kind = match name.word {
+        NameWord::Key if name.has("privatekey") => "private_key",
+        NameWord::Key => "api_key",
+        NameWord::Token => "token",
+        NameWord::Secret => "secret",
+        NameWord::Password => "password",
+    };
+    (kind, Rank::Named)
+}
+
+fn is_aws_secret(text: &[u8]) -> bool {
+    find_aws_secret(text) == Some(0..text.len())
+}

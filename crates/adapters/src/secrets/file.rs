@@ -1,0 +1,197 @@
+//! Files: every byte is searched, and what is UTF-16 as the text it is.
+//!
+//! Nobody knows where in a file of data text stands, and some programs append UTF-16 to what was
+//! UTF-8 before. So the bytes are searched as they are and, from the first zero byte on, as
+//! UTF-16 of both orders as well: a letter of ASCII always has a zero byte there.
+
+use super::{Scanner, SecretHit};
+
+/// So many characters in a row that are not ASCII say no more than that some stood there. They
+/// are longer than what a rule looks across.
+const LONGEST_GAP: usize = 64;
+
+/// Whether the bytes are text in which a secret can be replaced where it stands. Where it cannot,
+/// hits tell kinds and lines, but their ranges may be those of a decoded text.
+#[must_use]
+pub(crate) fn is_text(bytes: &[u8]) -> bool {
+    memchr::memchr(0, bytes).is_none()
+}
+
+/// Finds secrets in a file in memory; see [`scan`](super::scan) and [`is_text`].
+#[must_use]
+pub(crate) fn scan_file(bytes: &[u8]) -> Vec<SecretHit> {
+    let mut scanner = FileScanner::new();
+    scanner.feed(bytes);
+    scanner.finish()
+}
+
+/// Finds the secrets of a file that comes block by block; the same ones as [`scan_file`].
+#[derive(Debug, Default)]
+pub(crate) struct FileScanner {
+    bytes: Scanner,
+    /// The readings as UTF-16, once there was a zero byte.
+    wide: Option<[Wide; 2]>,
+    /// The last byte, if the next one is the second of its pair.
+    odd: Option<u8>,
+}
+
+impl FileScanner {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next block.
+    pub(crate) fn feed(&mut self, block: &[u8]) {
+        self.bytes.feed(block);
+        let mut rest = block;
+        if let (Some(first), [second, after @ ..]) = (self.odd, rest) {
+            self.feed_wide(&[first, *second]);
+            rest = after;
+            self.odd = None;
+        }
+        let pairs = rest.len() & !1;
+        self.feed_wide(&rest[..pairs]);
+        self.odd = self.odd.or(rest.get(pairs).copied());
+    }
+
+    fn feed_wide(&mut self, mut pairs: &[u8]) {
+        if self.wide.is_none() {
+            let Some(zero) = memchr::memchr(0, pairs) else { return };
+            // What stands before holds no ASCII.
+            pairs = &pairs[zero & !1..];
+        }
+        let wide = self
+            .wide
+            .get_or_insert_with(|| [Wide::new(u16::from_le_bytes), Wide::new(u16::from_be_bytes)]);
+        wide.iter_mut().for_each(|reading| reading.feed(pairs));
+    }
+
+    /// Ends the file and returns every hit, those of the bytes first.
+    pub(crate) fn finish(self) -> Vec<SecretHit> {
+        let mut hits = self.bytes.finish();
+        for reading in self.wide.into_iter().flatten() {
+            hits.extend(reading.scanner.finish());
+        }
+        hits
+    }
+}
+
+/// Bytes read as UTF-16 in one of its two orders.
+#[derive(Debug)]
+struct Wide {
+    unit: fn([u8; 2]) -> u16,
+    scanner: Scanner,
+    /// Characters in a row that are not ASCII.
+    gap: usize,
+    text: String,
+}
+
+impl Wide {
+    fn new(unit: fn([u8; 2]) -> u16) -> Self {
+        Self { unit, scanner: Scanner::new(), gap: 0, text: String::new() }
+    }
+
+    fn feed(&mut self, pairs: &[u8]) {
+        for pair in pairs.chunks_exact(2) {
+            let unit = (self.unit)([pair[0], pair[1]]);
+            self.gap = if matches!(unit, 1..=0x7f) { 0 } else { self.gap + 1 };
+            if self.gap <= LONGEST_GAP {
+                // Half a character is no part of a secret.
+                self.text.push(char::from_u32(u32::from(unit)).unwrap_or('\u{fffd}'));
+            }
+        }
+        self.scanner.feed(self.text.as_bytes());
+        self.text.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A key in the shape that GitHub documents, with a body of no meaning.
+    fn key() -> String {
+        format!("ghp_{}", "aB3dE5gH7j".repeat(4).split_at(36).0)
+    }
+
+    fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(unit).collect()
+    }
+
+    fn found(bytes: &[u8]) -> Vec<(&'static str, u64)> {
+        let hits = scan_file(bytes);
+        for size in [1, 2, 3, 100, 1001, 1 << 20] {
+            let mut scanner = FileScanner::new();
+            bytes.chunks(size).for_each(|block| scanner.feed(block));
+            assert_eq!(scanner.finish(), hits, "blocks of {size}");
+        }
+        hits.into_iter().map(|hit| (hit.kind, hit.line)).collect()
+    }
+
+    #[test]
+    fn a_zero_byte_hides_nothing_wherever_it_stands() {
+        let text = format!("{}\ntoken: {}\n", "x ".repeat(10_000), key());
+        assert_eq!(found(text.as_bytes()), [("github_token", 2)]);
+        assert!(is_text(text.as_bytes()));
+        for zero in [0, 1, 100, 8191, 8192, text.len() - 1] {
+            let mut bytes = text.clone().into_bytes();
+            bytes[zero] = 0;
+            assert_eq!(found(&bytes), [("github_token", 2)], "{zero}");
+            assert!(!is_text(&bytes));
+        }
+    }
+
+    #[test]
+    fn a_key_in_the_middle_of_data_is_found() {
+        let picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01";
+        let bytes = [picture, &[0; 5000][..], key().as_bytes(), &[0, 1, 2, 0xff][..]].concat();
+        assert_eq!(found(&bytes), [("github_token", 3)]);
+        let glued = [&[0xff, 0x00][..], key().as_bytes(), &[0xfe]].concat();
+        assert_eq!(found(&glued), [("github_token", 1)]);
+    }
+
+    #[test]
+    fn the_tables_of_a_picture_are_no_secret() {
+        // The table that JPEG suggests for brightness, from the standard (K.3.3.2).
+        let table = b"\x16\x17\x18\x19\x1a%&'()*456789:CDEFGHIJSTUVWXYZcdefghijstuvwxyz\x83\x84";
+        assert_eq!(found(&[b"\xff\xd8\xff\xe0\0\x10JFIF\0", &table[..]].concat()), []);
+    }
+
+    #[test]
+    fn utf16_is_read_as_text() {
+        let key = key();
+        for before in ["", "\u{feff}", "a\n\u{feff}é\n", "日本語\n記\r\n𝕏\n"] {
+            let lines = before.matches('\n').count() as u64 + 1;
+            for (start, end) in [("", ""), ("token = ", "\n"), ("記", "録"), ("\"", "\"\n")] {
+                let text = format!("{before}{start}{key}{end}");
+                for unit in [u16::to_le_bytes, u16::to_be_bytes] {
+                    let bytes = utf16(&text, unit);
+                    assert_eq!(found(&bytes), [("github_token", lines)], "{text:?}");
+                    assert!(!is_text(&bytes));
+                }
+            }
+        }
+        // A password is known by its name only, which has to be read as well.
+        let login = utf16("user: ada\npassword: h7Gk2mQ9xV4\n", u16::to_le_bytes);
+        assert_eq!(found(&login).len(), 1);
+    }
+
+    #[test]
+    fn utf16_is_found_behind_other_text() {
+        for before in ["log\n", "odd\n\n"] {
+            for unit in [u16::to_le_bytes, u16::to_be_bytes] {
+                let bytes = [before.as_bytes(), &utf16(&format!("x {}\n", key()), unit)].concat();
+                let kinds: Vec<_> = found(&bytes).into_iter().map(|(kind, _)| kind).collect();
+                assert_eq!(kinds, ["github_token"], "{before:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn foreign_letters_in_between_are_many_or_few() {
+        for letters in [1, LONGEST_GAP - 1, LONGEST_GAP, LONGEST_GAP + 1, 5000] {
+            let text = format!("a\n{}{}{}\n", "漢".repeat(letters), key(), "字".repeat(letters));
+            assert_eq!(found(&utf16(&text, u16::to_be_bytes)), [("github_token", 2)], "{letters}");
+        }
+    }
+}
