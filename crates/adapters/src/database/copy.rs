@@ -1,0 +1,468 @@
+//! A consistent copy of a SQLite file that somebody else may be writing.
+//!
+//! The owner's files are only read as bytes: no lock is taken and no shared memory is mapped. The
+//! database, its write-ahead log and its rollback journal are copied together, and taken only if
+//! none of them changed meanwhile. The `-shm` file is left behind: it can be made again, and it
+//! means nothing to another process.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use fs_err as fs;
+use tempfile::TempDir;
+
+/// What the copy is called in its folder.
+pub(crate) const COPY_NAME: &str = "copy.sqlite";
+
+/// The database and what belongs to it, by what is appended to its name.
+const PARTS: [&str; 3] = ["", "-wal", "-journal"];
+
+const ATTEMPTS: u32 = 5;
+const FIRST_PAUSE: Duration = Duration::from_millis(30);
+
+/// File times move in steps of some milliseconds, so a write right after a write may not show.
+const CLOCK_STEP: Duration = Duration::from_millis(20);
+
+/// The most bytes of a database with its log that are copied.
+const MAX_BYTES: u64 = 8 << 30;
+
+/// The last bytes of a journal that names the journal of a transaction over several databases.
+const SUPER_JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+const MAX_SUPER_JOURNAL_NAME: u32 = 4096;
+
+/// A copy in a folder of its own, which goes when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Copy {
+    folder: TempDir,
+    file: PathBuf,
+}
+
+/// Why a database could not be copied.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CopyError {
+    /// It is not there.
+    #[error("there is no database at {path}")]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// It is a link, a folder or something stranger.
+    #[error("{path} is not a plain file")]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is larger than we copy.
+    #[error("{path} is larger than {limit_bytes} bytes")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The most that is copied.
+        limit_bytes: u64,
+    },
+    /// It changed every time.
+    #[error("{path} kept changing while it was copied")]
+    Busy {
+        /// The database.
+        path: PathBuf,
+    },
+    /// It could not be read, or the copy could not be written.
+    #[error("cannot copy {path}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+impl Copy {
+    /// Copies a database into a fresh folder below `scratch`.
+    pub(crate) fn take(db: &Path, scratch: &Path) -> Result<Self, CopyError> {
+        Self::take_limited(db, scratch, MAX_BYTES)
+    }
+
+    fn take_limited(db: &Path, scratch: &Path, limit_bytes: u64) -> Result<Self, CopyError> {
+        let failed = |source| CopyError::Io { path: scratch.to_owned(), source };
+        let folder = private_folder(scratch).map_err(failed)?;
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 {
+                std::thread::sleep(FIRST_PAUSE * 2_u32.pow(attempt - 1));
+            }
+            let before = Prints::of(db, limit_bytes)?;
+            if before.is_fresh(now(folder.path()).map_err(failed)?) {
+                continue;
+            }
+            if !copy_parts(db, folder.path(), &before, limit_bytes)? {
+                continue;
+            }
+            if Prints::of(db, limit_bytes)? == before {
+                let file = folder.path().join(COPY_NAME);
+                return Ok(Self { folder, file });
+            }
+        }
+        Err(CopyError::Busy { path: db.to_owned() })
+    }
+
+    /// Returns the folder that holds [`COPY_NAME`].
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns the copied database.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Returns the copied write-ahead log, if there is one.
+    pub(crate) fn wal(&self) -> Option<PathBuf> {
+        self.part("-wal")
+    }
+
+    /// Returns the copied rollback journal, if there is one. It is gone once the copy has been
+    /// read, because reading plays it back.
+    pub(crate) fn journal(&self) -> Option<PathBuf> {
+        self.part("-journal")
+    }
+
+    fn part(&self, suffix: &str) -> Option<PathBuf> {
+        let path = part_of(&self.file, suffix);
+        fs::symlink_metadata(&path).is_ok().then_some(path)
+    }
+
+    /// Keeps the folder under a name of the caller's choice.
+    pub(crate) fn keep_as(self, path: &Path) -> io::Result<()> {
+        let folder = self.folder.keep();
+        fs::rename(folder, path)
+    }
+}
+
+/// What shows whether a file was changed or replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Print {
+    len: u64,
+    modified: Option<SystemTime>,
+    /// Device, inode and time of change, where there are such.
+    identity: [i64; 4],
+}
+
+/// The prints of a database and of what belongs to it.
+#[derive(Debug, PartialEq, Eq)]
+struct Prints([Option<Print>; 3]);
+
+impl Prints {
+    fn of(db: &Path, limit_bytes: u64) -> Result<Self, CopyError> {
+        let mut prints = [None, None, None];
+        let mut total: u64 = 0;
+        for (print, suffix) in prints.iter_mut().zip(PARTS) {
+            let path = part_of(db, suffix);
+            let metadata = match fs::symlink_metadata(&path) {
+                Ok(metadata) => metadata,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(source) => return Err(CopyError::Io { path, source }),
+            };
+            if !metadata.is_file() {
+                return Err(CopyError::NotAFile { path });
+            }
+            total = total.saturating_add(metadata.len());
+            if total > limit_bytes {
+                return Err(CopyError::TooLarge { path, limit_bytes });
+            }
+            *print = Some(Print::of(&metadata));
+        }
+        if prints[0].is_none() {
+            return Err(CopyError::Missing { path: db.to_owned() });
+        }
+        Ok(Self(prints))
+    }
+
+    /// Says whether a file was written so lately that another write may not show in its time.
+    fn is_fresh(&self, now: Option<SystemTime>) -> bool {
+        let Some(now) = now else { return false };
+        self.0.iter().flatten().filter_map(|print| print.modified).any(|modified| {
+            let apart = now.duration_since(modified).unwrap_or_else(|error| error.duration());
+            apart < CLOCK_STEP
+        })
+    }
+}
+
+impl Print {
+    #[cfg(unix)]
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        // Only compared, so that the sign of a large number does not matter.
+        let identity = [
+            metadata.dev().cast_signed(),
+            metadata.ino().cast_signed(),
+            metadata.ctime(),
+            metadata.ctime_nsec(),
+        ];
+        Self { len: metadata.len(), modified: metadata.modified().ok(), identity }
+    }
+
+    #[cfg(not(unix))]
+    fn of(metadata: &std::fs::Metadata) -> Self {
+        Self { len: metadata.len(), modified: metadata.modified().ok(), identity: [0; 4] }
+    }
+}
+
+/// Asks the file system for the time, in the steps in which it stamps files.
+fn now(folder: &Path) -> io::Result<Option<SystemTime>> {
+    let path = folder.join("now");
+    fs::write(&path, b"now")?;
+    let modified = fs::symlink_metadata(&path)?.modified().ok();
+    fs::remove_file(&path)?;
+    Ok(modified)
+}
+
+/// Returns how many bytes a database has, with its log and its journal.
+pub(super) fn size_of(db: &Path) -> u64 {
+    let sizes = PARTS.iter().filter_map(|suffix| fs::symlink_metadata(part_of(db, suffix)).ok());
+    sizes.fold(0, |sum, metadata| sum.saturating_add(metadata.len()))
+}
+
+fn part_of(db: &Path, suffix: &str) -> PathBuf {
+    let mut name = db.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Copies all parts; returns false when one of them is no longer what it was.
+fn copy_parts(
+    db: &Path,
+    folder: &Path,
+    before: &Prints,
+    limit_bytes: u64,
+) -> Result<bool, CopyError> {
+    for (print, suffix) in before.0.iter().zip(PARTS) {
+        let to = folder.join(format!("{COPY_NAME}{suffix}"));
+        let from = part_of(db, suffix);
+        let failed = |source| CopyError::Io { path: from.clone(), source };
+        match fs::remove_file(&to) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        let Some(print) = print else { continue };
+        let source = match open_plain(&from) {
+            Ok(source) => source,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(source) => return Err(failed(source)),
+        };
+        if Print::of(&source.metadata().map_err(failed)?) != *print {
+            return Ok(false);
+        }
+        let mut target = create_private(&to).map_err(failed)?;
+        let copied = io::copy(&mut source.take(limit_bytes), &mut target).map_err(failed)?;
+        if copied != print.len {
+            return Ok(false);
+        }
+        if suffix == "-journal" {
+            drop(target);
+            disarm_journal(&to).map_err(failed)?;
+        }
+    }
+    Ok(true)
+}
+
+/// Opens a file that is no link; never waits, should it turn out to be a pipe.
+#[cfg(unix)]
+fn open_plain(path: &Path) -> io::Result<std::fs::File> {
+    use fs_err::os::unix::fs::OpenOptionsExt;
+    use rustix::fs::OFlags;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut options = fs::OpenOptions::new();
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    Ok(options.open(path)?.into_parts().0)
+}
+
+#[cfg(not(unix))]
+fn open_plain(path: &Path) -> io::Result<std::fs::File> {
+    Ok(fs::File::open(path)?.into_parts().0)
+}
+
+/// Creates a folder for its owner only.
+fn private_folder(scratch: &Path) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("database-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(PermissionsExt::from_mode(0o700));
+    }
+    builder.tempdir_in(scratch)
+}
+
+/// Creates a file for its owner only.
+fn create_private(path: &Path) -> io::Result<std::fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use fs_err::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    Ok(options.open(path)?.into_parts().0)
+}
+
+/// Takes the name of a super-journal out of a copied journal.
+///
+/// SQLite deletes the file that such a name points to, wherever it lies, once it has rolled back.
+/// As long as that file exists the transaction is not finished, and the journal is to be played
+/// back; otherwise it is finished, and the journal means nothing.
+fn disarm_journal(path: &Path) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().read(true).write(true).open(path)?;
+    let len = file.metadata()?.len();
+    let Some(tail_at) = len.checked_sub(16) else { return Ok(()) };
+    let mut tail = [0; 16];
+    file.seek(SeekFrom::Start(tail_at))?;
+    file.read_exact(&mut tail)?;
+    let [a, b, c, d, _, _, _, _, magic @ ..] = tail;
+    if magic != SUPER_JOURNAL_MAGIC {
+        return Ok(());
+    }
+    let name_len = u32::from_be_bytes([a, b, c, d]);
+    let mut unfinished = false;
+    if name_len <= MAX_SUPER_JOURNAL_NAME
+        && let Some(name_at) = tail_at.checked_sub(u64::from(name_len))
+    {
+        let mut name = Vec::new();
+        file.seek(SeekFrom::Start(name_at))?;
+        (&mut file).take(u64::from(name_len)).read_to_end(&mut name)?;
+        let name = String::from_utf8(name).unwrap_or_default();
+        unfinished = !name.contains('\0') && fs::symlink_metadata(Path::new(&name)).is_ok();
+    }
+    if !unfinished {
+        drop(file);
+        return fs::remove_file(path);
+    }
+    file.seek(SeekFrom::Start(len - 8))?;
+    file.write_all(&[0; 8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch() -> TempDir {
+        TempDir::new().unwrap()
+    }
+
+    #[test]
+    fn a_database_comes_with_its_log_and_journal_but_not_its_shared_memory() {
+        let (home, scratch) = (scratch(), scratch());
+        for (suffix, content) in [("", "a"), ("-wal", "bb"), ("-journal", "ccc"), ("-shm", "d")] {
+            fs::write(home.path().join(format!("x.sqlite{suffix}")), content).unwrap();
+        }
+        let copy = Copy::take(&home.path().join("x.sqlite"), scratch.path()).unwrap();
+        let mut names: Vec<_> = fs::read_dir(copy.folder())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["copy.sqlite", "copy.sqlite-journal", "copy.sqlite-wal"]);
+        assert_eq!(fs::read(copy.file()).unwrap(), b"a");
+        assert_eq!(fs::read(copy.wal().unwrap()).unwrap(), b"bb");
+        assert_eq!(fs::read(copy.journal().unwrap()).unwrap(), b"ccc");
+        assert_eq!(size_of(copy.file()), 6);
+        drop(copy);
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_copy_is_for_its_owner_only() {
+        use std::os::unix::fs::PermissionsExt;
+        let (home, scratch) = (scratch(), scratch());
+        let db = home.path().join("x");
+        fs::write(&db, "a").unwrap();
+        fs::set_permissions(&db, PermissionsExt::from_mode(0o444)).unwrap();
+        let copy = Copy::take(&db, scratch.path()).unwrap();
+        assert_eq!((copy.wal(), copy.journal()), (None, None));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(copy.folder()), 0o700);
+        assert_eq!(mode(copy.file()), 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_followed() {
+        let (home, scratch) = (scratch(), scratch());
+        let real = home.path().join("real");
+        fs::write(&real, "a").unwrap();
+        let link = home.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let error = Copy::take(&link, scratch.path()).unwrap_err();
+        assert!(matches!(error, CopyError::NotAFile { .. }), "{error}");
+        std::os::unix::fs::symlink(&real, home.path().join("real-wal")).unwrap();
+        let error = Copy::take(&real, scratch.path()).unwrap_err();
+        assert!(matches!(error, CopyError::NotAFile { .. }), "{error}");
+    }
+
+    #[test]
+    fn what_is_missing_or_too_large_is_said_so() {
+        let (home, scratch) = (scratch(), scratch());
+        let db = home.path().join("x");
+        let error = Copy::take(&db, scratch.path()).unwrap_err();
+        assert!(matches!(error, CopyError::Missing { .. }), "{error}");
+        fs::write(&db, "0123456789").unwrap();
+        fs::write(home.path().join("x-wal"), "0123456789").unwrap();
+        assert!(Copy::take_limited(&db, scratch.path(), 20).is_ok());
+        let error = Copy::take_limited(&db, scratch.path(), 19).unwrap_err();
+        assert!(matches!(error, CopyError::TooLarge { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_never_rests_is_busy() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let (home, scratch) = (scratch(), scratch());
+        let db = home.path().join("x");
+        fs::write(&db, "a").unwrap();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut count = 0_u64;
+                while !stop.load(Ordering::Relaxed) {
+                    count += 1;
+                    fs::write(&db, count.to_string()).unwrap();
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            let error = Copy::take(&db, scratch.path()).unwrap_err();
+            stop.store(true, Ordering::Relaxed);
+            assert!(matches!(error, CopyError::Busy { .. }), "{error}");
+        });
+        assert!(Copy::take(&db, scratch.path()).is_ok());
+    }
+
+    fn journal_naming(victim: &Path) -> Vec<u8> {
+        let name = victim.to_str().unwrap().as_bytes();
+        let mut journal = vec![7; 512];
+        journal.extend_from_slice(&1_u32.to_be_bytes());
+        journal.extend_from_slice(name);
+        journal.extend_from_slice(&u32::try_from(name.len()).unwrap().to_be_bytes());
+        let sum: u32 = name.iter().map(|byte| u32::from(*byte)).sum();
+        journal.extend_from_slice(&sum.to_be_bytes());
+        journal.extend_from_slice(&SUPER_JOURNAL_MAGIC);
+        journal
+    }
+
+    #[test]
+    fn a_journal_cannot_name_a_file_to_be_deleted() {
+        let (home, scratch) = (scratch(), scratch());
+        let (db, victim) = (home.path().join("x"), home.path().join("victim"));
+        fs::write(&db, "a").unwrap();
+        fs::write(&victim, "precious").unwrap();
+        let journal = journal_naming(&victim);
+        fs::write(home.path().join("x-journal"), &journal).unwrap();
+        let copy = Copy::take(&db, scratch.path()).unwrap();
+        let copied = fs::read(copy.folder().join("copy.sqlite-journal")).unwrap();
+        assert_eq!(copied.len(), journal.len());
+        assert!(copied.ends_with(&[0; 8]));
+
+        fs::remove_file(&victim).unwrap();
+        let copy = Copy::take(&db, scratch.path()).unwrap();
+        assert!(!fs::exists(copy.folder().join("copy.sqlite-journal")).unwrap());
+        assert_eq!(fs::read(home.path().join("x-journal")).unwrap(), journal);
+    }
+}

@@ -1,0 +1,634 @@
+//! The other process: opens a foreign database and answers one request.
+//!
+//! A poisoned file may take this process over, so it is given little: no environment, a folder with
+//! a copy in it, and limits on memory, time, files and processes. It is no jail: the process runs as
+//! the same user, who can read and write what is theirs. What keeps that from mattering is that
+//! SQLite is set to trust nothing that the file says, and that only plain columns of ordinary tables
+//! are read.
+
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Component, Path};
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
+use zeroize::Zeroizing;
+
+use super::copy::size_of;
+use super::wire::{
+    Ask, FaultKind, MAX_REQUEST_BYTES, Put, Read as TableRead, ReplyWriter, Request,
+};
+
+/// The one argument with which the program is started to serve databases.
+pub const SERVE_ARGUMENT: &str = "serve-database";
+
+/// Older ones overflow on a poisoned full-text index.
+const OLDEST_SQLITE: i32 = 3_053_002;
+const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= OLDEST_SQLITE, "SQLite is too old");
+
+/// Larger files are read without being checked first, because the check reads every page.
+const MAX_CHECKED_BYTES: u64 = 256 << 20;
+
+/// What files may become longer by, beyond what there is already.
+const SPARE_FILE_BYTES: u64 = 64 << 20;
+/// SQLite needs a handful: the database, its log, its shared memory, files to sort with.
+#[cfg(unix)]
+const MAX_OPEN_FILES: u64 = 64;
+
+const MAX_TABLES: usize = 4_096;
+const MAX_COLUMNS: usize = 256;
+
+/// The tables that may be written, with their key, value and time columns.
+const WRITABLE: [(&str, &str, &str, &str); 1] =
+    [("config_machine_state", "state_key", "value_json", "updated_at_ms")];
+
+/// Why the request could not be answered at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The limits could not be set, so nothing was opened.
+    #[error("cannot limit what this process may use")]
+    Limits(#[source] io::Error),
+    /// The request could not be read.
+    #[error("cannot read the request")]
+    Request(#[source] io::Error),
+    /// The request is not one.
+    #[error("the request is not understood")]
+    Malformed(#[source] serde_json::Error),
+    /// The answer could not be written.
+    #[error("cannot write the answer")]
+    Answer(#[source] io::Error),
+}
+
+/// Answers one request about a database in the current folder; what the program does when it is
+/// started with [`SERVE_ARGUMENT`].
+///
+/// Limits what the whole process may use first, so nothing else may go on in it.
+pub fn serve_database(input: impl Read, output: impl Write) -> Result<(), ServeError> {
+    limit_process().map_err(ServeError::Limits)?;
+    let folder = Path::new(".");
+    let (request, request_bytes) = request_of(input)?;
+    let size = size_of(&folder.join(&request.file));
+    let most = size.saturating_add(SPARE_FILE_BYTES).saturating_add(request_bytes);
+    limit_files(most).map_err(ServeError::Limits)?;
+    reply(folder, &request, output)
+}
+
+/// Limits everything that does not depend on the request.
+#[cfg(unix)]
+fn limit_process() -> io::Result<()> {
+    use rustix::process::Resource;
+    limit(Resource::As, 1 << 30)?;
+    limit(Resource::Cpu, 60)?;
+    limit(Resource::Core, 0)?;
+    limit(Resource::Nofile, MAX_OPEN_FILES)?;
+    // The number is that of all processes of the user: with 0, this one can start no other.
+    limit(Resource::Nproc, 0)
+}
+
+/// Limits how long files may become: playing back a log or a journal writes into the copy.
+#[cfg(unix)]
+fn limit_files(most_bytes: u64) -> io::Result<()> {
+    limit(rustix::process::Resource::Fsize, most_bytes)
+}
+
+#[cfg(unix)]
+fn limit(resource: rustix::process::Resource, most: u64) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let most = getrlimit(resource).maximum.map_or(most, |known| known.min(most));
+    match setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }) {
+        Ok(()) => Ok(()),
+        // Not every system knows these.
+        Err(rustix::io::Errno::INVAL) if matches!(resource, Resource::As | Resource::Nproc) => {
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn limit_process() -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn limit_files(_most_bytes: u64) -> io::Result<()> {
+    Ok(())
+}
+
+/// Answers one request about a database in a folder, without limits.
+#[cfg(test)]
+pub(super) fn answer(
+    folder: &Path,
+    input: impl Read,
+    output: impl Write,
+) -> Result<(), ServeError> {
+    reply(folder, &request_of(input)?.0, output)
+}
+
+/// Reads the request, and says how long it is.
+fn request_of(input: impl Read) -> Result<(Request, u64), ServeError> {
+    let mut bytes = Zeroizing::new(Vec::new());
+    input.take(MAX_REQUEST_BYTES).read_to_end(&mut bytes).map_err(ServeError::Request)?;
+    let request = serde_json::from_slice(&bytes).map_err(ServeError::Malformed)?;
+    Ok((request, bytes.len() as u64))
+}
+
+fn reply(folder: &Path, request: &Request, output: impl Write) -> Result<(), ServeError> {
+    let mut reply = ReplyWriter::new(BufWriter::with_capacity(64 << 10, output));
+    match run(folder, request, &mut reply) {
+        Ok(()) => reply.end(),
+        Err(Stop::Output(error)) => Err(error),
+        Err(Stop::Fault(kind, text)) => reply.error(kind, &text),
+    }
+    .map_err(ServeError::Answer)
+}
+
+/// Why an answer stopped.
+enum Stop {
+    Fault(FaultKind, String),
+    Output(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<rusqlite::Error> for Stop {
+    fn from(error: rusqlite::Error) -> Self {
+        let kind = match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => FaultKind::Damaged,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => FaultKind::Busy,
+            _ => FaultKind::Failed,
+        };
+        Self::Fault(kind, error.to_string())
+    }
+}
+
+fn fault(kind: FaultKind, text: impl Into<String>) -> Stop {
+    Stop::Fault(kind, text.into())
+}
+
+fn run<W: Write>(folder: &Path, request: &Request, reply: &mut ReplyWriter<W>) -> Result<(), Stop> {
+    if rusqlite::version_number() < OLDEST_SQLITE {
+        return Err(fault(FaultKind::Refused, "the SQLite library is too old"));
+    }
+    let mut parts = Path::new(&request.file).components();
+    if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
+        return Err(fault(FaultKind::Refused, "the database is not in this folder"));
+    }
+    let path = folder.join(&request.file);
+    match &request.ask {
+        Ask::Tables => tables(&open_for_reading(&path)?, reply),
+        Ask::Rows(read) => rows(&open_for_reading(&path)?, &path, read, reply),
+        Ask::Put(changes) => put(&path, changes, reply),
+    }
+}
+
+/// Opens a copy. It can be written so that a log or a journal beside it can be played back; SQL
+/// cannot write it.
+fn open_for_reading(path: &Path) -> Result<Connection, Stop> {
+    let connection = open(path)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection)
+}
+
+fn open(path: &Path) -> Result<Connection, Stop> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_PRIVATE_CACHE;
+    let connection = Connection::open_with_flags(path, flags)?;
+    for (setting, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
+        // A column that is not there must not turn into a text.
+        (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DDL, false),
+    ] {
+        connection.set_db_config(setting, on)?;
+    }
+    for (limit, most) in [
+        (Limit::SQLITE_LIMIT_LENGTH, 128 << 20),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+        (Limit::SQLITE_LIMIT_COLUMN, 1_000),
+        (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
+        (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 10),
+        (Limit::SQLITE_LIMIT_VDBE_OP, 250_000),
+        (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000),
+        (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 8),
+        (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+    ] {
+        connection.set_limit(limit, most)?;
+    }
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    // Answers the size that was set, as a row.
+    connection.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(())).or_else(no_rows)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "cache_size", -8_192)?;
+    // Checks are expressions of the file's; reading does not need them, nor does looking it over.
+    connection.pragma_update(None, "ignore_check_constraints", true)?;
+    Ok(connection)
+}
+
+fn no_rows(error: rusqlite::Error) -> Result<(), rusqlite::Error> {
+    match error {
+        rusqlite::Error::QueryReturnedNoRows => Ok(()),
+        other => Err(other),
+    }
+}
+
+fn tables<W: Write>(connection: &Connection, reply: &mut ReplyWriter<W>) -> Result<(), Stop> {
+    let mut names = Vec::new();
+    let mut statement =
+        connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        if names.len() == MAX_TABLES {
+            return Err(fault(FaultKind::Refused, "too many tables"));
+        }
+        // A name that is not UTF-8 is none that we could ask for.
+        if let Ok(name) = row.get::<_, String>(0) {
+            names.push(name);
+        }
+    }
+    drop(found);
+    reply.header(2)?;
+    for name in names {
+        if !is_ordinary(connection, &name)? {
+            continue;
+        }
+        for column in columns_of(connection, &name)? {
+            reply.row()?;
+            reply.text(name.as_bytes())?;
+            reply.text(column.name.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+fn rows<W: Write>(
+    connection: &Connection,
+    path: &Path,
+    read: &TableRead,
+    reply: &mut ReplyWriter<W>,
+) -> Result<(), Stop> {
+    let plan = Plan::of(connection, read)?;
+    check(connection, path, &read.table)?;
+    reply.header(plan.present.len())?;
+    if plan.impossible {
+        return Ok(());
+    }
+    check_is_plain(connection, &plan, read)?;
+    let mut statement = connection.prepare(&plan.sql)?;
+    bind_filter(&mut statement, read)?;
+    let mut found = statement.raw_query();
+    while let Some(row) = found.next()? {
+        send_row(row, &plan.present, reply)?;
+    }
+    Ok(())
+}
+
+fn bind_filter(
+    statement: &mut rusqlite::Statement<'_>,
+    read: &TableRead,
+) -> Result<(), rusqlite::Error> {
+    read.filter.as_ref().map_or(Ok(()), |(_, text)| statement.raw_bind_parameter(1, text))
+}
+
+fn send_row<W: Write>(
+    row: &Row<'_>,
+    present: &[bool],
+    reply: &mut ReplyWriter<W>,
+) -> Result<(), Stop> {
+    reply.row()?;
+    let mut at = 0;
+    for is_present in present {
+        if !is_present {
+            reply.null()?;
+            continue;
+        }
+        match row.get_ref(at)? {
+            ValueRef::Null => reply.null(),
+            ValueRef::Integer(number) => reply.integer(number),
+            ValueRef::Real(number) => reply.real(number),
+            ValueRef::Text(text) => reply.text(text),
+            ValueRef::Blob(bytes) => reply.blob(bytes),
+        }?;
+        at += 1;
+    }
+    Ok(())
+}
+
+/// A read that has been held against the table.
+struct Plan {
+    sql: String,
+    /// For every asked column whether the table has it.
+    present: Vec<bool>,
+    /// Nothing can be found: no asked column is there, or the one to filter by is not.
+    impossible: bool,
+}
+
+impl Plan {
+    fn of(connection: &Connection, read: &TableRead) -> Result<Self, Stop> {
+        if read.columns.len() > MAX_COLUMNS || read.order_by.len() > MAX_COLUMNS {
+            return Err(fault(FaultKind::Refused, "too many columns"));
+        }
+        if !is_ordinary(connection, &read.table)? {
+            return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table"));
+        }
+        let columns = columns_of(connection, &read.table)?;
+        let table = quoted(&read.table);
+        let find =
+            |name: &str| columns.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+        let mut selected = Vec::new();
+        let mut present = Vec::new();
+        for name in &read.columns {
+            let is_present = match find(name) {
+                Some(column) if column.generated => {
+                    return Err(fault(FaultKind::NotOrdinary, "a generated column"));
+                }
+                Some(_) => true,
+                None => is_rowid(connection, &table, name),
+            };
+            if is_present {
+                selected.push(format!("{table}.{}", quoted(name)));
+            }
+            present.push(is_present);
+        }
+        let mut impossible = selected.is_empty();
+        let mut sql = format!("SELECT {} FROM main.{table}", selected.join(", "));
+        if let Some((name, _)) = &read.filter {
+            impossible |= find(name).is_none_or(|column| column.generated);
+            sql.push_str(&format!(" WHERE {table}.{} = ?1", quoted(name)));
+        }
+        let order: Vec<String> = read
+            .order_by
+            .iter()
+            .filter(|name| match find(name) {
+                Some(column) => !column.generated,
+                None => is_rowid(connection, &table, name),
+            })
+            .map(|name| format!("{table}.{} COLLATE BINARY", quoted(name)))
+            .collect();
+        if !order.is_empty() {
+            sql.push_str(" ORDER BY ");
+            sql.push_str(&order.join(", "));
+        }
+        Ok(Self { sql, present, impossible })
+    }
+}
+
+/// Says whether a name is a plain table; no name at all is an error of its own.
+///
+/// Asks the schema itself, because the pragmas that know start the modules of virtual tables.
+fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
+    let mut statement = connection.prepare_cached(
+        "SELECT type, rootpage, sql FROM sqlite_schema \
+         WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')",
+    )?;
+    let mut found = statement.query([table])?;
+    let Some(row) = found.next()? else {
+        return Err(fault(FaultKind::NoTable, table));
+    };
+    let kind = row.get_ref(0)?.as_str().unwrap_or_default().to_owned();
+    let page = row.get_ref(1)?.as_i64().unwrap_or_default();
+    let sql = row.get_ref(2)?.as_str().unwrap_or_default();
+    let begins = sql.get(..12).is_some_and(|begin| begin.eq_ignore_ascii_case("CREATE TABLE"));
+    let plain = kind == "table" && page > 1 && begins;
+    // Two of one name are not SQLite's doing.
+    Ok(plain && found.next()?.is_none())
+}
+
+struct Column {
+    name: String,
+    generated: bool,
+}
+
+fn columns_of(connection: &Connection, table: &str) -> Result<Vec<Column>, Stop> {
+    let mut columns = Vec::new();
+    let mut statement =
+        connection.prepare_cached("SELECT name, hidden FROM pragma_table_xinfo(?1, 'main')")?;
+    let mut found = statement.query([table])?;
+    while let Some(row) = found.next()? {
+        let Ok(name) = row.get::<_, String>(0) else { continue };
+        columns.push(Column { name, generated: row.get::<_, i64>(1)? != 0 });
+    }
+    Ok(columns)
+}
+
+/// Says whether a name that is no column stands for the row's number.
+fn is_rowid(connection: &Connection, table: &str, name: &str) -> bool {
+    name.eq_ignore_ascii_case("rowid")
+        && connection.prepare(&format!("SELECT {table}.rowid FROM main.{table}")).is_ok()
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Looks over the pages of the table before they are read.
+fn check(connection: &Connection, path: &Path, table: &str) -> Result<(), Stop> {
+    let size = fs_err::symlink_metadata(path).map_or(0, |metadata| metadata.len());
+    if size > MAX_CHECKED_BYTES {
+        return Ok(());
+    }
+    let mut statement =
+        connection.prepare(&format!("PRAGMA main.quick_check({})", quoted(table)))?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        match row.get_ref(0)?.as_str() {
+            Ok("ok") => {}
+            Ok(problem) => return Err(fault(FaultKind::Damaged, problem)),
+            Err(_) => return Err(fault(FaultKind::Damaged, "it does not pass a check")),
+        }
+    }
+    Ok(())
+}
+
+/// Looks at the program that SQLite made of the read: it may open tables and read columns, and may
+/// not call functions, run triggers or enter virtual tables, whatever the schema says.
+fn check_is_plain(connection: &Connection, plan: &Plan, read: &TableRead) -> Result<(), Stop> {
+    let mut statement = connection.prepare(&format!("EXPLAIN {}", plan.sql))?;
+    bind_filter(&mut statement, read)?;
+    let mut found = statement.raw_query();
+    while let Some(row) = found.next()? {
+        let opcode = row.get_ref(1)?.as_str().unwrap_or_default();
+        let virtual_table = opcode
+            .strip_prefix('V')
+            .is_some_and(|rest| rest.chars().next().is_some_and(|char| char.is_ascii_uppercase()));
+        if virtual_table || matches!(opcode, "Function" | "PureFunc" | "Program") {
+            return Err(fault(FaultKind::NotOrdinary, "not a plain read"));
+        }
+    }
+    Ok(())
+}
+
+/// Puts rows into a live database that nobody else has open, in one transaction.
+fn put<W: Write>(path: &Path, changes: &[Put], reply: &mut ReplyWriter<W>) -> Result<(), Stop> {
+    let is_known =
+        |it: &Put| WRITABLE.contains(&(&*it.table, &*it.key.0, &*it.value.0, &*it.stamp.0));
+    if !changes.iter().all(is_known) {
+        return Err(fault(FaultKind::Refused, "this table is not written"));
+    }
+    let connection = open(path)?;
+    connection.busy_timeout(std::time::Duration::ZERO)?;
+    // Every user of a database in WAL mode holds a lock on it as long as it is open; with this
+    // mode, ours must be the only one. In other modes a user that rests holds no lock.
+    connection.pragma_update_and_check(None, "locking_mode", "exclusive", |_| Ok(()))?;
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if !mode.eq_ignore_ascii_case("wal") {
+        return Err(fault(FaultKind::NotWal, mode));
+    }
+    connection.execute_batch("BEGIN EXCLUSIVE")?;
+    for change in changes {
+        put_within(&connection, change)?;
+    }
+    verify(&connection, changes)?;
+    // From here on nobody can say that nothing was written.
+    let unsure = |stop| match stop {
+        Stop::Fault(_, text) => Stop::Fault(FaultKind::Unverified, text),
+        output @ Stop::Output(_) => output,
+    };
+    connection.execute_batch("COMMIT").map_err(|error| unsure(error.into()))?;
+    verify(&connection, changes).map_err(unsure)?;
+    reply.header(0)?;
+    Ok(())
+}
+
+/// Reads back what was put, and looks over the tables.
+fn verify(connection: &Connection, changes: &[Put]) -> Result<(), Stop> {
+    for change in changes {
+        let present = present_value(connection, change)?;
+        if present.as_deref().map(String::as_str) != Some(&*change.value.1) {
+            return Err(fault(FaultKind::Failed, "a row does not read back as it was put"));
+        }
+        let check = format!("PRAGMA main.quick_check({})", quoted(&change.table));
+        let verdict: String = connection.query_row(&check, [], |row| row.get(0))?;
+        if verdict != "ok" {
+            return Err(fault(FaultKind::Damaged, verdict));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the value that a row has now.
+fn present_value(connection: &Connection, change: &Put) -> Result<Option<Zeroizing<String>>, Stop> {
+    let (table, key, value) =
+        (quoted(&change.table), quoted(&change.key.0), quoted(&change.value.0));
+    let select = format!("SELECT {value} FROM main.{table} WHERE {key} = ?1");
+    let present = connection
+        .query_row(&select, [&change.key.1], |row| row.get::<_, String>(0).map(Zeroizing::new));
+    match present {
+        Ok(text) => Ok(Some(text)),
+        Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn put_within(connection: &Connection, change: &Put) -> Result<(), Stop> {
+    let table = quoted(&change.table);
+    let (key, value, stamp) =
+        (quoted(&change.key.0), quoted(&change.value.0), quoted(&change.stamp.0));
+    if !is_ordinary(connection, &change.table)? {
+        return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table"));
+    }
+    let triggers: i64 = connection.query_row(
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE",
+        [&change.table],
+        |row| row.get(0),
+    )?;
+    if triggers != 0 {
+        return Err(fault(FaultKind::Refused, "the table has triggers"));
+    }
+    let present = present_value(connection, change)?;
+    if present.as_deref().map(String::as_str) != change.expected.as_deref() {
+        return Err(fault(FaultKind::Changed, "the row is no longer what it was"));
+    }
+    let sql = if present.is_some() {
+        format!("UPDATE main.{table} SET {value} = ?2, {stamp} = ?3 WHERE {key} = ?1")
+    } else {
+        format!("INSERT INTO main.{table} ({key}, {value}, {stamp}) VALUES (?1, ?2, ?3)")
+    };
+    let changed = connection.execute(&sql, (&change.key.1, &change.value.1, change.stamp.1))?;
+    if changed != 1 {
+        return Err(fault(FaultKind::Failed, "no row was written"));
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use rustix::process::{Resource, getrlimit};
+
+    use super::*;
+
+    #[test]
+    #[ignore = "limits the process that it runs in; another test starts it in one of its own"]
+    fn in_a_process_of_its_own() {
+        limit_process().unwrap();
+        limit_files(1_000).unwrap();
+        let limits = [
+            (Resource::Nofile, 64),
+            (Resource::Nproc, 0),
+            (Resource::Fsize, 1_000),
+            (Resource::Cpu, 60),
+            (Resource::Core, 0),
+        ];
+        for (resource, most) in limits {
+            let limit = getrlimit(resource);
+            assert_eq!((limit.current, limit.maximum), (Some(most), Some(most)), "{resource:?}");
+        }
+        let opened: Vec<_> = (0..100).map_while(|_| fs_err::File::open("/dev/null").ok()).collect();
+        assert!(opened.len() < 64, "{}", opened.len());
+    }
+
+    #[test]
+    #[ignore = "limits the process that it runs in; another test starts it in one of its own"]
+    fn in_a_process_of_its_own_beside_a_database() {
+        let request = r#"{"file":"x","ask":{"rows":{"table":"t","columns":["n"],"order_by":["n"],"filter":null}}}"#;
+        let mut output = Vec::new();
+        serve_database(request.as_bytes(), &mut output).unwrap();
+        assert_eq!(output, b"H\x01\0\0\0Ri\x01\0\0\0\0\0\0\0Ri\x02\0\0\0\0\0\0\0E");
+    }
+
+    fn run_alone(test: &str, folder: &Path) {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "--test-threads=1"])
+            .arg(format!("database::serve::tests::{test}"))
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    }
+
+    #[test]
+    fn the_process_may_use_little() {
+        run_alone("in_a_process_of_its_own", Path::new("/"));
+    }
+
+    #[test]
+    fn that_little_is_enough_for_a_database_with_a_log() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let owner = Connection::open(folder.path().join("x")).unwrap();
+        let sql = "PRAGMA journal_mode = WAL; CREATE TABLE t(n); INSERT INTO t VALUES (2), (1);";
+        owner.execute_batch(sql).unwrap();
+        run_alone("in_a_process_of_its_own_beside_a_database", folder.path());
+    }
+}
