@@ -1,0 +1,89 @@
+//! OpenClaw, in the shapes of both generations: JSON files and one index database per agent
+//! (`gen-3`, until mid-2026), and one database for everything around the workspace (`gen-9`).
+
+mod check;
+mod config;
+mod credentials;
+mod discover;
+mod facts;
+mod identity;
+mod index;
+mod install;
+mod layout;
+mod memory;
+mod principals;
+mod prose;
+mod read;
+mod sessions;
+mod write;
+
+use std::path::Path;
+
+use uuid::Uuid;
+
+use crate::adapter::{
+    Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Sink, Unchanged,
+};
+use crate::check::Check;
+use crate::ids::Namespaces;
+use crate::plan::{Plan, PlanError, PlanOptions};
+use crate::source::SnapshotSource;
+
+/// The runtime's name, in records, manifests and paths.
+pub(crate) const RUNTIME: &str = "openclaw";
+
+/// The namespaces of its ids.
+pub(crate) const NAMESPACES: Namespaces = Namespaces {
+    records: Uuid::from_bytes(*b"openclaw-alf-ns1"),
+    agents: Uuid::from_bytes(*b"alf-agent-id-ns1"),
+};
+
+/// The adapter.
+pub(crate) struct OpenClaw;
+
+impl Adapter for OpenClaw {
+    fn runtime(&self) -> &'static str {
+        RUNTIME
+    }
+
+    fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {
+        discover::discover(machine)
+    }
+
+    fn locate(&self, machine: &Machine, workspace: &Path) -> FoundAgent {
+        discover::locate(machine, workspace)
+    }
+
+    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
+        check::check(machine, agent)
+    }
+
+    fn is_unchanged(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Option<Unchanged>, ReadError> {
+        read::is_unchanged(machine, agent, options)
+    }
+
+    fn read(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reading, ReadError> {
+        read::read(machine, agent, options, sink)
+    }
+
+    fn plan(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        write::plan(machine, source, target, options)
+    }
+}

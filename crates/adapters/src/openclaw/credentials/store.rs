@@ -1,0 +1,352 @@
+//! The way back: opened credentials into the store that the program reads.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anemone_format::{Credential, Moment};
+use fs_err as fs;
+use serde_json::value::RawValue;
+use zeroize::Zeroizing;
+
+use super::{
+    AGENT_DATABASE, Fields, InstallDatabase, PROFILES_FILE, STATE_DATABASE, STATE_KEY, STATE_TABLE,
+    agent_folder, own_store, read_below, state_text, unreadable,
+};
+use crate::adapter::{FoundAgent, Machine, Warning};
+use crate::database::{Copy, CopyError, DatabaseError, Put, put_rows};
+use crate::plan::{Restore, RestoreError};
+
+/// The row that says where the shared store is; without it the program looks in the agent's own
+/// database.
+const LOCATION_KEY: &str = "auth.sharedStore";
+const LOCATION: &str = r#"{"location":"state-db"}"#;
+
+/// What to do about a profile that the store has already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::openclaw) enum OnExisting {
+    /// Leave it.
+    Keep,
+    /// Replace it.
+    Replace,
+}
+
+/// What would become of a store.
+pub(in crate::openclaw) struct StoreChange {
+    /// The file or the database.
+    pub(in crate::openclaw) path: PathBuf,
+    /// Whether it is a database.
+    pub(in crate::openclaw) is_database: bool,
+    /// Profiles that come new.
+    pub(in crate::openclaw) added: Vec<String>,
+    /// Profiles that are replaced.
+    pub(in crate::openclaw) replaced: Vec<String>,
+    /// Profiles that stay as they are, though one of that name was to be put.
+    pub(in crate::openclaw) kept: Vec<String>,
+    /// Whether the program has yet to be told that this is the store it should read.
+    names_store: bool,
+    old: Option<Zeroizing<String>>,
+    new: Zeroizing<String>,
+}
+
+impl fmt::Debug for StoreChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreChange")
+            .field("path", &self.path)
+            .field("added", &self.added)
+            .field("replaced", &self.replaced)
+            .field("kept", &self.kept)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Restore for StoreChange {
+    fn restore(&self, machine: &Machine, now: &Moment) -> Result<(), RestoreError> {
+        apply_store(machine, self, now).map_err(|error| RestoreError(Box::new(error)))
+    }
+}
+
+/// Why a store could not be changed. It is then as it was, unless the error says otherwise.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::openclaw) enum ApplyStoreError {
+    /// It is not what was planned for.
+    #[error("{path} has changed since the plan was made")]
+    Changed {
+        /// The store.
+        path: PathBuf,
+    },
+    /// Another program has it open.
+    #[error("{path} is open in another program")]
+    Busy {
+        /// The store.
+        path: PathBuf,
+    },
+    /// A file could not be read or written.
+    #[error("cannot write {path}")]
+    Io {
+        /// The store.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The database could not be changed.
+    #[error("cannot write {path}")]
+    Database {
+        /// The store.
+        path: PathBuf,
+        /// The cause.
+        source: DatabaseError,
+    },
+    /// Nobody can say whether the change was made, or whether it is whole.
+    #[error("{path} may not be whole; it lies as it was, secrets included, in {backup}")]
+    Unverified {
+        /// The store.
+        path: PathBuf,
+        /// The folder with a copy of it.
+        backup: PathBuf,
+        /// The cause.
+        source: DatabaseError,
+    },
+    /// The copy that was made before the change is no longer needed, and could not be removed.
+    #[error("{backup} holds secrets and is no longer needed, but could not be removed")]
+    Backup {
+        /// The folder with the copy.
+        backup: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+/// Plans how opened credentials go into the store that the target's program reads; each secret is
+/// the JSON of a profile, as it was read.
+pub(in crate::openclaw) fn plan_store(
+    machine: &Machine,
+    target: &FoundAgent,
+    opened: &[(Credential, Zeroizing<Vec<u8>>)],
+    on_existing: OnExisting,
+) -> Result<StoreChange, Warning> {
+    let install = target.install.as_deref();
+    let (Some(install), Some(folder)) = (install, agent_folder(&target.alias)) else {
+        let message = "there is no install to put credentials into".to_owned();
+        return Err(Warning { code: "credentials_no_store", path: None, message });
+    };
+    let state = install.join(STATE_DATABASE);
+    let failed = |error: &dyn fmt::Display| unreadable(&state, &error.to_string());
+    let database = InstallDatabase::open(machine, &state).map_err(|error| failed(&error))?;
+    let (path, old) = if let Some(database) = &database {
+        (state.clone(), state_text(database, STATE_KEY).map_err(|error| failed(&error))?)
+    } else {
+        let path = install.join(folder.join(PROFILES_FILE));
+        let old = read_below(install, &folder.join(PROFILES_FILE));
+        let old = old.map_err(|error| unreadable(&path, &error.to_string()))?;
+        (path, old)
+    };
+    let names_store = match &database {
+        Some(database) => !is_store_named(machine, database, &install.join(folder))?,
+        None => false,
+    };
+    let is_database = database.is_some();
+    let mut change = StoreChange {
+        path,
+        is_database,
+        added: Vec::new(),
+        replaced: Vec::new(),
+        kept: Vec::new(),
+        names_store,
+        old,
+        new: Zeroizing::new(String::new()),
+    };
+    change.merge(opened, on_existing)?;
+    Ok(change)
+}
+
+/// Says whether the program knows that its profiles are in the state database. Profiles that it
+/// keeps in the agent's database would be hidden by telling it so; then nothing is planned.
+fn is_store_named(
+    machine: &Machine,
+    state: &InstallDatabase,
+    agent_folder: &Path,
+) -> Result<bool, Warning> {
+    let odd = |what: &str| unreadable(state.path(), what);
+    let failed = |error: DatabaseError| odd(&error.to_string());
+    if let Some(location) = state_text(state, LOCATION_KEY).map_err(failed)? {
+        let is_here = location.contains("state-db");
+        return if is_here { Ok(true) } else { Err(odd("it is not the store in use")) };
+    }
+    let own = InstallDatabase::open(machine, &agent_folder.join(AGENT_DATABASE)).map_err(failed)?;
+    match own.map_or(Ok(None), |own| own_store(&own)).map_err(failed)? {
+        Some(_) => Err(odd("the agent keeps profiles in its own database")),
+        None => Ok(false),
+    }
+}
+
+impl StoreChange {
+    /// Returns true when applying it would change nothing.
+    pub(in crate::openclaw) fn is_empty(&self) -> bool {
+        !self.has_profiles() && !self.names_store
+    }
+
+    fn has_profiles(&self) -> bool {
+        !self.added.is_empty() || !self.replaced.is_empty()
+    }
+
+    fn merge(
+        &mut self,
+        opened: &[(Credential, Zeroizing<Vec<u8>>)],
+        on_existing: OnExisting,
+    ) -> Result<(), Warning> {
+        let old = self.old.take();
+        let odd = |what: &str| unreadable(&self.path, what);
+        let text = old.as_deref().map_or(r#"{"version":1,"profiles":{}}"#, String::as_str);
+        let fields: Fields<'_> =
+            serde_json::from_str(text).map_err(|_| odd("the store is not a JSON object"))?;
+        let nested = fields.get("profiles").is_some();
+        let mut profiles = match fields.get("profiles") {
+            Some(profiles) => serde_json::from_str::<Fields<'_>>(profiles.get())
+                .map_err(|_| odd("its profiles are not a JSON object"))?,
+            None => serde_json::from_str(text).map_err(|_| odd("the store is not an object"))?,
+        };
+        for (credential, secret) in opened {
+            let id = credential.label.clone().unwrap_or_else(|| credential.service.clone());
+            let profile = serde_json::from_slice::<&RawValue>(secret)
+                .ok()
+                .filter(|profile| profile.get().starts_with('{'))
+                .ok_or_else(|| odd("an opened credential is not an auth profile"))?;
+            match profiles.0.iter_mut().find(|(known, _)| *known == id) {
+                None => {
+                    profiles.0.push((Cow::Owned(id.clone()), profile));
+                    self.added.push(id);
+                }
+                Some(_) if on_existing == OnExisting::Keep => self.kept.push(id),
+                Some((_, known)) if known.get() == profile.get() => self.kept.push(id),
+                Some((_, known)) => {
+                    *known = profile;
+                    self.replaced.push(id);
+                }
+            }
+        }
+        let inner = written(&profiles.0, None);
+        self.new = if nested { written(&fields.0, Some(&inner)) } else { inner };
+        self.old = old;
+        Ok(())
+    }
+}
+
+/// Writes an object, with another text for `profiles` where one is given.
+fn written(fields: &[(Cow<'_, str>, &RawValue)], profiles: Option<&str>) -> Zeroizing<String> {
+    let value = |name: &str, value: &RawValue| match profiles {
+        Some(profiles) if name == "profiles" => profiles.len(),
+        _ => value.get().len(),
+    };
+    // Enough room from the start, so that no copy of a secret is left behind by growing.
+    let room: usize = fields.iter().map(|(name, raw)| name.len() * 6 + value(name, raw) + 4).sum();
+    let mut text = Zeroizing::new(String::with_capacity(room + 2));
+    for (position, (name, raw)) in fields.iter().enumerate() {
+        text.push(if position == 0 { '{' } else { ',' });
+        text.push_str(&serde_json::Value::from(name.as_ref()).to_string());
+        text.push(':');
+        text.push_str(profiles.filter(|_| name == "profiles").unwrap_or(raw.get()));
+    }
+    if fields.is_empty() {
+        text.push('{');
+    }
+    text.push('}');
+    text
+}
+
+/// Applies a planned change. A file is replaced at once; a database is copied beside itself first
+/// and changed in one transaction, unless another program has it open. The copy goes when the
+/// change has been read back, because it holds secrets.
+pub(in crate::openclaw) fn apply_store(
+    machine: &Machine,
+    change: &StoreChange,
+    now: &Moment,
+) -> Result<(), ApplyStoreError> {
+    if change.is_empty() {
+        return Ok(());
+    }
+    if change.is_database { apply_row(machine, change, now) } else { apply_file(change) }
+}
+
+fn apply_file(change: &StoreChange) -> Result<(), ApplyStoreError> {
+    let path = &change.path;
+    let failed = |source| ApplyStoreError::Io { path: path.clone(), source };
+    let present = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => {
+            let bytes = Zeroizing::new(fs::read(path).map_err(failed)?);
+            Some(bytes)
+        }
+        Ok(_) => return Err(failed(io::Error::other("it is not a plain file"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(error)),
+    };
+    let expected = change.old.as_ref().map(|old| old.as_bytes());
+    if present.as_ref().map(|bytes| bytes.as_slice()) != expected {
+        return Err(ApplyStoreError::Changed { path: path.clone() });
+    }
+    let Some(folder) = path.parent() else {
+        return Err(failed(io::ErrorKind::NotFound.into()));
+    };
+    fs::create_dir_all(folder).map_err(failed)?;
+    // Made for the owner only.
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(change.new.as_bytes()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+}
+
+fn apply_row(machine: &Machine, change: &StoreChange, now: &Moment) -> Result<(), ApplyStoreError> {
+    let path = || change.path.clone();
+    let put = |key: &str, value: &str, expected: Option<&str>| Put {
+        table: STATE_TABLE.to_owned(),
+        key: ("state_key".to_owned(), key.to_owned()),
+        value: ("value_json".to_owned(), value.to_owned()),
+        stamp: ("updated_at_ms".to_owned(), now.instant().as_millisecond()),
+        expected: expected.map(str::to_owned),
+    };
+    let mut puts = Vec::new();
+    if change.has_profiles() {
+        puts.push(put(STATE_KEY, &change.new, change.old.as_deref().map(String::as_str)));
+    }
+    if change.names_store {
+        puts.push(put(LOCATION_KEY, LOCATION, None));
+    }
+    let backup = back_up(&change.path)?;
+    let failed = match put_rows(machine, &change.path, puts) {
+        Ok(()) => None,
+        Err(source) if source.may_have_changed() => {
+            return Err(ApplyStoreError::Unverified { path: path(), backup, source });
+        }
+        Err(DatabaseError::Busy) => Some(ApplyStoreError::Busy { path: path() }),
+        Err(DatabaseError::Changed) => Some(ApplyStoreError::Changed { path: path() }),
+        Err(source) => Some(ApplyStoreError::Database { path: path(), source }),
+    };
+    // The database is as it was or as it should be.
+    let removed = fs::remove_dir_all(&backup);
+    match failed {
+        Some(error) => Err(error),
+        None => removed.map_err(|source| ApplyStoreError::Backup { backup, source }),
+    }
+}
+
+/// Copies a database into a folder beside it, with its log.
+fn back_up(database: &Path) -> Result<PathBuf, ApplyStoreError> {
+    let failed = |source| ApplyStoreError::Io { path: database.to_owned(), source };
+    let folder = database.parent().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+    let copy = Copy::take(database, folder).map_err(|error| match error {
+        CopyError::Busy { path } => ApplyStoreError::Busy { path },
+        source => ApplyStoreError::Database { path: database.to_owned(), source: source.into() },
+    })?;
+    let free = (1_u32..10_000).map(|number| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(format!(".before-import-{number}"));
+        PathBuf::from(name)
+    });
+    let Some(backup) = free.into_iter().find(|path| fs::symlink_metadata(path).is_err()) else {
+        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+    };
+    copy.keep_as(&backup).map_err(failed)?;
+    Ok(backup)
+}

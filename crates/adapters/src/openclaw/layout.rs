@@ -1,0 +1,194 @@
+//! Which file of a workspace is what.
+
+use crate::times::{DailyName, date_in_name};
+
+/// The folder of memories.
+pub(super) const MEMORY: &str = "memory";
+/// The database of structured facts that some users keep.
+pub(super) const FACTS: &str = "memory/facts.db";
+
+/// What a regular file of the workspace is to OpenClaw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Markdown that holds memories.
+    Memory(MemoryKind),
+    /// The database of structured facts that some users keep.
+    Facts,
+    /// A file that says who the agent is or what it does.
+    Persona(Persona),
+    /// `USER.md`.
+    User,
+    /// `users/<profile>/USER.md`, with the profile.
+    OtherUser(String),
+    /// Managed by OpenClaw, and nothing we take apart.
+    Raw,
+    /// Anything else.
+    Artifact,
+}
+
+/// What kind of memories a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum MemoryKind {
+    /// `MEMORY.md`, or the older `memory.md`.
+    Curated,
+    /// A log with a date in its name.
+    Daily(DailyName),
+    /// What the next session should know.
+    ActiveContext,
+    /// What is known of a project.
+    Project,
+    /// Rules learned from mistakes.
+    Gating,
+    /// Any other Markdown.
+    Other,
+}
+
+/// Files of the persona; `file` says which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Persona {
+    Soul,
+    Identity,
+    Agents,
+    Tools,
+    Heartbeat,
+    Boot,
+    Bootstrap,
+}
+
+impl Persona {
+    /// Every one.
+    pub(super) const ALL: [Self; 7] = [
+        Self::Soul,
+        Self::Identity,
+        Self::Agents,
+        Self::Tools,
+        Self::Heartbeat,
+        Self::Boot,
+        Self::Bootstrap,
+    ];
+
+    /// Returns the name of its file, at the root of the workspace.
+    pub(super) const fn file(self) -> &'static str {
+        match self {
+            Self::Soul => "SOUL.md",
+            Self::Identity => "IDENTITY.md",
+            Self::Agents => "AGENTS.md",
+            Self::Tools => "TOOLS.md",
+            Self::Heartbeat => "HEARTBEAT.md",
+            Self::Boot => "BOOT.md",
+            Self::Bootstrap => "BOOTSTRAP.md",
+        }
+    }
+}
+
+/// Returns what a regular file is, by its path in the workspace.
+pub(super) fn place_of(path: &[u8]) -> Place {
+    let Ok(path) = std::str::from_utf8(path) else {
+        return if is_managed(path) { Place::Raw } else { Place::Artifact };
+    };
+    if let Some(persona) = Persona::ALL.into_iter().find(|it| it.file() == path) {
+        return Place::Persona(persona);
+    }
+    match path {
+        "USER.md" => return Place::User,
+        "MEMORY.md" | "memory.md" => return Place::Memory(MemoryKind::Curated),
+        FACTS => return Place::Facts,
+        _ => {}
+    }
+    if let Some(profile) = path.strip_prefix("users/").and_then(|it| it.strip_suffix("/USER.md"))
+        && !profile.contains('/')
+    {
+        return Place::OtherUser(profile.to_owned());
+    }
+    match path.strip_prefix("memory/") {
+        Some(name) if is_markdown(name) => Place::Memory(memory_kind(path, name)),
+        _ if is_managed(path.as_bytes()) => Place::Raw,
+        _ => Place::Artifact,
+    }
+}
+
+/// Whether OpenClaw manages what lies at a path: it travels under `raw/`.
+pub(super) fn is_managed(path: &[u8]) -> bool {
+    const FILES: &[&str] = &["USER.md", "MEMORY.md", "memory.md", "DREAMS.md", "dreams.md"];
+    const FOLDERS: &[&str] = &[MEMORY, ".openclaw", "users"];
+    let is_file = |name: &str| path == name.as_bytes();
+    let is_below = |folder: &str| {
+        let rest = path.strip_prefix(folder.as_bytes());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    };
+    FILES.iter().copied().any(is_file)
+        || Persona::ALL.iter().any(|it| is_file(it.file()))
+        || FOLDERS.iter().copied().any(is_below)
+}
+
+fn is_markdown(name: &str) -> bool {
+    name.len() > 3 && name.as_bytes()[name.len() - 3..].eq_ignore_ascii_case(b".md")
+}
+
+fn memory_kind(path: &str, name: &str) -> MemoryKind {
+    match name {
+        "active-context.md" => MemoryKind::ActiveContext,
+        "gating-policies.md" => MemoryKind::Gating,
+        _ if name.starts_with("project-") && !name.contains('/') => MemoryKind::Project,
+        _ => date_in_name(path).map_or(MemoryKind::Other, MemoryKind::Daily),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(path: &str) -> Option<&'static str> {
+        match place_of(path.as_bytes()) {
+            Place::Memory(kind) => Some(match kind {
+                MemoryKind::Curated => "curated",
+                MemoryKind::Daily(_) => "daily",
+                MemoryKind::ActiveContext => "active",
+                MemoryKind::Project => "project",
+                MemoryKind::Gating => "gating",
+                MemoryKind::Other => "other",
+            }),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn memory_files_are_told_apart() {
+        for (path, wanted) in [
+            ("MEMORY.md", "curated"),
+            ("memory.md", "curated"),
+            ("memory/2026-01-15.md", "daily"),
+            ("memory/2026-01-15-1430.md", "daily"),
+            ("memory/2026-01-30-memory-system-research.md", "daily"),
+            ("memory/topics/2025-11-03.md", "daily"),
+            ("memory/2026-13-01.md", "other"),
+            ("memory/only-blank.md", "other"),
+            ("memory/active-context.md", "active"),
+            ("memory/project-atlas.md", "project"),
+            ("memory/gating-policies.md", "gating"),
+            ("memory/README.MD", "other"),
+            ("memory/.hidden-note.md", "other"),
+        ] {
+            assert_eq!(kind(path), Some(wanted), "{path}");
+        }
+        for path in ["notes/2026-01-15.md", "memory/.md", "MEMORY.MD", "memory/data.jsonl"] {
+            assert_eq!(kind(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_the_runtime_manages_is_raw_and_the_rest_an_artifact() {
+        for (path, wanted) in [
+            (&b"memory/diagram.png"[..], Place::Raw),
+            (b"memory/caf\xe9.md", Place::Raw),
+            (b".openclaw/workspace-state.json", Place::Raw),
+            (b"DREAMS.md", Place::Raw),
+            (b"users/lin/USER.md", Place::OtherUser("lin".to_owned())),
+            (b"skills/weather/SKILL.md", Place::Artifact),
+            (b"memory-of-summer.png", Place::Artifact),
+            (b"caf\xe9.md", Place::Artifact),
+        ] {
+            assert_eq!(place_of(path), wanted);
+        }
+    }
+}

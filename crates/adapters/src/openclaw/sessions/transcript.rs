@@ -1,0 +1,189 @@
+//! A transcript that becomes records: events in, pieces of text out.
+
+use std::collections::{HashMap, HashSet};
+
+use anemone_format::Moment;
+use serde_json::Value as Json;
+
+use super::{Redact, SessionRecord, Tally};
+use crate::ids::short_digest;
+use crate::times;
+
+/// A record is full with this much text.
+const RECORD_BYTES: usize = 8 << 10;
+/// A tool's name is cut to this.
+const MAX_NAME_CHARS: usize = 100;
+
+/// What was taken of one conversation.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Events, by a part of the digest of their id.
+    pub(super) events: HashSet<u64>,
+    /// How many pieces each transcript gave; two may have one name.
+    pub(super) pieces: HashMap<String, u64>,
+}
+
+/// A transcript that is being read.
+pub(super) struct Transcript {
+    pub(super) session_id: String,
+    pub(super) session_key: Option<String>,
+    pub(super) origin_file: String,
+    pub(super) seen: Seen,
+    pub(super) piece: Piece,
+    pub(super) index: u64,
+}
+
+/// The record that is being filled.
+#[derive(Default)]
+pub(super) struct Piece {
+    content: String,
+    first_at: Option<Moment>,
+    last_at: Option<Moment>,
+    trust: Option<&'static str>,
+}
+
+impl Transcript {
+    /// Takes an event; returns the record that is full because of it.
+    pub(super) fn event(
+        &mut self,
+        bytes: &[u8],
+        stored_at: Option<Moment>,
+        redact: &Redact<'_>,
+        counts: &mut Tally,
+    ) -> Option<SessionRecord> {
+        counts.events += 1;
+        let Ok(event) = serde_json::from_slice::<Json>(bytes) else {
+            counts.undecodable += 1;
+            return None;
+        };
+        if event.get("type").and_then(Json::as_str) == Some("session") {
+            return None;
+        }
+        let id = event.get("id").and_then(Json::as_str);
+        if !self.seen.events.insert(short_digest(id.map_or(bytes, str::as_bytes))) {
+            counts.duplicates += 1;
+            return None;
+        }
+        let text = text_of(&event, &mut counts.dropped)?;
+        let (text, redacted) = redact(&text);
+        counts.redacted += redacted;
+        counts.messages += 1;
+        let full = !self.piece.content.is_empty()
+            && self.piece.content.len() + text.len() + 2 > RECORD_BYTES;
+        let done = if full { self.flush() } else { None };
+        self.piece.add(&text, moment_of(&event).or(stored_at), trust_of(&event));
+        done
+    }
+
+    pub(super) fn flush(&mut self) -> Option<SessionRecord> {
+        let piece = std::mem::take(&mut self.piece);
+        if piece.content.is_empty() {
+            return None;
+        }
+        let index = self.index;
+        self.index += 1;
+        Some(SessionRecord {
+            session_id: self.session_id.clone(),
+            session_key: self.session_key.clone(),
+            index,
+            content: piece.content,
+            first_at: piece.first_at,
+            last_at: piece.last_at,
+            origin_file: self.origin_file.clone(),
+            trust: piece.trust,
+        })
+    }
+}
+
+impl Piece {
+    fn add(&mut self, text: &str, at: Option<Moment>, trust: Option<&'static str>) {
+        if !self.content.is_empty() {
+            self.content.push_str("\n\n");
+        }
+        self.content.push_str(text);
+        if self.first_at.is_none() {
+            self.first_at.clone_from(&at);
+        }
+        if at.is_some() {
+            self.last_at = at;
+        }
+        if self.trust != Some("untrusted") && trust.is_some() {
+            self.trust = trust;
+        }
+    }
+}
+
+/// Makes text of an event, as `user: ...`; `None` for events in which nothing was said.
+fn text_of(event: &Json, dropped: &mut u64) -> Option<String> {
+    match event.get("type").and_then(Json::as_str)? {
+        "message" => message_text(event.get("message")?, dropped),
+        "compaction" | "branch_summary" => {
+            let summary = event.get("summary").and_then(Json::as_str)?.trim();
+            (!summary.is_empty()).then(|| format!("summary: {summary}"))
+        }
+        "custom_message" => {
+            *dropped += 1;
+            None
+        }
+        _ => None,
+    }
+}
+
+fn message_text(message: &Json, dropped: &mut u64) -> Option<String> {
+    let role = message.get("role").and_then(Json::as_str)?;
+    if role == "toolResult" {
+        let failed = message.get("isError").and_then(Json::as_bool) == Some(true);
+        let what = if failed { "tool error" } else { "tool result" };
+        return Some(format!("[{what}: {}]", name_of(message.get("toolName"))));
+    }
+    if !matches!(role, "user" | "assistant") {
+        *dropped += 1;
+        return None;
+    }
+    let mut parts = Vec::new();
+    match message.get("content")? {
+        Json::String(text) => parts.push(text.trim().to_owned()),
+        Json::Array(content) => {
+            for part in content {
+                match part.get("type").and_then(Json::as_str) {
+                    Some("text") => {
+                        let text = part.get("text").and_then(Json::as_str).unwrap_or_default();
+                        parts.push(text.trim().to_owned());
+                    }
+                    Some("toolCall") => {
+                        parts.push(format!("[tool: {}]", name_of(part.get("name"))));
+                    }
+                    _ => *dropped += 1,
+                }
+            }
+        }
+        _ => *dropped += 1,
+    }
+    parts.retain(|part| !part.is_empty());
+    (!parts.is_empty()).then(|| format!("{role}: {}", parts.join("\n")))
+}
+
+fn name_of(name: Option<&Json>) -> String {
+    let name = name.and_then(Json::as_str).unwrap_or("unknown");
+    name.chars().filter(|char| !char.is_control()).take(MAX_NAME_CHARS).collect()
+}
+
+fn moment_of(event: &Json) -> Option<Moment> {
+    let written = event.get("timestamp").and_then(Json::as_str).and_then(|text| text.parse().ok());
+    let millis = || event.get("message")?.get("timestamp")?.as_i64().and_then(moment_of_millis);
+    written.or_else(millis)
+}
+
+/// Reads a time in milliseconds; zero and below is what an unset field looks like.
+pub(super) fn moment_of_millis(millis: i64) -> Option<Moment> {
+    times::from_millis(millis).filter(|_| millis > 0)
+}
+
+/// Says whether the owner spoke, where the program noted it.
+fn trust_of(event: &Json) -> Option<&'static str> {
+    let of = |json: &Json| json.get("__openclaw")?.get("senderIsOwner")?.as_bool();
+    match of(event).or_else(|| event.get("message").and_then(of))? {
+        true => Some("owner"),
+        false => Some("untrusted"),
+    }
+}

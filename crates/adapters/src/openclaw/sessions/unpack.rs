@@ -1,0 +1,148 @@
+//! Packed events and transcripts, unpacked within bounds.
+
+use std::io::{self, BufRead, BufReader, Read as _};
+
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+
+use crate::database::Value;
+
+/// The program packs events up to this size; longer ones are no events.
+const MAX_EVENT_BYTES: u64 = 4 << 20;
+/// Lines of files may hold pictures.
+const MAX_LINE_BYTES: usize = 16 << 20;
+/// The most that is read of one conversation, unpacked.
+pub(super) const MAX_UNPACKED_BYTES: u64 = 1 << 30;
+/// The most that a packed stream may look back; what the program writes needs 8 MiB.
+const MAX_WINDOW_BYTES: u64 = 32 << 20;
+
+/// Returns the JSON of an event, which is there as text or packed.
+pub(super) fn unpacked_event(json: &Value, packed: &Value, size: &Value) -> Option<Vec<u8>> {
+    match (json, packed) {
+        (Value::Text(json), _) => Some(json.clone().into_bytes()),
+        (_, Value::Blob(packed)) => {
+            let size = size.as_integer().and_then(|size| u64::try_from(size).ok());
+            let most = size.unwrap_or(MAX_EVENT_BYTES).min(MAX_EVENT_BYTES);
+            let mut event = Vec::new();
+            let frames = Frames::new(packed.as_slice()).ok()?;
+            frames.take(most + 1).read_to_end(&mut event).ok()?;
+            (event.len() as u64 <= most).then_some(event)
+        }
+        _ => None,
+    }
+}
+
+/// Unpacks a transcript if it is packed; its first bytes say so. Where there is more than
+/// `most_bytes`, reading on is the error `FileTooLarge`.
+pub(super) fn unpacked<'a>(
+    input: Box<dyn io::Read + 'a>,
+    most_bytes: u64,
+) -> io::Result<Box<dyn BufRead + 'a>> {
+    const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+    let mut input = BufReader::with_capacity(64 << 10, input);
+    if !input.fill_buf()?.starts_with(&MAGIC) {
+        return Ok(Box::new(Bounded { input, left: most_bytes }));
+    }
+    let input = BufReader::with_capacity(64 << 10, Frames::new(input)?);
+    Ok(Box::new(Bounded { input, left: most_bytes }))
+}
+
+/// Reads so much and no more; unlike with `take`, what is cut off is noticed.
+struct Bounded<R> {
+    input: R,
+    left: u64,
+}
+
+impl<R: BufRead> io::Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Bounded<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let bytes = self.input.fill_buf()?;
+        if self.left == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX);
+        Ok(&bytes[..bytes.len().min(most)])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.left = self.left.saturating_sub(amount as u64);
+        self.input.consume(amount);
+    }
+}
+
+/// Unpacks one frame after the other.
+struct Frames<R: BufRead> {
+    frame: Option<StreamingDecoder<R, FrameDecoder>>,
+}
+
+impl<R: BufRead> Frames<R> {
+    fn new(input: R) -> io::Result<Self> {
+        let frame = StreamingDecoder::new_with_max_window_size(input, MAX_WINDOW_BYTES);
+        Ok(Self { frame: Some(frame.map_err(io::Error::other)?) })
+    }
+}
+
+impl<R: BufRead> io::Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut frame) = self.frame.take() {
+            let read = frame.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                self.frame = Some(frame);
+                return Ok(read);
+            }
+            let (mut input, decoder) = frame.into_parts();
+            let written = decoder.get_checksum_from_data();
+            if written.is_some() && written != decoder.get_calculated_checksum() {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            if !input.fill_buf()?.is_empty() {
+                *self = Self::new(input)?;
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// What was read of a line.
+pub(super) enum Line {
+    Text,
+    TooLong,
+    End,
+}
+
+/// Reads a line, but no more of it than a line may have.
+pub(super) fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
+    line.clear();
+    let mut too_long = false;
+    loop {
+        let bytes = input.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(match (too_long, line.is_empty()) {
+                (true, _) => Line::TooLong,
+                (false, true) => Line::End,
+                (false, false) => Line::Text,
+            });
+        }
+        let end = memchr::memchr(b'\n', bytes);
+        let part = &bytes[..end.unwrap_or(bytes.len())];
+        too_long |= line.len() + part.len() > MAX_LINE_BYTES;
+        if too_long {
+            line.clear();
+        } else {
+            line.extend_from_slice(part);
+        }
+        let used = part.len() + usize::from(end.is_some());
+        input.consume(used);
+        match (end, too_long) {
+            (None, _) => {}
+            (Some(_), true) => return Ok(Line::TooLong),
+            (Some(_), false) => return Ok(Line::Text),
+        }
+    }
+}
