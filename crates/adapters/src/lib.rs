@@ -1,0 +1,55 @@
+//! Runtimes in and out: finds the agents on a machine, reads a workspace into values, plans how a
+//! snapshot becomes a workspace, and applies the plan.
+//!
+//! An adapter yields values and never sees a ZIP; nothing here prints, reads the environment or
+//! asks the clock. What two runtimes need stands beside the runtimes, once.
+
+#![warn(missing_docs)]
+
+mod adapter;
+mod artifacts;
+mod carry;
+mod check;
+mod database;
+mod earlier;
+#[doc(hidden)]
+pub mod fuzzing;
+mod ids;
+mod labels;
+mod markdown;
+mod openclaw;
+mod paths;
+mod plain;
+mod plan;
+pub mod secrets;
+mod source;
+mod steady;
+mod times;
+mod tree;
+mod walk;
+
+pub use adapter::{
+    Adapter, FoundAgent, LeftOut, LeftOutReason, Machine, Oddity, ReadError, ReadOptions, Reading,
+    SealSecret, SecretFinding, SecretPolicy, SessionCounts, Sink, Unchanged, Warning,
+};
+pub use check::{
+    Check, ConfigState, DailyLogs, IndexState, Issue, Resources, Severity, noted_agent_id,
+};
+pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use earlier::Earlier;
+pub use plan::{
+    Action, Conflict, CredentialsStep, NotRestored, OnConflict, Plan, PlanError, PlanOptions,
+    RestoreError, Step, StepKind,
+};
+pub use source::{InMemory, RecordPlace, SnapshotSource, SourceFile, SourceKind};
+pub use tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, remove_tree};
+pub use walk::AGENT_ID_FILE;
+
+/// Every runtime we know; a new one is a module and a line here.
+pub const ADAPTERS: &[&dyn Adapter] = &[&openclaw::OpenClaw];
+
+/// Returns the adapter of a runtime.
+#[must_use]
+pub fn by_name(runtime: &str) -> Option<&'static dyn Adapter> {
+    ADAPTERS.iter().copied().find(|adapter| adapter.runtime() == runtime)
+}

@@ -1,0 +1,109 @@
+//! Paths as archives have them, bytes with `/` between parts, and as this machine has them.
+
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+/// Returns a name or path as the bytes it has in an archive.
+#[cfg(unix)]
+pub(crate) fn path_bytes(path: &OsStr) -> Vec<u8> {
+    std::os::unix::ffi::OsStrExt::as_bytes(path).to_vec()
+}
+
+#[cfg(not(unix))]
+pub(crate) fn path_bytes(path: &OsStr) -> Vec<u8> {
+    path.to_string_lossy().replace('\\', "/").into_bytes()
+}
+
+/// Returns the bytes of an archive's path as a path here.
+#[cfg(unix)]
+pub(crate) fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(<OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(std::str::from_utf8(bytes).unwrap_or_default())
+}
+
+/// Returns a path for people, with what is not UTF-8 replaced.
+pub(crate) fn lossy(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).into_owned()
+}
+
+/// Returns a path as a text that no other path has: bytes that are not UTF-8 become `%FF`.
+pub(crate) fn spelled(path: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(path.len());
+    for chunk in path.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            write!(text, "%{byte:02X}").expect("a string takes any text");
+        }
+    }
+    text
+}
+
+/// Whether a text is one part of a path, and leads nowhere else.
+pub(crate) fn is_name(text: &str) -> bool {
+    !matches!(text, "" | "." | "..") && !text.contains(['/', '\\', '\0'])
+}
+
+/// Takes `.` and `..` out of a path without asking the disk.
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                result.pop();
+            }
+            other => result.push(other),
+        }
+    }
+    result
+}
+
+/// Returns where a relative target leads from its link, both below one folder; `None` when it
+/// leaves that folder.
+pub(crate) fn destination(link: &[u8], target: &[u8]) -> Option<Vec<u8>> {
+    let mut parts: Vec<&[u8]> = link.split(|byte| *byte == b'/').collect();
+    parts.pop();
+    for part in target.split(|byte| *byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." => {
+                parts.pop()?;
+            }
+            _ => parts.push(part),
+        }
+    }
+    Some(parts.join(&b'/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_followed_by_its_text_until_it_leaves() {
+        for (link, target, wanted) in [
+            ("a", "b", Some("b")),
+            ("a", ".", Some("")),
+            ("a", "..", None),
+            ("a/b", "..", Some("")),
+            ("a/b", "../c", Some("c")),
+            ("a/b", "../../c", None),
+            ("a/b", "x/../../../c", None),
+            ("a/b", "./x//../c", Some("a/c")),
+        ] {
+            let found = destination(link.as_bytes(), target.as_bytes());
+            assert_eq!(found.as_deref(), wanted.map(str::as_bytes), "{link} -> {target}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_part_of_a_path() {
+        assert!(is_name("main") && is_name("...") && is_name("a b"));
+        assert!(["", ".", "..", "a/b", "a\\b", "a\0"].iter().all(|text| !is_name(text)));
+    }
+}
