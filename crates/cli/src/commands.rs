@@ -1,12 +1,16 @@
 //! The commands; one module each.
 
+mod agents;
 mod apply;
+mod check;
 mod completions;
 mod decrypt;
 mod delta;
 mod demo;
 mod diff;
 mod encrypt;
+mod export;
+mod import;
 mod inspect;
 mod man;
 mod purge;
@@ -72,12 +76,16 @@ impl GlobalArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Agents(agents::AgentsArgs),
+    Check(check::CheckArgs),
     Validate(validate::ValidateArgs),
     Inspect(inspect::InspectArgs),
     Diff(diff::DiffArgs),
     Delta(delta::DeltaArgs),
     Apply(apply::ApplyArgs),
+    Import(import::ImportArgs),
     Purge(purge::PurgeArgs),
+    Export(export::ExportArgs),
     Encrypt(encrypt::EncryptArgs),
     Decrypt(decrypt::DecryptArgs),
     Vault(vault::VaultArgs),
@@ -102,12 +110,16 @@ pub(crate) fn run(
     let keys = Keys::new(&cli.global.keys, environment);
     let context = Context { environment, printer, keys };
     match cli.command {
+        Command::Agents(args) => printer.print(&agents::run(&args, &context)?)?,
+        Command::Check(args) => return check::run(&args, &context),
         Command::Validate(args) => return validate::run(&args, &context),
         Command::Inspect(args) => printer.print(&inspect::run(&args, &context)?)?,
         Command::Diff(args) => printer.print(&diff::run(&args, &context)?)?,
         Command::Delta(args) => printer.print(&delta::run(&args, &context)?)?,
         Command::Apply(args) => printer.print(&apply::run(&args, &context)?)?,
+        Command::Import(args) => printer.print(&import::run(&args, &context)?)?,
         Command::Purge(args) => printer.print(&purge::run(&args, &context)?)?,
+        Command::Export(args) => printer.print(&export::run(&args, &context)?)?,
         Command::Encrypt(args) => printer.print(&encrypt::run(&args, &context)?)?,
         Command::Decrypt(args) => printer.print(&decrypt::run(&args, &context)?)?,
         Command::Vault(args) => printer.print(&vault::run(&args)?)?,

@@ -1,13 +1,23 @@
 //! Everything we take from the environment, in one place.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
+use std::path::PathBuf;
 
+use anemone_adapters::Machine;
 use zeroize::Zeroizing;
+
+use crate::error::CliError;
+use crate::files::Scratch;
 
 /// Text output when set to anything but an empty text, `0` or `false`.
 pub(crate) const ALF_HUMAN: &str = "ALF_HUMAN";
 /// The passphrase of a sealed archive.
 pub(crate) const ANEMONE_PASSPHRASE: &str = "ANEMONE_PASSPHRASE";
+/// The existing tool's key to its service; only whether it is set matters to us.
+pub(crate) const ALF_API_KEY: &str = "ALF_API_KEY";
+/// Variables with which a runtime is told where its things are.
+const OF_RUNTIMES: &str = "OPENCLAW_";
 
 /// What the environment says.
 pub(crate) struct Environment {
@@ -17,6 +27,7 @@ pub(crate) struct Environment {
     pub(crate) stderr_is_terminal: bool,
     pub(crate) stdin_is_terminal: bool,
     pub(crate) threads: usize,
+    pub(crate) alf_key_is_set: bool,
 }
 
 impl Environment {
@@ -31,6 +42,41 @@ impl Environment {
             stderr_is_terminal: std::io::stderr().is_terminal(),
             stdin_is_terminal: std::io::stdin().is_terminal(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
+            alf_key_is_set: std::env::var_os(ALF_API_KEY).is_some_and(|it| !it.is_empty()),
         }
+    }
+
+    /// Returns what an adapter may know of this machine, with a folder for copies that goes with it.
+    pub(crate) fn machine(&self) -> Result<OwnMachine, CliError> {
+        let scratch = Scratch::new()?;
+        let of_interest = |name: &str| name == "PATH" || name.starts_with(OF_RUNTIMES);
+        let variables: BTreeMap<_, _> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+            .filter(|(name, _)| of_interest(name))
+            .collect();
+        let machine = Machine {
+            // Nobody without a home folder has agents in it.
+            home: std::env::home_dir()
+                .filter(|it| it.is_absolute())
+                .unwrap_or_else(|| PathBuf::from("/")),
+            variables,
+            database_reader: std::env::current_exe().unwrap_or_else(|_| "anemone".into()),
+            scratch: scratch.path().to_owned(),
+        };
+        Ok(OwnMachine { machine, _scratch: scratch })
+    }
+}
+
+/// The machine, as long as its scratch folder is there.
+pub(crate) struct OwnMachine {
+    machine: Machine,
+    _scratch: Scratch,
+}
+
+impl std::ops::Deref for OwnMachine {
+    type Target = Machine;
+
+    fn deref(&self) -> &Machine {
+        &self.machine
     }
 }

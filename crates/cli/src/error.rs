@@ -1,5 +1,6 @@
 //! What went wrong, how bad it is, and what to do about it.
 
+use anemone_adapters::{ApplyError, PlanError, ReadError};
 use anemone_format::{
     ApplyDeltaError, ApplyPurgeError, CompareError, ContainerError, OpenError, ParseIdError,
     PlanPurgeError, ReadEntryError, VaultError, WriteArchiveError, WriteDeltaError,
@@ -37,11 +38,13 @@ pub(crate) struct CliError {
     /// Why it failed, outermost first.
     pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
+    /// What programs are told besides.
+    pub(crate) details: Option<Box<serde_json::Map<String, serde_json::Value>>>,
 }
 
 impl CliError {
     pub(crate) fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), causes: Vec::new(), hint: None }
+        Self { kind, code, message: message.into(), causes: Vec::new(), hint: None, details: None }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -190,8 +193,81 @@ impl From<VaultError> for CliError {
     }
 }
 
+impl From<ReadError> for CliError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Sink(error) => error.into(),
+            ReadError::Seal(error) => error.into(),
+            ReadError::NoWorkspace { .. } => {
+                Self::from_error(Kind::Failed, "workspace_not_found", &error)
+                    .hint("give the folder that holds MEMORY.md and memory/ with -w DIR")
+            }
+            ReadError::AgentIdFile { .. } => Self::from_error(Kind::Failed, "agent_id", &error)
+                .hint("it should hold one UUID; take the file away and the id is derived"),
+            ReadError::IgnoreFile { .. } => Self::from_error(Kind::Failed, "alfignore", &error)
+                .hint("make it a plain file that you may read; it says what must not travel"),
+            error => Self::from_error(Kind::Failed, "workspace", &error),
+        }
+    }
+}
+
 impl From<ParseIdError> for CliError {
     fn from(error: ParseIdError) -> Self {
         Self::from_error(Kind::Usage, "usage", &error)
+    }
+}
+
+impl From<PlanError> for CliError {
+    fn from(error: PlanError) -> Self {
+        let (code, hint) = match &error {
+            PlanError::NotAFolder { .. } => ("not_a_folder", Some("choose another workspace")),
+            PlanError::MountPoint { .. } => {
+                ("mount_point", Some("import into a new folder, and move the files from there"))
+            }
+            PlanError::Source(_) => {
+                ("corrupt_archive", Some("`anemone validate` names everything that is wrong"))
+            }
+            PlanError::UnsafePath { .. } => {
+                ("unsafe_archive", Some("do not unpack this file with another tool either"))
+            }
+            _ => ("cannot_read", None),
+        };
+        let mut error = Self::from_error(Kind::Failed, code, &error);
+        error.hint = hint.map(str::to_owned);
+        error
+    }
+}
+
+impl From<ApplyError> for CliError {
+    fn from(error: ApplyError) -> Self {
+        let (kind, code, hint) = match &error {
+            ApplyError::Conflicts => (Kind::Conflict, "conflict", None),
+            ApplyError::Changed { .. } => (
+                Kind::Conflict,
+                "workspace_changed",
+                Some("nothing was changed; stop the agent, and import again"),
+            ),
+            ApplyError::Staging { .. } => (
+                Kind::Failed,
+                "permission_denied",
+                Some("the new tree is built beside the workspace, so that folder must be writable"),
+            ),
+            ApplyError::Source { .. } | ApplyError::WrongSize { .. } => (
+                Kind::Failed,
+                "corrupt_archive",
+                Some("`anemone validate` names everything that is wrong"),
+            ),
+            ApplyError::Swap { .. } => (
+                Kind::Failed,
+                "cannot_replace",
+                Some(
+                    "is it a mount point? import into a new folder, and move the files from there",
+                ),
+            ),
+            _ => (Kind::Failed, "write_failed", Some("nothing was changed")),
+        };
+        let mut error = Self::from_error(kind, code, &error);
+        error.hint = hint.map(str::to_owned);
+        error
     }
 }

@@ -2,8 +2,11 @@
 
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use anemone_adapters::{StagingWatch, remove_tree};
 use anemone_format::{Bytes, ReaderAt};
 use tempfile::NamedTempFile;
 
@@ -193,12 +196,88 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 pub(crate) fn tidy_up_on_signals() {
     // Without a handler we only leave a temporary file behind.
     ctrlc::set_handler(|| {
-        for path in unfinished().drain(..) {
-            fs_err::remove_file(path).ok();
+        ENDING.store(true, Ordering::Relaxed);
+        // Held to the end, so that nothing gets its name any more.
+        let unfinished = unfinished();
+        for path in &*unfinished {
+            take_away(path);
         }
         end(INTERRUPTED);
     })
     .ok();
+}
+
+/// Set when the process was told to stop.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Removes an unfinished file, or a folder that is still being filled for a moment.
+fn take_away(path: &Path) {
+    const ATTEMPTS: usize = 1000;
+    if !path.is_dir() {
+        fs_err::remove_file(path).ok();
+        return;
+    }
+    for _ in 0..ATTEMPTS {
+        if remove_tree(path).is_ok() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Takes the folder of an unfinished import away when the process is told to stop.
+pub(crate) struct Unfinished;
+
+impl StagingWatch for Unfinished {
+    fn start(&self, make: &mut dyn FnMut() -> io::Result<PathBuf>) -> io::Result<PathBuf> {
+        let mut unfinished = unfinished();
+        let staging = make()?;
+        unfinished.push(staging.clone());
+        Ok(staging)
+    }
+
+    fn swap(&self, staging: &Path, swap: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
+        // From the swap on the folder holds the old tree, which nobody takes away.
+        let mut unfinished = unfinished();
+        swap()?;
+        unfinished.retain(|path| path != staging);
+        Ok(())
+    }
+
+    fn ended(&self, staging: &Path) {
+        unfinished().retain(|path| path != staging);
+    }
+
+    fn is_ending(&self) -> bool {
+        ENDING.load(Ordering::Relaxed)
+    }
+}
+
+/// A folder for copies of what others own; it goes when dropped, or when the process is told to
+/// stop. Only its owner can look into it.
+pub(crate) struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    pub(crate) fn new() -> Result<Self, CliError> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("anemone-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let mut unfinished = unfinished();
+        let folder = builder.tempdir()?;
+        unfinished.push(folder.path().to_owned());
+        Ok(Self(folder))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        unfinished().retain(|path| path != self.0.path());
+    }
 }
 
 /// What shells make of an interrupt: 128 and the number of the signal.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use age::secrecy::SecretString;
+use anemone_format::VaultKey;
 use clap::Args;
 use zeroize::Zeroizing;
 
@@ -131,4 +132,12 @@ pub(crate) fn encryptor(sealing: &Sealing) -> Result<age::Encryptor, CliError> {
                 .map_err(|error| CliError::from(io::Error::other(error)))
         }
     }
+}
+
+/// Reads a vault key from its file.
+pub(crate) fn read_vault_key(path: &Path) -> Result<VaultKey, CliError> {
+    let text = Zeroizing::new(fs_err::read_to_string(path)?);
+    VaultKey::parse(&text).map_err(|error| {
+        CliError::from(error).about(path).hint("`anemone vault keygen -o FILE` makes a key")
+    })
 }

@@ -4,6 +4,8 @@
 //! ids and sets exit codes. A command is a small module: arguments, then one function from those
 //! to a value; the value is printed once, by [`output`].
 
+mod agent;
+mod archive_source;
 mod commands;
 mod environment;
 mod error;
@@ -11,6 +13,7 @@ mod files;
 mod keys;
 mod output;
 mod progress;
+mod tally;
 
 use std::process::ExitCode;
 
@@ -20,6 +23,10 @@ use crate::commands::Cli;
 use crate::output::Printer;
 
 fn main() -> ExitCode {
+    // A child of ours, asked to read a database that somebody else wrote: nothing else is set up.
+    if std::env::args_os().nth(1).is_some_and(|it| it == anemone_adapters::SERVE_ARGUMENT) {
+        return serve();
+    }
     let environment = environment::Environment::read();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -30,5 +37,12 @@ fn main() -> ExitCode {
     match commands::run(cli, &environment, &printer) {
         Ok(code) => code,
         Err(error) => printer.print_error(&error),
+    }
+}
+
+fn serve() -> ExitCode {
+    match anemone_adapters::serve_database(std::io::stdin().lock(), std::io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
     }
 }

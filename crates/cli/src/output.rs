@@ -82,6 +82,8 @@ fn print_error(json: bool, error: &CliError) {
         causes: &'a [String],
         #[serde(skip_serializing_if = "Option::is_none")]
         hint: Option<&'a str>,
+        #[serde(flatten)]
+        details: Option<&'a serde_json::Map<String, serde_json::Value>>,
     }
     // There is nobody left to tell when even this cannot be written.
     if json {
@@ -91,6 +93,7 @@ fn print_error(json: bool, error: &CliError) {
             code: error.code,
             causes: &error.causes,
             hint: error.hint.as_deref(),
+            details: error.details.as_deref(),
         };
         let text = serde_json::to_string(&failure).unwrap_or_default();
         writeln!(io::stdout(), "{text}").ok();

@@ -25,6 +25,23 @@ impl Progress {
         Self(bar)
     }
 
+    /// A bar for work whose size nobody knows.
+    pub(crate) fn counting(printer: &Printer, what: &str) -> Self {
+        if !printer.shows_progress() {
+            return Self(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::no_length().with_message(what.to_owned());
+        let style = ProgressStyle::with_template("{msg} {bytes}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style);
+        Self(bar)
+    }
+
+    /// Says that this many more bytes are done.
+    pub(crate) fn advance(&self, bytes: u64) {
+        self.0.inc(bytes);
+    }
+
     /// Counts what is read from a source. It is read about twice: for its seal, then for itself.
     pub(crate) fn watch(&self, source: Bytes, length: u64) -> Bytes {
         if self.0.is_hidden() {

@@ -1,0 +1,196 @@
+//! `anemone agents`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anemone_adapters::{
+    Adapter, FoundAgent, LeftOutReason, Machine, ReadOptions, SecretPolicy, noted_agent_id,
+};
+use anemone_format::Moment;
+use clap::Args;
+use serde::Serialize;
+
+use super::Context;
+use crate::agent::{adapters, aliases};
+use crate::error::CliError;
+use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
+use crate::tally::Tally;
+
+/// List the agents on this machine
+///
+/// Looks where runtimes keep their state: for OpenClaw ~/.openclaw, profiles (~/.openclaw-NAME),
+/// older names (~/.clawdbot, ~/clawd, ~/openclaw), and what OPENCLAW_STATE_DIR,
+/// OPENCLAW_CONFIG_PATH, OPENCLAW_PROFILE and OPENCLAW_WORKSPACE_DIR say. Nothing is written.
+///
+/// The alias is what --agent of other commands takes. Where two installs have an agent of the
+/// same name, the one that is not in use is called INSTALL/NAME, such as work/main.
+#[derive(Args, Debug)]
+pub(crate) struct AgentsArgs {
+    /// List agents of this runtime only, such as openclaw
+    #[arg(long, short, value_name = "RUNTIME")]
+    runtime: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Listed {
+    ok: bool,
+    agents: Vec<ListedAgent>,
+    /// Where runtimes keep their state, for who has none.
+    #[serde(skip)]
+    looked_in: PathBuf,
+}
+
+#[derive(Serialize)]
+struct ListedAgent {
+    runtime: &'static str,
+    generation: Option<&'static str>,
+    alias: String,
+    workspace: String,
+    workspace_exists: bool,
+    install: Option<String>,
+    config: Option<String>,
+    database: Option<String>,
+    version: Option<String>,
+    agent_id: Option<String>,
+    #[serde(flatten)]
+    counts: Counts,
+    oddities: Vec<ListedOddity>,
+}
+
+#[derive(Serialize)]
+struct ListedOddity {
+    code: &'static str,
+    message: String,
+}
+
+/// How much an agent has; nothing of it is known without a workspace.
+#[derive(Default, Serialize)]
+struct Counts {
+    files: u64,
+    records: Option<u64>,
+    bytes: u64,
+    last_change: Option<Moment>,
+}
+
+pub(crate) fn run(args: &AgentsArgs, context: &Context<'_>) -> Result<Listed, CliError> {
+    let machine = context.environment.machine()?;
+    let mut agents = Vec::new();
+    for adapter in adapters(args.runtime.as_deref())? {
+        let found = adapter.discover(&machine);
+        let aliases = aliases(&found);
+        for (agent, alias) in found.iter().zip(aliases) {
+            agents.push(ListedAgent::new(adapter, &machine, agent, alias));
+        }
+    }
+    Ok(Listed { ok: true, agents, looked_in: machine.home.clone() })
+}
+
+impl ListedAgent {
+    fn new(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent, alias: String) -> Self {
+        let text = |path: &PathBuf| path.display().to_string();
+        Self {
+            runtime: agent.runtime,
+            generation: agent.generation,
+            alias,
+            workspace: text(&agent.workspace),
+            workspace_exists: agent.workspace.is_dir(),
+            install: agent.install.as_ref().map(text),
+            config: agent.config.as_ref().map(text),
+            database: agent.database.as_ref().map(text),
+            version: agent.version.clone(),
+            agent_id: noted_agent_id(&agent.workspace).map(|it| it.to_string()),
+            counts: count_of(adapter, machine, agent),
+            oddities: agent
+                .oddities
+                .iter()
+                .map(|it| ListedOddity { code: it.code, message: it.message.clone() })
+                .collect(),
+        }
+    }
+}
+
+/// Reads an agent as an export does, and keeps only the numbers.
+fn count_of(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent) -> Counts {
+    let options = ReadOptions {
+        agent_id: None,
+        sessions: false,
+        embeddings: false,
+        seal: None,
+        artifact_threshold: 0,
+        secrets: SecretPolicy::Allow,
+        exclude: &[],
+        earlier: None,
+    };
+    let mut tally = Tally::default();
+    match adapter.read(machine, agent, &options, &mut tally) {
+        Ok(reading) => {
+            let left_out = &reading.left_out;
+            let files = tally.listed.iter().filter(|it| it.kind == "file").count() as u64;
+            let named = || left_out.iter().filter(|it| it.reason == LeftOutReason::Referenced);
+            Counts {
+                files: files + named().map(|it| it.files).sum::<u64>(),
+                records: Some(reading.records),
+                bytes: tally.bytes + named().map(|it| it.bytes).sum::<u64>(),
+                last_change: tally.newest,
+            }
+        }
+        Err(_) => Counts::default(),
+    }
+}
+
+impl Report for Listed {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.agents.is_empty() {
+            let home = safe(&self.looked_in.display().to_string());
+            writeln!(out, "no agents found in {home}")?;
+            writeln!(out, "OpenClaw keeps them in ~/.openclaw or where OPENCLAW_STATE_DIR says.")?;
+            return writeln!(
+                out,
+                "If the workspace is elsewhere: anemone check -r openclaw -w DIR"
+            );
+        }
+        for (position, agent) in self.agents.iter().enumerate() {
+            if position > 0 {
+                writeln!(out)?;
+            }
+            agent.write_human(out)?;
+        }
+        Ok(())
+    }
+}
+
+impl ListedAgent {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        let generation = self.generation.unwrap_or("unused");
+        let version = self.version.as_ref().map(|it| format!(", version {}", safe(it)));
+        let (alias, runtime) = (safe(&self.alias), self.runtime);
+        let version = version.unwrap_or_default();
+        writeln!(out, "{BOLD}{alias}{BOLD:#}  {DIM}{runtime} {generation}{version}{DIM:#}")?;
+        let lines = [
+            ("workspace", Some(&self.workspace)),
+            ("install", self.install.as_ref()),
+            ("config", self.config.as_ref()),
+            ("database", self.database.as_ref()),
+            ("agent id", self.agent_id.as_ref()),
+        ];
+        for (name, value) in lines {
+            if let Some(value) = value {
+                writeln!(out, "  {name:<10} {}", safe(value))?;
+            }
+        }
+        if self.workspace_exists {
+            let Counts { files, records, bytes: size, last_change } = &self.counts;
+            let mut parts = vec![count(*files, "file")];
+            parts.extend(records.map(|it| count(it, "record")));
+            parts.push(bytes(*size));
+            writeln!(out, "  {:<10} {}", "holds", parts.join(", "))?;
+            if let Some(last_change) = last_change {
+                writeln!(out, "  {:<10} {last_change}", "changed")?;
+            }
+        }
+        for oddity in &self.oddities {
+            writeln!(out, "  {ODD}{}{ODD:#} {}", oddity.code, safe(&oddity.message))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,617 @@
+//! `anemone export`
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+use anemone_adapters::{
+    AGENT_ID_FILE, Earlier, LeftOut, LeftOutReason, ReadOptions, Reading, SealSecret,
+    SecretFinding, SecretPolicy, Sink, Unchanged, Warning,
+};
+use anemone_format::{
+    ALF_VERSION, AgentId, AgentInfo, Archive, ArchiveWriter, Credential,
+    DEFAULT_ARTIFACT_THRESHOLD_BYTES, Encryption, FileHead, Layer, Manifest, Moment, NOT_EXPORTED,
+    Record, VaultError, VaultKey, WriteArchiveError, WrittenArchive,
+};
+use clap::Args;
+use serde::Serialize;
+
+use super::Context;
+use super::diff::open_sound_archive;
+use crate::agent::{AgentArgs, Chosen};
+use crate::archive_source::source_files;
+use crate::error::{CliError, Kind};
+use crate::files::{Existing, Target, check_free, spool};
+use crate::keys::{Sealing, read_vault_key};
+use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
+use crate::progress::Progress;
+use crate::tally::{ListedFile, Tally};
+
+/// Findings named in an error, at most.
+const LISTED: usize = 50;
+
+/// Write everything about an agent into an archive
+///
+/// Reads the workspace and what its install knows of it: memory as records, persona, principals,
+/// credentials (metadata only), and every file byte for byte. Nothing is written into the
+/// workspace. What does not travel is listed with the reason; patterns in .alfignore (gitignore
+/// syntax) keep files out.
+///
+/// A secret in a file stops the export: it is listed by file and line, and you decide.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  anemone export                                  the one agent on this machine, to ./NAME.alf
+  anemone export -w ~/.openclaw/workspace -o a.alf
+  anemone export --since a.alf -o b.alf           only if something changed; times carry over
+  anemone export --credentials --vault-key k.txt  secrets of credentials travel, sealed")]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    agent: AgentArgs,
+
+    /// The archive to write [default: the name of the workspace folder, here]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Say what would travel and what would not, and write nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+
+    /// Replace the archive if it is there
+    #[arg(long)]
+    force: bool,
+
+    /// Compare with an earlier archive of this agent: what did not change keeps its times, and
+    /// when nothing changed nothing is written
+    #[arg(long, value_name = "ARCHIVE")]
+    since: Option<PathBuf>,
+
+    /// Turn conversation transcripts into records too; secrets in them are replaced
+    #[arg(long)]
+    sessions: bool,
+
+    /// Carry the secrets of credentials, sealed with --vault-key
+    #[arg(long, requires = "vault_key")]
+    credentials: bool,
+
+    /// The key that seals them; `anemone vault keygen` makes one
+    #[arg(long, value_name = "FILE", requires = "credentials")]
+    vault_key: Option<PathBuf>,
+
+    /// Carry other files of the workspace up to this many bytes; larger ones are only named
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_ARTIFACT_THRESHOLD_BYTES)]
+    artifact_threshold: u64,
+
+    /// Carry secrets in files as they are
+    #[arg(long, conflicts_with = "redact_secrets")]
+    allow_secrets: bool,
+
+    /// Replace secrets in files with a mark
+    #[arg(long)]
+    redact_secrets: bool,
+
+    /// Keep the agent's id in the workspace (.alf-agent-id), so that it survives a move
+    #[arg(long)]
+    write_agent_id: bool,
+
+    /// Encrypt the archive for this age recipient (age1...); may be given more than once
+    #[arg(long, value_name = "RECIPIENT")]
+    recipient: Vec<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Exported {
+    ok: bool,
+    dry_run: bool,
+    /// With --dry-run: the export would stop, because of secrets.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    would_stop: bool,
+    /// Nothing changed since the earlier archive, so nothing was written.
+    no_changes: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_size: Option<u64>,
+    alf_version: &'static str,
+    runtime: &'static str,
+    workspace: String,
+    #[serde(flatten)]
+    summary: Option<Summary>,
+    #[serde(flatten)]
+    unchanged: Option<StillLeftOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id_file: Option<String>,
+}
+
+/// What there is to say when nothing changed.
+#[derive(Serialize)]
+struct StillLeftOut {
+    left_out: Vec<ListedLeftOut>,
+    warnings: Vec<ListedWarning>,
+}
+
+impl StillLeftOut {
+    fn new(unchanged: Unchanged) -> Self {
+        Self {
+            left_out: unchanged.left_out.iter().map(ListedLeftOut::new).collect(),
+            warnings: unchanged.warnings.into_iter().map(ListedWarning::from).collect(),
+        }
+    }
+}
+
+/// What was read.
+#[derive(Serialize)]
+struct Summary {
+    agent_id: String,
+    agent_name: String,
+    memory_records: u64,
+    embeddings: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identity_version: Option<u64>,
+    principals_count: u64,
+    credentials_count: u64,
+    credentials_sealed: u64,
+    artifacts_included: u64,
+    artifacts_referenced: u64,
+    files_count: u64,
+    /// Bytes of files that travel.
+    total_size: u64,
+    /// With --dry-run: every file that would travel.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<ListedFile>,
+    excluded_by_alfignore: Vec<String>,
+    left_out: Vec<ListedLeftOut>,
+    secrets: Vec<ListedSecret>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sessions: Option<anemone_adapters::SessionCounts>,
+    warnings: Vec<ListedWarning>,
+}
+
+#[derive(Serialize)]
+struct ListedLeftOut {
+    path: String,
+    reason: &'static str,
+    files: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct ListedSecret {
+    path: String,
+    line: u64,
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct ListedWarning {
+    pub(crate) code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
+    pub(crate) message: String,
+}
+
+pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, CliError> {
+    let machine = context.environment.machine()?;
+    let chosen = args.agent.choose(&machine)?;
+    let output = args.output_path(&chosen)?;
+    if !args.dry_run {
+        check_free(&output, args.existing())?;
+    }
+    let progress = Progress::new(context.printer, "comparing");
+    let mut earlier = None;
+    if let Some(path) = &args.since {
+        let (archive, _) = open_sound_archive(path, context, &progress)?;
+        earlier = Some((open_earlier(&archive)?, archive));
+    }
+    let key = args.read_vault_key()?;
+    let seal = |credential: &Credential, secret: &[u8]| seal(key.as_ref(), credential, secret);
+    let mut exclude = vec![output.clone()];
+    let seal = args.credentials.then_some(&seal as &SealSecret<'_>);
+    let mut exported = Exported {
+        ok: true,
+        dry_run: args.dry_run,
+        would_stop: false,
+        no_changes: false,
+        output: None,
+        file_size: None,
+        alf_version: ALF_VERSION,
+        runtime: chosen.adapter.runtime(),
+        workspace: chosen.agent.workspace.display().to_string(),
+        summary: None,
+        unchanged: None,
+        agent_id_file: None,
+    };
+    if let Some((earlier, archive)) = &mut earlier {
+        let options = args.read_options(seal, &exclude, Some(earlier));
+        if let Some(unchanged) = chosen.adapter.is_unchanged(&machine, &chosen.agent, &options)? {
+            let agent_id = earlier.manifest.agent.id;
+            exported.no_changes = true;
+            exported.agent_id_file = args.write_agent_id(&chosen, agent_id)?;
+            exported.unchanged = Some(StillLeftOut::new(unchanged));
+            return Ok(exported);
+        }
+        archive.each_record_line(|line| -> Result<(), CliError> {
+            let record: Record = serde_json::from_slice(line).map_err(io::Error::from)?;
+            earlier.add_record(&record);
+            Ok(())
+        })?;
+    }
+    let target = if args.dry_run { None } else { Some(Target::create(&output, args.existing())?) };
+    exclude.extend(target.iter().map(|target| target.file().path().to_owned()));
+    let earlier_reading = earlier.as_ref().map(|(earlier, _)| earlier);
+    let options = args.read_options(seal, &exclude, earlier_reading);
+    drop(progress);
+
+    let progress = Progress::counting(context.printer, "reading");
+    let Some(mut target) = target else {
+        let mut sink = Tally { progress: Some(&progress), ..Tally::default() };
+        let reading = chosen.adapter.read(&machine, &chosen.agent, &options, &mut sink)?;
+        check_agent(&reading, options.earlier)?;
+        exported.would_stop =
+            options.secrets == SecretPolicy::Report && !reading.secrets.is_empty();
+        let mut summary = Summary::new(reading, sink.bytes, sink.embeddings);
+        summary.files = sink.listed;
+        exported.summary = Some(summary);
+        return Ok(exported);
+    };
+    let sealing = args.sealing();
+    let (written, summary) = target.write(sealing.as_ref(), |out| {
+        let writer = ArchiveWriter::new(
+            out,
+            &blank_manifest(),
+            spool(Some(&output))?,
+            context.environment.threads,
+        );
+        let mut sink = Writing { writer, bytes: 0, embeddings: 0, progress: &progress };
+        let reading = chosen.adapter.read(&machine, &chosen.agent, &options, &mut sink)?;
+        check_agent(&reading, options.earlier)?;
+        if options.secrets == SecretPolicy::Report {
+            check_secrets(&reading.secrets)?;
+        }
+        let Writing { writer, bytes, embeddings, .. } = sink;
+        let written = finish(writer, &reading)?;
+        Ok((written, Summary::new(reading, bytes, embeddings)))
+    })?;
+    let is_same = |(_, archive): &(Earlier, Archive)| *archive.manifest() == written.manifest;
+    exported.agent_id_file = args.write_agent_id(&chosen, written.manifest.agent.id)?;
+    if earlier.as_ref().is_some_and(is_same) {
+        exported.no_changes = true;
+        exported.summary = Some(summary);
+        return Ok(exported);
+    }
+    target.commit()?;
+    exported.file_size = Some(fs_err::metadata(&output)?.len());
+    exported.output = Some(output.display().to_string());
+    exported.summary = Some(summary);
+    Ok(exported)
+}
+
+impl ExportArgs {
+    fn read_options<'a>(
+        &self,
+        seal: Option<&'a SealSecret<'a>>,
+        exclude: &'a [PathBuf],
+        earlier: Option<&'a Earlier>,
+    ) -> ReadOptions<'a> {
+        ReadOptions {
+            agent_id: None,
+            sessions: self.sessions,
+            embeddings: true,
+            seal,
+            artifact_threshold: self.artifact_threshold,
+            secrets: self.secret_policy(),
+            exclude,
+            earlier,
+        }
+    }
+
+    fn existing(&self) -> Existing {
+        if self.force { Existing::Replace } else { Existing::Keep }
+    }
+
+    fn output_path(&self, chosen: &Chosen) -> Result<PathBuf, CliError> {
+        if let Some(path) = &self.output {
+            return Ok(path.clone());
+        }
+        let workspace = fs_err::canonicalize(&chosen.agent.workspace)?;
+        let name = workspace.file_name().map_or_else(|| "agent".into(), |it| it.to_os_string());
+        Ok(PathBuf::from(name).with_added_extension("alf"))
+    }
+
+    fn secret_policy(&self) -> SecretPolicy {
+        match (self.allow_secrets, self.redact_secrets) {
+            (true, _) => SecretPolicy::Allow,
+            (_, true) => SecretPolicy::Redact,
+            _ => SecretPolicy::Report,
+        }
+    }
+
+    fn sealing(&self) -> Option<Sealing> {
+        (!self.recipient.is_empty()).then(|| Sealing::Recipients(self.recipient.clone()))
+    }
+
+    /// Puts the agent's id into the workspace if it shall be there and is not.
+    fn write_agent_id(&self, chosen: &Chosen, id: AgentId) -> Result<Option<String>, CliError> {
+        let path = chosen.agent.workspace.join(AGENT_ID_FILE);
+        if !self.write_agent_id || self.dry_run || fs_err::symlink_metadata(&path).is_ok() {
+            return Ok(None);
+        }
+        let no_room = |error: CliError| error.hint("leave --write-agent-id off; the id is derived");
+        let mut target = Target::create(&path, Existing::Keep).map_err(no_room)?;
+        target.write(None, |out| Ok(write!(out, "{id}")?))?;
+        target.commit()?;
+        Ok(Some(path.display().to_string()))
+    }
+
+    fn read_vault_key(&self) -> Result<Option<VaultKey>, CliError> {
+        self.vault_key.as_deref().map(read_vault_key).transpose()
+    }
+}
+
+fn seal(
+    key: Option<&VaultKey>,
+    credential: &Credential,
+    secret: &[u8],
+) -> Result<(String, Encryption), VaultError> {
+    let key = key.ok_or(VaultError::Key)?;
+    let mut sealed = credential.clone();
+    // The same secret under the same key gives the same bytes, so that exports can be compared.
+    let fresh = key.freshness_for(credential, secret).ok_or(VaultError::Key)?;
+    key.seal(&mut sealed, secret, &fresh)?;
+    Ok((sealed.encrypted_payload, sealed.encryption))
+}
+
+/// Reads what an earlier archive says, but for its records.
+fn open_earlier(archive: &Archive) -> Result<Earlier, CliError> {
+    let mut earlier = Earlier::new(archive.manifest().clone(), source_files(archive)?);
+    earlier.identity = archive.parse_document(Layer::Identity)?;
+    earlier.principals = archive.parse_document(Layer::Principals)?;
+    earlier.credentials = archive.parse_document(Layer::Credentials)?;
+    earlier.attachments = archive.parse_document(Layer::Attachments)?;
+    Ok(earlier)
+}
+
+/// Refuses to compare with the archive of another agent.
+fn check_agent(reading: &Reading, earlier: Option<&Earlier>) -> Result<(), CliError> {
+    let Some(earlier) = earlier else { return Ok(()) };
+    let (was, is) = (earlier.manifest.agent.id, reading.manifest.agent.id);
+    if was == is {
+        return Ok(());
+    }
+    let message = format!("the earlier archive is of agent {was}, the workspace of {is}");
+    Err(CliError::new(Kind::Conflict, "different_agents", message)
+        .hint("a workspace that moved keeps its id in .alf-agent-id: put the old id there"))
+}
+
+fn check_secrets(secrets: &[SecretFinding]) -> Result<(), CliError> {
+    if secrets.is_empty() {
+        return Ok(());
+    }
+    let found = count(secrets.len() as u64, "secret");
+    let message = format!("{found} would travel in clear; nothing was written");
+    let mut error = CliError::new(Kind::Failed, "secrets_found", message);
+    error.causes = secrets
+        .iter()
+        .take(LISTED)
+        .map(|it| format!("{}:{}: {}", it.path, it.line, it.kind))
+        .collect();
+    if secrets.len() > LISTED {
+        error.causes.push(format!("and {} more", secrets.len() - LISTED));
+    }
+    Err(error.hint(
+        "take them out, keep the files out with .alfignore, or give --redact-secrets or \
+         --allow-secrets",
+    ))
+}
+
+/// A manifest to start with; the reading brings the true one.
+fn blank_manifest() -> Manifest {
+    let agent = AgentInfo::new(AgentId::new(uuid::Uuid::nil()), "", "");
+    Manifest::new(agent, Moment::from(jiff::Timestamp::UNIX_EPOCH))
+}
+
+fn finish<W: Write>(
+    mut writer: ArchiveWriter<W>,
+    reading: &Reading,
+) -> Result<WrittenArchive, CliError> {
+    writer.describe(&reading.manifest);
+    reading.identity.iter().try_for_each(|it| writer.identity(it))?;
+    reading.principals.iter().try_for_each(|it| writer.principals(it))?;
+    reading.credentials.iter().try_for_each(|it| writer.credentials(it))?;
+    reading.attachments.iter().try_for_each(|it| writer.attachments(it))?;
+    Ok(writer.finish()?.1)
+}
+
+/// Writes what is read into an archive.
+struct Writing<'a, W: Write> {
+    writer: ArchiveWriter<W>,
+    bytes: u64,
+    embeddings: u64,
+    progress: &'a Progress,
+}
+
+impl<W: Write> Sink for Writing<'_, W> {
+    fn file(
+        &mut self,
+        head: &FileHead<'_>,
+        content: &mut dyn Read,
+    ) -> Result<String, WriteArchiveError> {
+        let mut counted = Counted { content, bytes: 0 };
+        let path = self.writer.file(head, &mut counted)?;
+        self.bytes += counted.bytes;
+        self.progress.advance(counted.bytes);
+        Ok(path)
+    }
+
+    fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), WriteArchiveError> {
+        self.writer.symlink(head, target)
+    }
+
+    fn folder(&mut self, head: &FileHead<'_>) -> Result<(), WriteArchiveError> {
+        self.writer.folder(head)
+    }
+
+    fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError> {
+        self.embeddings += record.embeddings.len() as u64;
+        self.writer.record(record)
+    }
+}
+
+struct Counted<'a> {
+    content: &'a mut dyn Read,
+    bytes: u64,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.content.read(buffer)?;
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+impl Summary {
+    fn new(reading: Reading, total_size: u64, embeddings: u64) -> Self {
+        let attachments = reading.attachments.as_ref().map_or(&[][..], |it| &it.attachments);
+        let included = attachments.iter().filter(|it| it.archive_path.0.is_some()).count() as u64;
+        let credentials = reading.credentials.as_ref().map_or(&[][..], |it| &it.credentials);
+        let sealed = credentials.iter().filter(|it| it.encrypted_payload != NOT_EXPORTED).count();
+        let ignored = reading.left_out.iter().filter(|it| it.reason == LeftOutReason::Ignored);
+        Self {
+            agent_id: reading.manifest.agent.id.to_string(),
+            agent_name: reading.manifest.agent.name.clone(),
+            memory_records: reading.records,
+            embeddings,
+            identity_version: reading.identity.as_ref().map(|it| it.version),
+            principals_count: reading
+                .principals
+                .as_ref()
+                .map_or(0, |it| it.principals.len() as u64),
+            credentials_count: credentials.len() as u64,
+            credentials_sealed: sealed as u64,
+            artifacts_included: included,
+            artifacts_referenced: attachments.len() as u64 - included,
+            files_count: reading.files,
+            total_size,
+            files: Vec::new(),
+            excluded_by_alfignore: ignored.map(|it| it.path.clone()).collect(),
+            left_out: reading.left_out.iter().map(ListedLeftOut::new).collect(),
+            secrets: reading
+                .secrets
+                .iter()
+                .map(|it| ListedSecret { path: it.path.clone(), line: it.line, kind: it.kind })
+                .collect(),
+            sessions: reading.sessions,
+            warnings: reading.warnings.into_iter().map(ListedWarning::from).collect(),
+        }
+    }
+}
+
+impl From<Warning> for ListedWarning {
+    fn from(it: Warning) -> Self {
+        Self { code: it.code, path: it.path, message: it.message }
+    }
+}
+
+impl ListedLeftOut {
+    fn new(left_out: &LeftOut) -> Self {
+        let LeftOut { path, reason, files, bytes } = left_out;
+        Self { path: path.clone(), reason: reason.as_str(), files: *files, bytes: *bytes }
+    }
+}
+
+impl Report for Exported {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(summary) = &self.summary {
+            summary.write_human(out)?;
+        }
+        if let Some(unchanged) = &self.unchanged {
+            write_left_out(&unchanged.left_out, out)?;
+            write_warnings(&unchanged.warnings, out)?;
+        }
+        if let Some(path) = &self.agent_id_file {
+            writeln!(out, "wrote {path}")?;
+        }
+        match (&self.output, self.file_size) {
+            (Some(path), Some(size)) => {
+                writeln!(out, "wrote {BOLD}{path}{BOLD:#} ({})", bytes(size))
+            }
+            _ if self.no_changes => {
+                writeln!(out, "nothing changed since the earlier archive; nothing written")
+            }
+            _ if self.would_stop => writeln!(
+                out,
+                "nothing written: this was a dry run; the export would stop because of the secrets"
+            ),
+            _ => writeln!(out, "nothing written: this was a dry run"),
+        }
+    }
+}
+
+impl Summary {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}", safe(&self.agent_name), self.agent_id)?;
+        writeln!(
+            out,
+            "  {}, {} ({})",
+            count(self.memory_records, "record"),
+            count(self.files_count, "file"),
+            bytes(self.total_size)
+        )?;
+        if self.embeddings > 0 {
+            writeln!(out, "  {} from the runtime's index", count(self.embeddings, "vector"))?;
+        }
+        if self.credentials_count > 0 {
+            let sealed = match self.credentials_sealed {
+                0 => "metadata only".to_owned(),
+                sealed => format!("{sealed} sealed"),
+            };
+            writeln!(out, "  {} ({sealed})", count(self.credentials_count, "credential"))?;
+        }
+        if let Some(sessions) = &self.sessions {
+            writeln!(
+                out,
+                "  {}, {}, {} redacted, {} not decoded",
+                count(sessions.transcripts, "transcript"),
+                count(sessions.messages, "message"),
+                sessions.redacted,
+                sessions.undecodable
+            )?;
+        }
+        write_left_out(&self.left_out, out)?;
+        for secret in &self.secrets {
+            let path = safe(&secret.path);
+            writeln!(out, "{ODD}secret:{ODD:#} {path}:{}: {}", secret.line, secret.kind)?;
+        }
+        write_warnings(&self.warnings, out)
+    }
+}
+
+/// Writes what does not travel, one line a reason.
+fn write_left_out(left_out: &[ListedLeftOut], out: &mut dyn Write) -> io::Result<()> {
+    const SHOWN: usize = 5;
+    let mut reasons: Vec<&str> = left_out.iter().map(|it| it.reason).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in reasons {
+        let list = || left_out.iter().filter(|it| it.reason == reason);
+        let files = list().map(|it| it.files).sum();
+        let size = list().map(|it| it.bytes).sum();
+        let paths: Vec<String> = list().take(SHOWN).map(|it| safe(&it.path)).collect();
+        let more = if list().count() > SHOWN { ", ..." } else { "" };
+        writeln!(
+            out,
+            "  left out, {reason}: {} ({}): {}{more}",
+            count(files, "file"),
+            bytes(size),
+            paths.join(", ")
+        )?;
+    }
+    Ok(())
+}
+fn write_warnings(warnings: &[ListedWarning], out: &mut dyn Write) -> io::Result<()> {
+    for warning in warnings {
+        let path = warning.path.as_deref().map(|path| format!("{}: ", safe(path)));
+        let message = safe(&warning.message);
+        writeln!(out, "{ODD}warning:{ODD:#} {}{message}", path.unwrap_or_default())?;
+    }
+    Ok(())
+}
