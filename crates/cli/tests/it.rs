@@ -3,8 +3,12 @@
 //! What the library can prove is proved there; here stands what a user sees: what is printed, how
 //! the program exits, and what lies in the folder afterwards.
 
+#[path = "it/agents.rs"]
+mod agents;
 #[path = "it/apply.rs"]
 mod apply;
+#[path = "it/check.rs"]
+mod check;
 #[path = "it/completions.rs"]
 mod completions;
 #[path = "it/decrypt.rs"]
@@ -19,8 +23,12 @@ mod diff;
 mod encrypt;
 #[path = "it/environment.rs"]
 mod environment;
+#[path = "it/export.rs"]
+mod export;
 #[path = "it/help.rs"]
 mod help;
+#[path = "it/import.rs"]
+mod import;
 #[path = "it/input.rs"]
 mod input;
 #[path = "it/inspect.rs"]
@@ -31,14 +39,20 @@ mod man;
 mod output;
 #[path = "it/purge.rs"]
 mod purge;
+#[path = "it/round_trip.rs"]
+mod round_trip;
 #[path = "it/sealed.rs"]
 mod sealed;
+#[path = "it/secrets.rs"]
+mod secrets;
 #[path = "it/terminal.rs"]
 mod terminal;
 #[path = "it/validate.rs"]
 mod validate;
 #[path = "it/vault.rs"]
 mod vault;
+#[path = "it/workspace.rs"]
+mod workspace;
 #[path = "it/zip.rs"]
 mod zip;
 

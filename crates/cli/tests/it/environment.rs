@@ -73,6 +73,32 @@ impl TestEnvironment {
         self.folder.path().join("work").join(name)
     }
 
+    /// Returns the path of a file in the home folder.
+    pub(crate) fn home(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.folder.path().join("home").join(name)
+    }
+
+    /// Writes a file into the home folder, and the folders that it lies in.
+    pub(crate) fn write_home(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.home(name);
+        fs_err::create_dir_all(path.parent().expect("it has a folder")).expect("it is ours");
+        fs_err::write(path, bytes).expect("the folder is ours");
+    }
+
+    /// Copies a folder into the home folder, writable.
+    pub(crate) fn copy_home(&self, from: &Path, name: &str) {
+        fs_err::create_dir_all(self.home(name)).expect("the folder is ours");
+        for entry in fs_err::read_dir(from).expect("the folder can be read") {
+            let entry = entry.expect("the folder can be read");
+            let below = format!("{name}/{}", entry.file_name().to_str().expect("it is UTF-8"));
+            if entry.file_type().expect("it is there").is_dir() {
+                self.copy_home(&entry.path(), &below);
+            } else {
+                self.write_home(&below, fs_err::read(entry.path()).expect("it can be read"));
+            }
+        }
+    }
+
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         fs_err::read(self.path(name)).expect("the file is there")
     }
@@ -138,7 +164,10 @@ impl TestEnvironment {
         }
         let left = after.keys().find(|path| {
             let temporary = path.starts_with("home") || path.starts_with("tmp");
-            let hidden = path.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b"."));
+            // The file of an agent's id is hidden, and what an import is to leave.
+            let hidden = path
+                .file_name()
+                .is_some_and(|it| it.as_encoded_bytes().starts_with(b".") && it != ".alf-agent-id");
             !before.contains_key(*path) && (temporary || hidden)
         });
         assert_eq!(left, None, "nothing is left over");
@@ -271,14 +300,24 @@ pub(crate) fn program() -> &'static Path {
 }
 
 /// Returns the files that the existing tool wrote, or says aloud that they are not there.
+pub(crate) fn reference(name: &str) -> Option<PathBuf> {
+    fixture(&format!("alf/{name}"))
+}
+
+/// Returns files that another program wrote, or says aloud that they are not there.
+pub(crate) fn fixture(name: &str) -> Option<PathBuf> {
+    shared(&format!("fixtures/{name}"))
+}
+
+/// Returns something that lies beside the repository, or says aloud that it is not there.
 #[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-pub(crate) fn reference(name: &str) -> Option<PathBuf> {
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     let shared = std::env::var_os("ANEMONE_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
         PathBuf::from,
     );
-    let path = shared.join("fixtures/alf").join(name);
+    let path = shared.join(name);
     if path.exists() {
         return Some(path);
     }

@@ -10,11 +10,34 @@ const GLOBAL: &[&str] = &["--json", "--human", "--identity", "--passphrase-file"
 /// What each command takes besides; programs rely on these names.
 const COMMANDS: &[(&[&str], &[&str])] = &[
     (&[], &["--version"]),
+    (&["agents"], &["--runtime"]),
+    (&["check"], &["--runtime", "--workspace", "--agent"]),
     (&["validate"], &[]),
     (&["inspect"], &["--records", "--limit"]),
     (&["diff"], &[]),
     (&["delta"], &["--output", "--dry-run", "--force", "--plain", "--recipient"]),
     (&["apply"], &["--output", "--dry-run", "--force", "--plain", "--recipient"]),
+    (
+        &["export"],
+        &[
+            "--runtime",
+            "--workspace",
+            "--agent",
+            "--output",
+            "--dry-run",
+            "--force",
+            "--since",
+            "--sessions",
+            "--credentials",
+            "--vault-key",
+            "--artifact-threshold",
+            "--allow-secrets",
+            "--redact-secrets",
+            "--write-agent-id",
+            "--recipient",
+        ],
+    ),
+    (&["import"], &["--runtime", "--workspace", "--dry-run", "--on-conflict", "--vault-key"]),
     (
         &["purge"],
         &[

@@ -1,0 +1,549 @@
+//! Export and import, one after the other: what comes back is what was there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anemone_format::{Archive, File, FileRoot, Limits, Node, Snapshot};
+use serde_json::{Value, json};
+
+use crate::environment::{TestEnvironment, fixture, program, reference};
+use crate::workspace::{
+    Ground, Lying, Waiting, assert_same_tree, export, fields, import, python, raw, records_of,
+    snapshot, tree, with,
+};
+
+/// Everything travels.
+const ALL: [&str; 3] = ["--allow-secrets", "--artifact-threshold", "1000000"];
+
+/// Returns what did not come back, but for capabilities: these depend on the machine.
+fn files_not_restored(imported: &Value) -> Vec<&str> {
+    let listed = imported["not_restored"].as_array().expect("it is a list").iter();
+    let files = listed.filter(|it| it["what"] != "capability");
+    files.map(|it| it["path"].as_str().expect("a path is text")).collect()
+}
+
+fn there_and_back(seed: &str) {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let Some(workspace) = ground.generate("w", &["--edge", "--seed", seed]) else { return };
+    let exported = export(&environment, &workspace, "a.alf", &ALL);
+    let left_out = &exported["left_out"];
+    assert_eq!(fields(left_out, "path"), [".git", "node_modules"]);
+    for (path, files) in [(".git", 2), ("node_modules", 41)] {
+        let listed = with(left_out, "path", path);
+        assert_eq!((&listed["reason"], &listed["files"]), (&json!("skipped"), &json!(files)));
+    }
+    let back = ground.path("back");
+    let imported = import(&environment, &back, "a.alf", &[]);
+    assert_eq!(files_not_restored(&imported), [""; 0]);
+    assert_eq!(imported["memory_records"], exported["memory_records"]);
+    assert_same_tree(&workspace, &back, &[".git", "node_modules"], &[".alf-agent-id"]);
+    export(&environment, &back, "b.alf", &ALL);
+    assert!(environment.read("a.alf") == environment.read("b.alf"), "exported again: the same");
+}
+
+#[test]
+fn a_workspace_comes_back_as_it_was_seed_1() {
+    there_and_back("1");
+}
+
+#[test]
+fn a_workspace_comes_back_as_it_was_seed_2() {
+    there_and_back("2");
+}
+
+#[test]
+fn a_workspace_comes_back_as_it_was_seed_3() {
+    there_and_back("3");
+}
+
+#[test]
+fn a_workspace_comes_back_as_it_was_seed_7() {
+    there_and_back("7");
+}
+
+#[test]
+fn what_is_only_named_is_listed_on_both_ways() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let Some(workspace) = ground.generate("w", &["--edge"]) else { return };
+    let exported = export(&environment, &workspace, "a.alf", &["--allow-secrets"]);
+    let left_out = &exported["left_out"];
+    assert_eq!(fields(left_out, "path"), [".git", "node_modules", "artifacts/big.bin"]);
+    let large = with(left_out, "path", "artifacts/big.bin");
+    assert_eq!((&large["reason"], &large["bytes"]), (&json!("referenced"), &json!(500_000)));
+    let imported = import(&environment, &ground.path("back"), "a.alf", &[]);
+    assert_eq!(files_not_restored(&imported), ["artifacts/big.bin"]);
+    assert_eq!(with(&imported["not_restored"], "what", "artifact")["path"], "artifacts/big.bin");
+    let missing = [".git", "node_modules", "artifacts/big.bin"];
+    assert_same_tree(&workspace, &ground.path("back"), &missing, &[".alf-agent-id"]);
+}
+
+#[test]
+fn the_archive_is_the_same_whatever_the_folder_is_called() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.small("here");
+    ground.write("here/.alf-agent-id", "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f");
+    export(&environment, &workspace, "a.alf", &[]);
+    fs_err::rename(&workspace, ground.path("there")).unwrap();
+    export(&environment, &ground.path("there"), "b.alf", &[]);
+    assert!(environment.read("a.alf") == environment.read("b.alf"));
+}
+
+#[test]
+fn modes_times_links_and_empty_folders_come_back() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    ground.small("w");
+    ground.write("w/skills/x/run.sh", "#!/bin/sh\n");
+    fs_err::create_dir_all(ground.path("w/empty/inner")).unwrap();
+    ground.link("../notes.txt", "w/empty/link");
+    ground.link("/nowhere/at/all", "w/memory/gone.md");
+    for (name, mode) in [
+        ("w/skills/x/run.sh", 0o755),
+        ("w/notes.txt", 0o600),
+        ("w/empty", 0o700),
+        ("w/USER.md", 0o444),
+    ] {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        fs_err::set_permissions(ground.path(name), permissions).unwrap();
+    }
+    ground.touch("w/notes.txt", 0);
+    ground.touch("w/MEMORY.md", 4_000_000_000);
+    export(&environment, &ground.path("w"), "a.alf", &[]);
+    import(&environment, &ground.path("back"), "a.alf", &[]);
+    assert_same_tree(&ground.path("w"), &ground.path("back"), &[], &[".alf-agent-id"]);
+}
+
+// Import into a workspace that is there.
+
+/// Makes an archive of a small workspace and another workspace that differs from it.
+fn other_workspace() -> (TestEnvironment, Ground) {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    export(&environment, &ground.small("w"), "a.alf", &[]);
+    ground.small("x");
+    ground.write("x/MEMORY.md", "## Mine\n");
+    ground.write("x/own.txt", "only here");
+    (environment, ground)
+}
+
+fn args<'a>(workspace: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["import", "-r", "openclaw", "-w", workspace, "a.alf"][..], more].concat()
+}
+
+#[test]
+fn an_existing_workspace_is_not_overwritten() {
+    let (environment, ground) = other_workspace();
+    let before = tree(&ground.path(""));
+    let workspace = ground.path("x").display().to_string();
+    for more in [&[][..], &["--dry-run"], &["--on-conflict", "stop"]] {
+        let failure = environment.failure(3, args(&workspace, more));
+        assert_eq!(failure["code"], "conflict");
+        assert!(failure["causes"].to_string().contains("MEMORY.md"), "{failure}");
+        assert_eq!(fields(&failure["conflicts"], "path"), ["MEMORY.md"]);
+        assert_eq!(tree(&ground.path("")), before);
+    }
+}
+
+#[test]
+fn a_dry_run_shows_the_plan_and_writes_nothing() {
+    let (environment, ground) = other_workspace();
+    let before = tree(&ground.path(""));
+    for (choice, action) in [("theirs", "replace"), ("ours", "keep"), ("both", "both")] {
+        let more = ["--dry-run", "--on-conflict", choice];
+        let imported = import(&environment, &ground.path("x"), "a.alf", &more);
+        assert_eq!(with(&imported["plan"], "path", "MEMORY.md")["action"], action);
+        assert_eq!(with(&imported["plan"], "path", "SOUL.md")["action"], "same");
+        assert_eq!(tree(&ground.path("")), before);
+    }
+    let imported = import(&environment, &ground.path("new"), "a.alf", &["--dry-run"]);
+    assert_eq!(with(&imported["plan"], "path", "MEMORY.md")["action"], "create");
+    assert_eq!(tree(&ground.path("")), before);
+}
+
+#[test]
+fn theirs_replaces_and_keeps_what_was_replaced() {
+    let (environment, ground) = other_workspace();
+    let theirs = ["--on-conflict", "theirs"];
+    let imported = import(&environment, &ground.path("x"), "a.alf", &theirs);
+    assert_eq!(ground.read("x/MEMORY.md"), ground.read("w/MEMORY.md"));
+    assert_eq!(ground.read("x/own.txt"), b"only here");
+    let kept = imported["replaced_kept_at"].as_str().unwrap();
+    assert_eq!(fs_err::read(Path::new(kept).join("MEMORY.md")).unwrap(), b"## Mine\n");
+    assert_eq!(imported["files_replaced"], 1);
+}
+
+#[test]
+fn ours_keeps_and_both_has_both() {
+    let (environment, ground) = other_workspace();
+    import(&environment, &ground.path("x"), "a.alf", &["--on-conflict", "ours"]);
+    assert_eq!(ground.read("x/MEMORY.md"), b"## Mine\n");
+    let both = ["--on-conflict", "both"];
+    let planned =
+        import(&environment, &ground.path("x"), "a.alf", &["--dry-run", both[0], both[1]]);
+    let beside = with(&planned["plan"], "path", "MEMORY.md")["as"].as_str().unwrap().to_owned();
+    import(&environment, &ground.path("x"), "a.alf", &both);
+    assert_eq!(ground.read("x/MEMORY.md"), b"## Mine\n");
+    assert_eq!(ground.read(format!("x/{beside}")), ground.read("w/MEMORY.md"));
+}
+
+#[test]
+fn importing_twice_changes_nothing() {
+    let (environment, ground) = other_workspace();
+    import(&environment, &ground.path("back"), "a.alf", &[]);
+    let before = tree(&ground.path("back"));
+    let imported = import(&environment, &ground.path("back"), "a.alf", &[]);
+    assert_eq!((&imported["files_created"], &imported["files_replaced"]), (&json!(0), &json!(0)));
+    assert_eq!(tree(&ground.path("back")), before);
+}
+
+#[test]
+fn links_of_a_workspace_never_lead_an_import_out_of_it() {
+    let (environment, ground) = other_workspace();
+    for choice in ["theirs", "ours", "both"] {
+        let name = format!("linked-{choice}");
+        let outside = format!("outside-{choice}");
+        ground.write(format!("{outside}/2026-02-03.md"), "theirs");
+        ground.link(format!("../{outside}"), &format!("{name}/memory"));
+        let before = tree(&ground.path(&outside));
+        let workspace = ground.path(&name).display().to_string();
+        environment.run(args(&workspace, &["--on-conflict", choice]));
+        assert_eq!(tree(&ground.path(&outside)), before, "{choice}");
+    }
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_the_old_or_the_new_tree() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let Some(workspace) = ground.generate("w", &["--edge", "--days", "40"]) else { return };
+    export(&environment, &workspace, "a.alf", &ALL);
+    let content = |path: &Path| -> BTreeMap<_, _> {
+        let known = |it: &Lying| (it.kind(), it.bytes().to_vec());
+        tree(path).into_iter().map(|(path, it)| (path, known(&it))).collect()
+    };
+    import(&environment, &ground.path("new"), "a.alf", &[]);
+    let new = content(&ground.path("new"));
+    let mut seen = [0, 0];
+    for round in 0..24 {
+        let name = format!("old-{round}");
+        ground.write(format!("{name}/MEMORY.md"), "## Old\n");
+        let old = content(&ground.path(&name));
+        let mut child = std::process::Command::new(program())
+            .args(args(ground.path(&name).to_str().unwrap(), &["--on-conflict", "theirs"]))
+            .current_dir(environment.path(""))
+            .env_clear()
+            .envs(environment.variables())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(round * 7));
+        drop(child.kill());
+        child.wait().unwrap();
+        let is = content(&ground.path(&name));
+        assert!(is == old || is == new, "killed after {} ms", round * 7);
+        seen[usize::from(is == new)] += 1;
+    }
+    assert!(seen[0] > 0, "at least one was killed before it was done: {seen:?}");
+}
+
+#[test]
+fn host_dependent_capabilities_and_sealed_credentials_are_listed() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let home = environment.home("").display().to_string();
+    let Some(workspace) = ground.generate("w", &["--edge", "--state", &home]) else { return };
+    environment.json(["vault", "keygen", "-o", "key"]);
+    let more = ["--allow-secrets", "--credentials", "--vault-key", "key"];
+    export(&environment, &workspace, "a.alf", &more);
+    let imported = import(&environment, &ground.path("back"), "a.alf", &[]);
+    assert_eq!(imported["credentials_count"], 2);
+    let listed = &imported["not_restored"];
+    let what = fields(listed, "what");
+    assert!(what.contains(&"artifact"), "{listed}");
+    assert!(what.iter().any(|it| it.starts_with("credential")), "{listed}");
+    // The environment has no PATH, so no program is here.
+    assert!(what.iter().any(|it| it.starts_with("capabilit")), "{listed}");
+}
+
+#[test]
+fn with_a_key_credentials_go_into_the_store_of_the_install() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let home = environment.home("").display().to_string();
+    let Some(workspace) = ground.generate("w", &["--state", &home]) else { return };
+    environment.json(["vault", "keygen", "-o", "key"]);
+    export(&environment, &workspace, "a.alf", &["--credentials", "--vault-key", "key"]);
+    // Another machine with an install of the older generation and no keys.
+    let target = TestEnvironment::new();
+    target.write("a.alf", environment.read("a.alf"));
+    target.write("key", environment.read("key"));
+    target.write_home(".openclaw/openclaw.json", "{}");
+    target.write_home(".openclaw/agents/main/sessions/sessions.json", "{}");
+    fs_err::create_dir(target.home(".openclaw/workspace")).unwrap();
+    let folder = target.home(".openclaw/workspace").display().to_string();
+    let mut command = target.command();
+    command.args(["import", "-r", "openclaw", "-w", &folder, "a.alf", "--vault-key", "key"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let imported: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(!fields(&imported["not_restored"], "what").contains(&"credential"), "{imported}");
+    let store = target.home(".openclaw/agents/main/agent/auth-profiles.json");
+    let store: Value = serde_json::from_slice(&fs_err::read(store).unwrap()).unwrap();
+    assert_eq!(store["profiles"]["anthropic:default"]["key"], "sk-ant-SECRET-1");
+    assert_eq!(store["profiles"]["openai:default"]["refresh"], "SECRET-REF");
+}
+
+/// Makes a machine with an install of the newer generation, an archive with sealed secrets and
+/// its key.
+fn newer_install_and_sealed_secrets() -> Option<TestEnvironment> {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let home = environment.home("").display().to_string();
+    let workspace = ground.generate("w", &["--days", "1", "--state", &home])?;
+    environment.json(["vault", "keygen", "-o", "key"]);
+    export(&environment, &workspace, "a.alf", &["--credentials", "--vault-key", "key"]);
+    let target = TestEnvironment::new();
+    target.copy_home(&fixture("openclaw/gen9/.openclaw")?, ".openclaw");
+    fs_err::remove_dir_all(target.home(".openclaw/workspace")).expect("it is ours");
+    for name in ["a.alf", "key"] {
+        target.write(name, environment.read(name));
+    }
+    Some(target)
+}
+
+fn import_with_key(target: &TestEnvironment) -> Value {
+    let folder = target.home(".openclaw/workspace").display().to_string();
+    let mut command = target.command();
+    command.args(["import", "-r", "openclaw", "-w", &folder, "a.alf", "--vault-key", "key"]);
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    serde_json::from_slice(&output.stdout).expect("it prints JSON")
+}
+
+#[test]
+fn with_a_key_credentials_go_into_the_database_of_the_newer_generation() {
+    let Some(target) = newer_install_and_sealed_secrets() else { return };
+    let imported = import_with_key(&target);
+    assert!(!fields(&imported["not_restored"], "what").contains(&"credential"), "{imported}");
+    let database = target.home(".openclaw/state/openclaw.sqlite");
+    let program = "import sqlite3,sys\n\
+        c = sqlite3.connect(sys.argv[1])\n\
+        print(c.execute(\"SELECT value_json FROM config_machine_state WHERE state_key='authProfiles.store'\").fetchone()[0])";
+    let Some(printed) = python(&["-c", program, database.to_str().unwrap()]) else { return };
+    let store: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(store["profiles"]["anthropic:default"]["key"], "sk-ant-SECRET-1");
+    assert_eq!(store["profiles"]["openai:default"]["refresh"], "SECRET-REF");
+}
+
+#[test]
+fn a_database_that_is_open_is_not_written_to() {
+    let Some(target) = newer_install_and_sealed_secrets() else { return };
+    let database = target.home(".openclaw/state/openclaw.sqlite");
+    let program = "import sqlite3,sys\n\
+        c = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
+        c.execute('BEGIN IMMEDIATE'); c.execute('SELECT count(*) FROM config_machine_state').fetchone()\n\
+        print('ready', flush=True); sys.stdin.read(); c.execute('ROLLBACK')";
+    let Some(holder) = Waiting::start(program, &[&database]) else { return };
+    let before = fs_err::read(&database).unwrap();
+    let imported = import_with_key(&target);
+    assert!(fields(&imported["not_restored"], "what").contains(&"credential"), "{imported}");
+    assert!(before == fs_err::read(&database).unwrap(), "the database is as it was");
+    assert!(!imported.to_string().contains("SECRET"));
+    drop(holder);
+}
+
+#[test]
+fn an_import_leaves_nothing_beside_the_workspace() {
+    let (environment, ground) = other_workspace();
+    let names = || {
+        let entries = fs_err::read_dir(ground.path("")).unwrap();
+        let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    import(&environment, &ground.path("new"), "a.alf", &[]);
+    assert_eq!(names(), ["new", "w", "x"]);
+    fs_err::create_dir(ground.path("empty")).unwrap();
+    import(&environment, &ground.path("empty"), "a.alf", &[]);
+    assert_eq!(names(), ["empty", "new", "w", "x"]);
+}
+
+#[test]
+fn a_workspace_that_is_a_link_stays_one() {
+    let (environment, ground) = other_workspace();
+    fs_err::create_dir(ground.path("real")).unwrap();
+    ground.link("real", "link");
+    import(&environment, &ground.path("link"), "a.alf", &[]);
+    assert!(fs_err::symlink_metadata(ground.path("link")).unwrap().is_symlink());
+    assert_eq!(ground.read("real/notes.txt"), b"an artifact\n");
+    let file = ground.write("file", "text").display().to_string();
+    let failure = environment.failure(1, args(&file, &[]));
+    assert_eq!(failure["code"], "not_a_folder");
+}
+
+#[test]
+fn an_archive_cannot_write_outside_of_the_workspace() {
+    let (environment, ground) = other_workspace();
+    ground.write("outside/keep.md", "theirs");
+    let outside = ground.path("outside");
+    let before = tree(&outside);
+    let link = |path: &str, target: &Path| {
+        let mut file = File::new(FileRoot::Raw("openclaw".to_owned()), path, "");
+        file.node = Node::Symlink(target.to_str().unwrap().into());
+        file
+    };
+    let file = |path: &str| File::new(FileRoot::Raw("openclaw".to_owned()), path, "evil");
+    for (number, files) in [
+        vec![link("memory", &outside), file("memory/keep.md")],
+        vec![link("memory", &outside), file("memory/new.md")],
+        vec![link("memory/keep.md", &outside.join("keep.md")), file("memory/keep.md")],
+        vec![file("../outside/keep.md")],
+        vec![file("memory/../../outside/keep.md")],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut evil = snapshot(&environment, "a.alf");
+        evil.files = files;
+        evil.attachments = None;
+        let spool = Box::new(std::io::Cursor::new(Vec::new()));
+        // Our own writer may refuse to write it.
+        let Ok((bytes, _)) = evil.write(Vec::new(), spool, 1) else { continue };
+        environment.write("evil.alf", bytes);
+        let workspace = ground.path(format!("target-{number}")).display().to_string();
+        environment.run(["import", "-r", "openclaw", "-w", &workspace, "evil.alf"]);
+        assert_eq!(tree(&outside), before, "archive {number}");
+        assert!(!ground.path("keep.md").exists());
+    }
+}
+
+// Archives of others.
+
+fn open(path: &Path) -> Snapshot {
+    let bytes = fs_err::read(path).expect("it can be read");
+    let length = bytes.len() as u64;
+    let archive = Archive::open(Box::new(bytes), length, &Limits::default()).expect("it opens");
+    Snapshot::read(&archive).expect("it reads")
+}
+
+#[test]
+fn ids_are_those_of_the_existing_tool_wherever_it_split_right() {
+    let Some(theirs) = reference("reference-openclaw.alf") else { return };
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    import(&environment, &ground.path("w"), theirs.to_str().unwrap(), &[]);
+    export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
+    let ours = snapshot(&environment, "a.alf");
+    let theirs = open(&theirs);
+    assert_eq!(ours.manifest.agent.id, theirs.manifest.agent.id);
+    let by_id: BTreeMap<_, _> = ours.records.iter().map(|it| (it.id, it)).collect();
+    // It reads CRLF as LF and drops line ends at the end.
+    let text = |it: &str| it.replace("\r\n", "\n").trim_matches('\n').to_owned();
+    let (mut same, mut wrong) = (0, BTreeMap::new());
+    for record in &theirs.records {
+        let file = record.source.origin_file.as_deref().unwrap();
+        match by_id.get(&record.id) {
+            Some(it) if text(&it.content) == text(&record.content) => {
+                assert_eq!(it.source.origin_file.as_deref(), Some(file));
+                same += 1;
+            }
+            _ => *wrong.entry(file).or_insert(0) += 1,
+        }
+    }
+    assert!(same >= 500, "{same}");
+    // It takes `## ` in fences and comments for headings, gating tables whole, and a CR alone for
+    // no line end.
+    let known = [
+        "MEMORY.md",
+        "memory/2026-03-02.md",
+        "memory/2026-03-15.md",
+        "memory/fences.md",
+        "memory/gating-policies.md",
+        "memory/old-mac-cr.md",
+    ];
+    assert_eq!(wrong.into_keys().collect::<Vec<_>>(), known);
+}
+
+#[test]
+fn files_of_the_existing_tools_archive_come_back() {
+    let Some(theirs) = reference("reference-openclaw.alf") else { return };
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    import(&environment, &ground.path("w"), theirs.to_str().unwrap(), &[]);
+    let theirs = open(&theirs);
+    let mut number = 0;
+    for file in &theirs.files {
+        let Node::File(content) = &file.node else { continue };
+        let path = String::from_utf8(file.path.clone()).unwrap();
+        assert!(ground.read(format!("w/{path}")) == *content, "{path}");
+        number += 1;
+    }
+    assert!(number > 50, "{number}");
+}
+
+#[test]
+fn an_agent_of_another_runtime_becomes_a_workspace() {
+    let Some(theirs) = reference("reference-zeroclaw.alf") else { return };
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.path("w");
+    let imported = import(&environment, &workspace, theirs.to_str().unwrap(), &[]);
+    let theirs = open(&theirs);
+    assert_eq!(imported["memory_records"], theirs.records.len());
+    let all: Vec<u8> = tree(&workspace)
+        .values()
+        .filter(|it| it.kind() == "file")
+        .flat_map(|it| it.bytes().to_vec())
+        .collect();
+    let all = String::from_utf8_lossy(&all);
+    let lost: Vec<&str> =
+        theirs.records.iter().map(|it| it.content.trim()).filter(|it| !all.contains(it)).collect();
+    assert_eq!(lost.len(), 0, "{:?}", lost.first());
+    let soul = theirs.identity.unwrap().prose.unwrap().soul.unwrap();
+    assert_eq!(ground.read("w/SOUL.md"), soul.as_bytes());
+    // And it can be read again.
+    let exported = export(&environment, &workspace, "a.alf", &["--allow-secrets"]);
+    assert!(exported["memory_records"].as_u64().unwrap() > 0, "{exported}");
+}
+
+#[test]
+fn records_of_another_runtime_keep_what_the_tables_say_of_them() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let text =
+        "## Session — 10:30 AM\n\n- [decision|i=0.9] SQLite #database\n\n## Evening\n\nTea.\n";
+    ground.write("w/memory/2026-01-05.md", text);
+    ground.write("w/SOUL.md", "# Mira\n");
+    export(&environment, &ground.path("w"), "ours.alf", &[]);
+    // As if another runtime had written it: no raw files, and another name.
+    let mut foreign = snapshot(&environment, "ours.alf");
+    foreign.files.clear();
+    foreign.attachments = None;
+    foreign.manifest.agent.source_runtime = "zeroclaw".to_owned();
+    foreign.manifest.reading = None;
+    for record in &mut foreign.records {
+        record.source.runtime = "zeroclaw".to_owned();
+        record.source.origin_file = None;
+        record.raw_source_format = None;
+        let body = record.content.replace("[decision|i=0.9] ", "");
+        record.content = body;
+    }
+    environment.write_archive("foreign.alf", &foreign);
+    import(&environment, &ground.path("back"), "foreign.alf", &[]);
+    let log = String::from_utf8(ground.read("back/memory/2026-01-05.md")).unwrap();
+    assert!(log.contains("SQLite #database") && log.contains("Tea."), "{log}");
+    export(&environment, &ground.path("back"), "again.alf", &[]);
+    let again = snapshot(&environment, "again.alf");
+    let records = records_of(&again, "memory/2026-01-05.md");
+    let decision = records.iter().find(|it| it.content.contains("SQLite")).unwrap();
+    assert_eq!(decision.category.as_deref(), Some("decision"), "{log}");
+    assert_eq!(decision.confidence, Some(0.9), "{log}");
+    assert!(raw(decision).is_object());
+}
+
+#[test]
+fn an_import_needs_an_archive_and_a_known_runtime() {
+    let (environment, ground) = other_workspace();
+    let workspace = ground.path("new").display().to_string();
+    environment.failure(2, ["import", "-w", &workspace, "a.alf"]);
+    let args = ["import", "-r", "nobody", "-w", &workspace, "a.alf"];
+    assert_eq!(environment.failure(2, args)["code"], "unknown_runtime");
+    environment.write("broken.alf", &environment.read("a.alf")[..500]);
+    environment.failure(1, ["import", "-r", "openclaw", "-w", &workspace, "broken.alf"]);
+    environment.failure(1, ["import", "-r", "openclaw", "-w", &workspace, "gone.alf"]);
+    assert!(!ground.path("new").exists());
+}

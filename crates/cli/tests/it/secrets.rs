@@ -1,0 +1,49 @@
+//! Secrets in files that are no plain text, and an `.alfignore` that hides nothing.
+
+use crate::environment::TestEnvironment;
+use crate::workspace::Ground;
+
+const KEY: &str = concat!("ghp_", "0123456789abcdefABCDEF0123456789abcd");
+
+fn utf16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+#[test]
+fn a_secret_in_data_or_utf16_stops_an_export_and_is_never_rewritten() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.small("w").display().to_string();
+    let picture = [b"\x89PNG\r\n\x1a\n\0\0", KEY.as_bytes(), b"\0"].concat();
+    ground.write("w/pic.png", picture);
+    ground.write("w/notes.txt", utf16(&format!("\u{feff}a\n{KEY}\n")));
+    let args = ["export", "-r", "openclaw", "-w", &workspace, "-o", "a.alf"];
+    let failure = environment.failure(1, args).to_string();
+    for place in ["notes.txt", "pic.png"] {
+        assert!(failure.contains(place), "{place}: {failure}");
+    }
+    assert!(!failure.contains(KEY) && !environment.exists("a.alf"));
+
+    let exported = environment.json(args.iter().chain(&["--redact-secrets"]));
+    let left_out = exported["left_out"].as_array().unwrap();
+    for place in ["notes.txt", "pic.png"] {
+        let one = left_out.iter().find(|it| it["path"] == place).expect(place);
+        assert_eq!(one["reason"], "secret");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_ignore_file_that_is_a_link_stops_an_export_and_a_check() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.small("w").display().to_string();
+    ground.write("w/patterns", "private/\n");
+    ground.link("patterns", "w/.alfignore");
+    let args = ["export", "-r", "openclaw", "-w", &workspace, "-o", "a.alf"];
+    let failure = environment.failure(1, args).to_string();
+    assert!(failure.contains(".alfignore"), "{failure}");
+    assert!(!environment.exists("a.alf"));
+    let checked = environment.run(["check", "-r", "openclaw", "-w", &workspace]);
+    assert_eq!(checked.code, 1);
+    let issues = checked.document()["issues"].to_string();
+    assert!(issues.contains(".alfignore cannot be read in full"), "{issues}");
+}

@@ -1,0 +1,299 @@
+//! Workspaces to read and to fill: made by the generator, copied from a fixture or built by hand.
+//!
+//! They lie outside of the folder of a test environment, because a workspace holds what that
+//! folder must not: hidden files, pipes, files that nobody may read.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use anemone_format::{Archive, Limits, Record, Snapshot};
+use serde_json::Value;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::environment::{TestEnvironment, shared};
+use crate::zip::{holds, unzip};
+
+/// The namespace of the existing tool's record ids: 16 letters taken as a UUID.
+const RECORD_IDS: Uuid = Uuid::from_bytes(*b"openclaw-alf-ns1");
+
+/// A place where workspaces lie.
+pub(crate) struct Ground {
+    folder: TempDir,
+}
+
+/// What lies at a path, with everything that a way there and back must keep.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Lying {
+    kind: &'static str,
+    mode: u32,
+    /// Nanoseconds since 1970.
+    mtime: i128,
+    /// Content of a file, target of a link.
+    bytes: Vec<u8>,
+}
+
+impl Lying {
+    pub(crate) fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Ground {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder can be made") }
+    }
+
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file, and the folders that it lies in.
+    pub(crate) fn write(&self, name: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs_err::create_dir_all(path.parent().expect("it has a folder")).expect("it is ours");
+        fs_err::write(&path, bytes).expect("the folder is ours");
+        path
+    }
+
+    /// Adds to a file.
+    pub(crate) fn append(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let mut content = self.read(name);
+        content.extend(bytes.as_ref());
+        self.write(name, content);
+    }
+
+    pub(crate) fn read(&self, name: impl AsRef<Path>) -> Vec<u8> {
+        fs_err::read(self.path(name)).expect("the file is there")
+    }
+
+    pub(crate) fn link(&self, target: impl AsRef<Path>, name: &str) {
+        let path = self.path(name);
+        fs_err::create_dir_all(path.parent().expect("it has a folder")).expect("it is ours");
+        fs_err::os::unix::fs::symlink(target, path).expect("the folder is ours");
+    }
+
+    /// Changes when a file was last written, and nothing else.
+    pub(crate) fn touch(&self, name: &str, seconds: u64) {
+        let file = fs_err::File::options().write(true).open(self.path(name)).expect("it is ours");
+        let when = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        file.file().set_modified(when).expect("the file is ours");
+    }
+
+    /// Has the generator make an OpenClaw workspace, or says aloud that it cannot.
+    pub(crate) fn generate(&self, name: &str, options: &[&str]) -> Option<PathBuf> {
+        let generator = shared("tools/gen_workspace.py")?;
+        let path = self.path(name);
+        let generator = generator.to_str().expect("the path is UTF-8");
+        let out = path.to_str().expect("the path is UTF-8");
+        python(&[&[generator, "openclaw", out], options].concat())?;
+        Some(path)
+    }
+
+    /// Makes a workspace with one of everything, of days before yesterday.
+    pub(crate) fn small(&self, name: &str) -> PathBuf {
+        for (file, content) in [
+            ("SOUL.md", "# Mira\n\nKind and brief.\n"),
+            ("USER.md", "# Sam\n"),
+            ("MEMORY.md", "# Memory\n\n## Tea\n\nGreen.\n\n## Pets\n\nA cat.\n"),
+            ("memory/2026-02-03.md", "## Session — 10:30 AM\n\nOne.\n\n## Evening\n\nTwo.\n"),
+            ("memory/project-x.md", "## Plan\n\nShip it.\n"),
+            ("notes.txt", "an artifact\n"),
+        ] {
+            let file = format!("{name}/{file}");
+            self.write(&file, content);
+            self.touch(&file, 1_770_000_000);
+        }
+        self.path(name)
+    }
+}
+
+/// Runs Python and returns what it prints, or says aloud that it is not there.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+pub(crate) fn python(args: &[&str]) -> Option<String> {
+    let ran = match Command::new("python3").args(args).output() {
+        Ok(ran) => ran,
+        Err(error) => {
+            eprintln!("skipped: python3 does not run: {error}");
+            return None;
+        }
+    };
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    Some(String::from_utf8(ran.stdout).expect("what is printed is UTF-8"))
+}
+
+/// A Python program that has done something and waits.
+pub(crate) struct Waiting(Child);
+
+impl Waiting {
+    /// Starts it and waits for its first line.
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+    pub(crate) fn start(program: &str, args: &[&Path]) -> Option<Self> {
+        let mut command = Command::new("python3");
+        command.arg("-c").arg(program).args(args);
+        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let Ok(mut child) = started else {
+            eprintln!("skipped: python3 does not run");
+            return None;
+        };
+        let mut line = String::new();
+        let out = child.stdout.as_mut().expect("it is a pipe");
+        BufReader::new(out).read_line(&mut line).expect("the pipe is open");
+        assert_eq!(line, "ready\n");
+        Some(Self(child))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // Its input ends here, and so does it.
+        drop(self.0.stdin.take());
+        let ended = self.0.wait();
+        assert!(std::thread::panicking() || ended.is_ok_and(|it| it.success()));
+    }
+}
+
+/// Returns everything below a folder; the folder itself is not part of it.
+pub(crate) fn tree(root: &Path) -> BTreeMap<PathBuf, Lying> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs_err::read_dir(root.join(&folder)).expect("the folder can be read") {
+            let entry = entry.expect("the folder can be read");
+            let path = folder.join(entry.file_name());
+            let metadata = entry.metadata().expect("it is there");
+            let (kind, bytes) = if metadata.is_dir() {
+                folders.push(path.clone());
+                ("folder", Vec::new())
+            } else if metadata.is_symlink() {
+                let target = fs_err::read_link(entry.path()).expect("it is there");
+                ("link", target.into_os_string().into_encoded_bytes())
+            } else if metadata.is_file() {
+                ("file", fs_err::read(entry.path()).expect("it can be read"))
+            } else {
+                ("special", Vec::new())
+            };
+            let mtime = i128::from(metadata.mtime()) * 1_000_000_000;
+            let mtime = mtime + i128::from(metadata.mtime_nsec());
+            let mode = metadata.mode() & 0o7777;
+            found.insert(path, Lying { kind, mode, mtime, bytes });
+        }
+    }
+    found
+}
+
+/// Checks that two trees are the same, but for what lies at some paths of the first one.
+#[track_caller]
+pub(crate) fn assert_same_tree(was: &Path, is: &Path, missing: &[&str], added: &[&str]) {
+    let (mut was, mut is) = (tree(was), tree(is));
+    was.retain(|path, _| !missing.iter().any(|it| path.starts_with(it)));
+    for path in added {
+        assert!(is.remove(Path::new(path)).is_some(), "{path} is there");
+    }
+    let paths = |tree: &BTreeMap<PathBuf, Lying>| tree.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(paths(&was), paths(&is));
+    for (path, was) in &was {
+        let is = &is[path];
+        let path = path.display();
+        assert_eq!((was.kind, was.mode), (is.kind, is.mode), "{path}");
+        assert_eq!(was.mtime, is.mtime, "when {path} changed");
+        assert!(was.bytes == is.bytes, "the bytes of {path}");
+    }
+}
+
+/// Runs an export that succeeds.
+#[track_caller]
+pub(crate) fn export(
+    environment: &TestEnvironment,
+    workspace: &Path,
+    output: &str,
+    more: &[&str],
+) -> Value {
+    let workspace = workspace.to_str().expect("the path is UTF-8");
+    let args = ["export", "-r", "openclaw", "-w", workspace, "-o", output];
+    environment.json([&args[..], more].concat())
+}
+
+/// Runs an import that succeeds.
+#[track_caller]
+pub(crate) fn import(
+    environment: &TestEnvironment,
+    workspace: &Path,
+    file: &str,
+    more: &[&str],
+) -> Value {
+    let workspace = workspace.to_str().expect("the path is UTF-8");
+    environment.json([&["import", "-r", "openclaw", "-w", workspace, file][..], more].concat())
+}
+
+/// Reads an archive of the environment.
+pub(crate) fn snapshot(environment: &TestEnvironment, name: &str) -> Snapshot {
+    let bytes = environment.read(name);
+    let length = bytes.len() as u64;
+    let archive = Archive::open(Box::new(bytes), length, &Limits::default());
+    Snapshot::read(&archive.expect("the archive opens")).expect("the archive reads")
+}
+
+/// Returns the records of a file in the order of their index; an index that is not there or is
+/// there twice is a failure.
+#[track_caller]
+pub(crate) fn records_of<'a>(snapshot: &'a Snapshot, file: &str) -> Vec<&'a Record> {
+    let of_file = |it: &&Record| it.source.origin_file.as_deref() == Some(file);
+    let mut by_id: BTreeMap<String, &Record> = BTreeMap::new();
+    for record in snapshot.records.iter().filter(of_file) {
+        let old = by_id.insert(record.id.to_string(), record);
+        assert!(old.is_none(), "{} is there twice", record.id);
+    }
+    let in_order = (0..by_id.len()).map(|index| {
+        let id = record_id(file, index);
+        by_id.remove(&id).unwrap_or_else(|| panic!("{file}:{index} has no record {id}"))
+    });
+    in_order.collect()
+}
+
+/// Returns the id of the record at a place in a file, by the existing tool's formula.
+pub(crate) fn record_id(file: &str, index: usize) -> String {
+    Uuid::new_v5(&RECORD_IDS, format!("{file}:{index}").as_bytes()).to_string()
+}
+
+/// Returns what a record was made of, as JSON.
+pub(crate) fn raw(record: &Record) -> Value {
+    serde_json::to_value(&record.raw_source_format).expect("it is JSON")
+}
+
+/// Returns the headings of records.
+pub(crate) fn headings(records: &[&Record]) -> Vec<Option<String>> {
+    records.iter().map(|it| raw(it)["heading"].as_str().map(str::to_owned)).collect()
+}
+
+/// Checks that no entry of an archive holds some text, as it is and as it may be encoded.
+#[track_caller]
+pub(crate) fn assert_holds_none(archive: &[u8], texts: &[&str]) {
+    for (name, entry) in unzip(archive) {
+        for text in texts {
+            assert!(!holds(&entry.content, text.as_bytes()), "{text} in {name}");
+            assert!(!name.contains(text), "{name}");
+        }
+    }
+}
+
+/// Returns one field of each object of a list.
+pub(crate) fn fields<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
+    let list = list.as_array().expect("it is a list").iter();
+    list.map(|it| it[field].as_str().expect("the field is text")).collect()
+}
+
+/// Returns the object of a list whose field has a value.
+#[track_caller]
+pub(crate) fn with<'a>(list: &'a Value, field: &str, value: &str) -> &'a Value {
+    let found = list.as_array().expect("it is a list").iter().find(|it| it[field] == value);
+    found.unwrap_or_else(|| panic!("{field} {value} in {list}"))
+}
