@@ -241,34 +241,21 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     drop(progress);
 
     let progress = Progress::counting(context.printer, "reading");
-    let Some(mut target) = target else {
-        let mut sink = Tally { progress: Some(&progress), ..Tally::default() };
-        let reading = chosen.adapter.read(&machine, &chosen.agent, &options, &mut sink)?;
+    let read = |sink: &mut dyn Sink| -> Result<Reading, CliError> {
+        let reading = chosen.adapter.read(&machine, &chosen.agent, &options, sink)?;
         check_agent(&reading, options.earlier)?;
-        exported.would_stop =
-            options.secrets == SecretPolicy::Report && !reading.secrets.is_empty();
-        let mut summary = Summary::new(reading, sink.bytes, sink.embeddings);
-        summary.files = sink.listed;
+        Ok(reading)
+    };
+    let Some(mut target) = target else {
+        let (summary, secrets) = list(&progress, &read)?;
+        exported.would_stop = secrets && options.secrets == SecretPolicy::Report;
         exported.summary = Some(summary);
         return Ok(exported);
     };
-    let sealing = args.sealing();
-    let (written, summary) = target.write(sealing.as_ref(), |out| {
-        let writer = ArchiveWriter::new(
-            out,
-            &blank_manifest(),
-            spool(Some(&output))?,
-            context.environment.threads,
-        );
-        let mut sink = Writing { writer, bytes: 0, embeddings: 0, progress: &progress };
-        let reading = chosen.adapter.read(&machine, &chosen.agent, &options, &mut sink)?;
-        check_agent(&reading, options.earlier)?;
-        if options.secrets == SecretPolicy::Report {
-            check_secrets(&reading.secrets)?;
-        }
-        let Writing { writer, bytes, embeddings, .. } = sink;
-        let written = finish(writer, &reading)?;
-        Ok((written, Summary::new(reading, bytes, embeddings)))
+    let (written, summary) = target.write(args.sealing().as_ref(), |out| {
+        let spool = spool(Some(&output))?;
+        let writer = ArchiveWriter::new(out, &blank_manifest(), spool, context.environment.threads);
+        write(writer, &progress, options.secrets, &read)
     })?;
     let is_same = |(_, archive): &(Earlier, Archive)| *archive.manifest() == written.manifest;
     exported.agent_id_file = args.write_agent_id(&chosen, written.manifest.agent.id)?;
@@ -282,6 +269,36 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     exported.output = Some(output.display().to_string());
     exported.summary = Some(summary);
     Ok(exported)
+}
+
+/// Reads an agent into something.
+type ReadInto<'a> = dyn Fn(&mut dyn Sink) -> Result<Reading, CliError> + 'a;
+
+/// Says what would travel, and whether secrets would.
+fn list(progress: &Progress, read: &ReadInto<'_>) -> Result<(Summary, bool), CliError> {
+    let mut tally = Tally { progress: Some(progress), ..Tally::default() };
+    let reading = read(&mut tally)?;
+    let secrets = !reading.secrets.is_empty();
+    let mut summary = Summary::new(reading, tally.bytes, tally.embeddings);
+    summary.files = tally.listed;
+    Ok((summary, secrets))
+}
+
+/// Writes what is read; secrets stop it before anything has a name.
+fn write<W: Write>(
+    writer: ArchiveWriter<W>,
+    progress: &Progress,
+    secrets: SecretPolicy,
+    read: &ReadInto<'_>,
+) -> Result<(WrittenArchive, Summary), CliError> {
+    let mut sink = Writing { writer, bytes: 0, embeddings: 0, progress };
+    let reading = read(&mut sink)?;
+    if secrets == SecretPolicy::Report {
+        check_secrets(&reading.secrets)?;
+    }
+    let Writing { writer, bytes, embeddings, .. } = sink;
+    let written = finish(writer, &reading)?;
+    Ok((written, Summary::new(reading, bytes, embeddings)))
 }
 
 impl ExportArgs {
