@@ -104,12 +104,7 @@ impl Earlier {
 
     /// Returns what was at a place.
     pub(crate) fn file(&self, root: Root<'_>, path: &[u8]) -> Option<&SourceFile> {
-        let root = match root {
-            Root::Raw(runtime) => FileRoot::Raw(runtime.to_owned()),
-            Root::Artifacts => FileRoot::Artifacts,
-            Root::Other => FileRoot::Other,
-        };
-        self.files.get(&(root, path.to_vec()))
+        self.files.get(&(root.into(), path.to_vec()))
     }
 
     /// Returns how many files, links and folders there were.

@@ -18,7 +18,7 @@ use anemone_format::{AgentId, Moment, VaultKey};
 use self::databases::Ruling;
 use crate::adapter::{Machine, Warning};
 use crate::paths::{as_path, destination, lossy, without_dots};
-use crate::source::SnapshotSource;
+use crate::source::{SnapshotSource, SourceFile, SourceKind};
 use crate::tree::{self, Seen, SeenKind, Site, Survey};
 
 /// Deeper than any workspace, and few enough folders to hold open at once.
@@ -285,6 +285,25 @@ pub(crate) struct Draft {
 }
 
 impl Wanted {
+    /// Wants a file of the snapshot back where it was; `index` is its place in the source.
+    pub(crate) fn carried(index: usize, file: &SourceFile) -> Self {
+        Self {
+            path: file.path.clone(),
+            node: match &file.kind {
+                SourceKind::File { size, sha256 } => WantedNode::File {
+                    size: *size,
+                    sha256: Some(sha256.clone()),
+                    content: Content::Source(index),
+                },
+                SourceKind::Symlink(target) => WantedNode::Symlink(target.clone()),
+                SourceKind::Folder => WantedNode::Folder,
+            },
+            mode: file.mode,
+            mtime: file.mtime.clone(),
+            redacted: file.redacted,
+        }
+    }
+
     /// Makes a file with a short content.
     pub(crate) fn text(path: &str, text: String, mtime: Moment) -> Self {
         Self::pieces(path.as_bytes().to_vec(), vec![Piece::Text(text.into())], mtime)

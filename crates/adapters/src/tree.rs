@@ -472,10 +472,8 @@ pub(crate) mod tests {
 
     use super::site::Time;
     use super::*;
-    use crate::plan::{
-        self, Content, Draft, OnConflict, PlanError, PlanOptions, Wanted, WantedNode,
-    };
-    use crate::source::{InMemory, SourceKind};
+    use crate::plan::{self, Draft, OnConflict, PlanError, PlanOptions, Wanted};
+    use crate::source::InMemory;
 
     pub(crate) fn at(text: &str) -> Moment {
         text.parse().unwrap()
@@ -512,21 +510,8 @@ pub(crate) mod tests {
         source: &InMemory<'_>,
         on_conflict: OnConflict,
     ) -> Result<Plan, PlanError> {
-        let wanted = source.files().iter().enumerate().map(|(index, file)| Wanted {
-            path: file.path.clone(),
-            node: match &file.kind {
-                SourceKind::File { size, sha256 } => WantedNode::File {
-                    size: *size,
-                    sha256: Some(sha256.clone()),
-                    content: Content::Source(index),
-                },
-                SourceKind::Symlink(target) => WantedNode::Symlink(target.clone()),
-                SourceKind::Folder => WantedNode::Folder,
-            },
-            mode: file.mode,
-            mtime: file.mtime.clone(),
-            redacted: file.redacted,
-        });
+        let files = source.files().iter().enumerate();
+        let wanted = files.map(|(index, file)| Wanted::carried(index, file));
         let draft = Draft { wanted: wanted.collect(), ..Draft::default() };
         plan::plan(workspace, draft, source, &PlanOptions { on_conflict, vault_key: None })
     }

@@ -5,8 +5,8 @@ use std::io::{self, Read};
 
 use anemone_adapters::{RecordPlace, SnapshotSource, SourceFile, SourceKind};
 use anemone_format::{
-    Archive, Attachments, CarriedFile, Credentials, EntryKind, FileRoot, Identity, Layer, Manifest,
-    Principals, ReadEntryError, Record, Root, Status,
+    Archive, Attachments, CarriedFile, Credentials, EntryKind, Identity, Layer, Manifest,
+    Principals, ReadEntryError, Record, Status,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -49,11 +49,7 @@ fn describe(file: &CarriedFile) -> SourceFile {
         },
     };
     file.with_head(|head| SourceFile {
-        root: match head.root {
-            Root::Raw(runtime) => FileRoot::Raw(runtime.to_owned()),
-            Root::Artifacts => FileRoot::Artifacts,
-            Root::Other => FileRoot::Other,
-        },
+        root: head.root.into(),
         path: head.path.to_vec(),
         kind,
         mode: head.mode,

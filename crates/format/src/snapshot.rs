@@ -80,6 +80,16 @@ pub enum Node {
     Folder,
 }
 
+impl From<Root<'_>> for FileRoot {
+    fn from(root: Root<'_>) -> Self {
+        match root {
+            Root::Raw(runtime) => Self::Raw(runtime.to_owned()),
+            Root::Artifacts => Self::Artifacts,
+            Root::Other => Self::Other,
+        }
+    }
+}
+
 impl Snapshot {
     /// Makes an empty snapshot.
     #[must_use]
@@ -183,11 +193,7 @@ impl File {
             }
         };
         Ok(file.with_head(|head| Self {
-            root: match head.root {
-                Root::Raw(runtime) => FileRoot::Raw(runtime.to_owned()),
-                Root::Artifacts => FileRoot::Artifacts,
-                Root::Other => FileRoot::Other,
-            },
+            root: head.root.into(),
             path: head.path.to_vec(),
             node,
             mode: head.mode,

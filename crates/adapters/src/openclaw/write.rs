@@ -21,10 +21,9 @@ use super::credentials::{OnExisting, plan_store};
 use crate::adapter::{FoundAgent, Machine};
 use crate::paths::lossy;
 use crate::plan::{
-    self, Content, CredentialsStep, Draft, NotRestored, OnConflict, Plan, PlanError, PlanOptions,
-    Wanted, WantedNode,
+    self, CredentialsStep, Draft, NotRestored, OnConflict, Plan, PlanError, PlanOptions, Wanted,
 };
-use crate::source::{SnapshotSource, SourceFile, SourceKind};
+use crate::source::SnapshotSource;
 use crate::walk::AGENT_ID_FILE;
 
 /// The shelf of transcripts, which lie outside the workspace.
@@ -88,10 +87,10 @@ fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> C
     for (index, file) in source.files().iter().enumerate() {
         match &file.root {
             FileRoot::Raw(runtime) if runtime == RUNTIME => {
-                carried.raw.push(wanted_of(index, file));
+                carried.raw.push(Wanted::carried(index, file));
             }
             FileRoot::Raw(runtime) => *others.entry(runtime).or_default() += 1,
-            FileRoot::Artifacts => carried.artifacts.push(wanted_of(index, file)),
+            FileRoot::Artifacts => carried.artifacts.push(Wanted::carried(index, file)),
             FileRoot::Other => notes.push(NotRestored {
                 what: "file",
                 path: Some(lossy(&file.path)),
@@ -108,24 +107,6 @@ fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> C
         });
     }
     carried
-}
-
-fn wanted_of(index: usize, file: &SourceFile) -> Wanted {
-    Wanted {
-        path: file.path.clone(),
-        node: match &file.kind {
-            SourceKind::File { size, sha256 } => WantedNode::File {
-                size: *size,
-                sha256: Some(sha256.clone()),
-                content: Content::Source(index),
-            },
-            SourceKind::Symlink(target) => WantedNode::Symlink(target.clone()),
-            SourceKind::Folder => WantedNode::Folder,
-        },
-        mode: file.mode,
-        mtime: file.mtime.clone(),
-        redacted: file.redacted,
-    }
 }
 
 /// Counts the records that the carried files hold, and notes those that no file holds.
@@ -513,7 +494,7 @@ mod tests {
 
     use super::records::{file_of, is_memory_file};
     use super::*;
-    use crate::plan::{Action, Step};
+    use crate::plan::{Action, Step, WantedNode};
     use crate::source::InMemory;
     use crate::tree::tests::{at, file, snapshot};
 

@@ -1697,3 +1697,32 @@ fn an_export_is_a_sound_archive() {
     environment.json(["decrypt", "sealed.alf", "-i", "identity", "-o", "open.alf"]);
     assert!(environment.read("open.alf") == environment.read("a.alf"));
 }
+
+#[test]
+fn an_unchanged_export_still_says_what_does_not_travel_and_writes_the_id() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.small("w");
+    ground.write("w/large.bin", vec![7; 200_000]);
+    ground.write("w/node_modules/a.js", "x");
+    export(&environment, &workspace, "a.alf", &[]);
+    let more = ["--since", "a.alf", "--write-agent-id"];
+    let again = export(&environment, &workspace, "b.alf", &more);
+    assert_eq!(again["no_changes"], true);
+    assert_eq!(with(&again["left_out"], "path", "large.bin")["reason"], "referenced");
+    assert_eq!(with(&again["left_out"], "path", "node_modules")["reason"], "skipped");
+    assert!(ground.path("w/.alf-agent-id").exists() && !environment.exists("b.alf"));
+}
+
+#[test]
+fn vectors_of_a_file_that_changed_since_stay_behind() {
+    let Some(environment) = with_fixture("gen3") else { return };
+    let (before, _) = export_fixture(&environment, &[]);
+    let log = environment.home(".openclaw/workspace/memory/2026-01-15.md");
+    let text = fs_err::read_to_string(&log).unwrap();
+    fs_err::write(&log, format!("## New\n\nfirst\n\n{text}")).unwrap();
+    let (after, snapshot) = export_fixture(&environment, &["--force"]);
+    assert!(before["embeddings"].as_u64() > after["embeddings"].as_u64());
+    let records = records_of(&snapshot, "memory/2026-01-15.md");
+    assert!(records.iter().all(|it| it.embeddings.is_empty()));
+    assert!(fields(&after["warnings"], "code").contains(&"index_stale"), "{after}");
+}

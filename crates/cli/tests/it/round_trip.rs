@@ -547,3 +547,46 @@ fn an_import_needs_an_archive_and_a_known_runtime() {
     environment.failure(1, ["import", "-r", "openclaw", "-w", &workspace, "gone.alf"]);
     assert!(!ground.path("new").exists());
 }
+
+#[test]
+fn another_agent_is_not_mixed_into_a_workspace() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    export(&environment, &ground.small("one"), "one.alf", &[]);
+    export(&environment, &ground.small("two"), "two.alf", &[]);
+    import(&environment, &ground.path("w"), "one.alf", &[]);
+    let before = tree(&ground.path("w"));
+    let workspace = ground.path("w").display().to_string();
+    for policy in ["stop", "ours", "both"] {
+        let args =
+            ["import", "-r", "openclaw", "-w", &workspace, "two.alf", "--on-conflict", policy];
+        assert_eq!(environment.failure(3, args)["code"], "different_agents", "{policy}");
+        assert_eq!(tree(&ground.path("w")), before);
+    }
+    import(&environment, &ground.path("w"), "two.alf", &["--on-conflict", "theirs"]);
+}
+
+// Whoever changes a manifest can seal it anew, but not make its checksum fit by chance.
+#[test]
+fn a_forged_manifest_is_refused_as_validate_refuses_it() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    export(&environment, &ground.small("w"), "a.alf", &[]);
+    let forge = "import hashlib,json,sys,zipfile\n\
+        z = zipfile.ZipFile(sys.argv[1]); out = zipfile.ZipFile(sys.argv[2], 'w')\n\
+        for i in z.infolist():\n\
+        \x20   d = z.read(i)\n\
+        \x20   if i.filename == 'manifest.json':\n\
+        \x20       m = json.loads(d); [e.update(mode='0777') for e in m['entries'] if 'mode' in e]\n\
+        \x20       d = json.dumps(m).encode()\n\
+        \x20   out.writestr(zipfile.ZipInfo(i.filename), d)\n\
+        out.comment = b'alf-seal:sha256:' + b'0' * 64; out.close()\n\
+        b = open(sys.argv[2], 'rb').read()[:-80]\n\
+        open(sys.argv[2], 'wb').write(b + b'alf-seal:sha256:' + hashlib.sha256(b).hexdigest().encode())";
+    let [from, to] = ["a.alf", "forged.alf"].map(|it| environment.path(it).display().to_string());
+    let Some(_) = python(&["-c", forge, &from, &to]) else { return };
+    assert_eq!(environment.run(["validate", "forged.alf"]).code, 1);
+    let workspace = ground.path("i").display().to_string();
+    let failure =
+        environment.failure(1, ["import", "-r", "openclaw", "-w", &workspace, "forged.alf"]);
+    assert_eq!(failure["code"], "invalid", "{failure}");
+    assert!(!ground.path("i").exists());
+}

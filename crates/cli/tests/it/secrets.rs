@@ -47,3 +47,21 @@ fn an_ignore_file_that_is_a_link_stops_an_export_and_a_check() {
     let issues = checked.document()["issues"].to_string();
     assert!(issues.contains(".alfignore cannot be read in full"), "{issues}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_secret_in_a_name_or_a_link_stops_an_export_and_is_not_shown() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.small("w").display().to_string();
+    ground.write(format!("w/notes/{KEY}.txt"), "nothing");
+    ground.link(format!("https://sam:{KEY}@example.org"), "w/mirror");
+    let args = ["export", "-r", "openclaw", "-w", &workspace, "-o", "a.alf"];
+    let failure = environment.failure(1, args);
+    let causes = failure["causes"].as_array().unwrap();
+    assert!(causes.iter().any(|it| it.as_str().unwrap().starts_with("notes/")), "{failure}");
+    assert!(causes.iter().any(|it| it.as_str().unwrap().starts_with("mirror:")), "{failure}");
+    assert!(!failure.to_string().contains(KEY));
+    let exported = environment.json(args.iter().chain(&["--redact-secrets"]));
+    assert!(!exported.to_string().contains(KEY), "{exported}");
+    crate::workspace::assert_holds_none(&environment.read("a.alf"), &[KEY]);
+}
