@@ -606,9 +606,10 @@ mod tests {
             ))
             .unwrap();
         let (kept, reading) = home.read(SecretPolicy::Report);
-        let found: Vec<_> = reading.secrets.iter().map(|it| (&*it.path, it.line)).collect();
-        // As a row, and in the bytes of the log.
-        assert_eq!(found, [(FACTS, 2), ("memory/facts.db-wal", 1)]);
+        // As a row, and in the bytes of the log: these hold random salts, so a line means nothing.
+        let found: Vec<_> = reading.secrets.iter().map(|it| &*it.path).collect();
+        assert_eq!(found, [FACTS, "memory/facts.db-wal"]);
+        assert_eq!(reading.secrets[0].line, 2);
         assert_eq!(kept.records[0].content, "Ann — drinks: tea");
 
         let (kept, reading) = home.read(SecretPolicy::Redact);
