@@ -9,6 +9,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::record_line::{RecordHead, RecordKey};
@@ -267,28 +268,35 @@ impl<W: Write> ArchiveWriter<W> {
         }
         let line = serde_json::to_vec(record)
             .map_err(|error| WriteArchiveError::Record(ReadJsonError::Json(error)))?;
-        self.record_line(&line)
+        json::check_depth(&line).map_err(WriteArchiveError::Record)?;
+        let created_at = record.temporal.created_at.instant();
+        self.spool_line(&line, record.id, created_at, !record.embeddings.is_empty())
     }
 
     /// Adds a record as the line it is in another archive; the line keeps its bytes.
     pub fn record_line(&mut self, line: &[u8]) -> Result<(), WriteArchiveError> {
         let head = RecordHead::parse(line).map_err(WriteArchiveError::Record)?;
+        self.spool_line(line, head.id, head.created_at().instant(), head.has_embeddings())
+    }
+
+    fn spool_line(
+        &mut self,
+        line: &[u8],
+        id: RecordId,
+        created_at: Timestamp,
+        has_embeddings: bool,
+    ) -> Result<(), WriteArchiveError> {
         let limit = self.limits.max_line_bytes;
         if line.len() > limit {
-            let what = format!("record {}", head.id);
+            let what = format!("record {id}");
             return Err(WriteArchiveError::TooLarge { what, limit: limit as u64 });
         }
-        if line.contains(&b'\n') {
-            return Err(WriteArchiveError::LineFeed { id: head.id });
+        if memchr::memchr(b'\n', line).is_some() {
+            return Err(WriteArchiveError::LineFeed { id });
         }
         let length = u32::try_from(line.len()).expect("the limit of a line is below 4 GiB");
-        self.has_embeddings |= head.has_embeddings();
-        self.keys.push(RecordKey {
-            created_at: head.created_at().instant(),
-            id: head.id,
-            offset: self.spooled,
-            length,
-        });
+        self.has_embeddings |= has_embeddings;
+        self.keys.push(RecordKey { created_at, id, offset: self.spooled, length });
         self.spool
             .write_all(line)
             .and_then(|()| self.spool.write_all(b"\n"))
