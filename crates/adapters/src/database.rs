@@ -5,6 +5,7 @@
 //! foreign database is ever opened in this process.
 
 mod copy;
+mod merge;
 mod serve;
 mod wire;
 
@@ -15,11 +16,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use anemone_format::Hex;
+use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
 use crate::adapter::Machine;
 
 pub(crate) use copy::{COPY_NAME, Copy, CopyError};
+pub(crate) use merge::{
+    AgentEntry, KNOWN, Layout, Merge, MergeColumn, RowSpool, RowVerb, digest, is_addable, is_known,
+};
+#[cfg(test)]
+pub(crate) use serve::answer;
 pub use serve::{SERVE_ARGUMENT, ServeError, serve_database};
 use wire::{Ask, FaultKind, ReplyError, ReplyReader, Request};
 pub(crate) use wire::{Put, Read, Value};
@@ -48,6 +56,21 @@ pub(crate) struct Table {
     pub(crate) name: String,
     /// Its columns, in order.
     pub(crate) columns: Vec<String>,
+}
+
+/// A column of a foreign database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Column {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its declared type; may be empty.
+    pub(crate) kind: String,
+    /// Whether it refuses null.
+    pub(crate) not_null: bool,
+    /// Its default, as SQL.
+    pub(crate) default: Option<String>,
+    /// Whether it is computed from others, or hidden.
+    pub(crate) generated: bool,
 }
 
 /// Why a foreign database could not be read.
@@ -147,6 +170,55 @@ impl Database {
         Ok(tables)
     }
 
+    /// Describes the columns of a table.
+    pub(crate) fn columns(&self, table: &str) -> Result<Vec<Column>, DatabaseError> {
+        let mut columns = Vec::new();
+        for row in self.ask(Ask::Columns(table.to_owned()), table, 5)?.take(MAX_LISTED) {
+            let Ok([Value::Text(name), Value::Text(kind), not_null, default, hidden]) =
+                <[Value; 5]>::try_from(row?)
+            else {
+                return Err(DatabaseError::Nonsense { detail: "a column without a name" });
+            };
+            columns.push(Column {
+                name,
+                kind,
+                not_null: not_null.as_integer() == Some(1),
+                default: default.as_text().map(str::to_owned),
+                generated: hidden.as_integer() != Some(0),
+            });
+        }
+        Ok(columns)
+    }
+
+    /// Digests the bytes of the copy with its log and its journal. Once the copy has been read, a
+    /// journal has been played back; before that, the digest is another.
+    pub(crate) fn digest(&self) -> io::Result<String> {
+        let mut hasher = Sha256::new();
+        let parts = [Some(self.copy.file().to_owned()), self.copy.wal(), self.copy.journal()];
+        for path in parts {
+            let mut hashed = 0_u64;
+            if let Some(path) = path {
+                let mut file = fs_err::File::open(path)?;
+                let mut buffer = vec![0; 256 << 10];
+                loop {
+                    let length = io::Read::read(&mut file, &mut buffer)?;
+                    if length == 0 {
+                        break;
+                    }
+                    hasher.update(&buffer[..length]);
+                    hashed += length as u64;
+                }
+            }
+            hasher.update(hashed.to_le_bytes());
+        }
+        Ok(Hex(&hasher.finalize()).to_string())
+    }
+
+    /// Says whether the copy comes with a journal that reading plays back.
+    pub(crate) fn has_journal(&self) -> bool {
+        self.copy.journal().is_some()
+    }
+
     /// Reads columns of one table, row by row.
     pub(crate) fn rows(&self, read: &Read) -> Result<Rows, DatabaseError> {
         self.ask(Ask::Rows(read.clone()), &read.table, read.columns.len())
@@ -158,8 +230,9 @@ impl Database {
             folder: self.copy.folder(),
             scratch: self.copy.folder(),
             patience: patience(copy::size_of(self.copy.file())),
+            stall: STALL,
         };
-        let mut rows = self.server.ask(&place, &request, table, columns)?;
+        let mut rows = self.server.ask(&place, &request, None, table, columns)?;
         rows.copy = Some(Arc::clone(&self.copy));
         Ok(rows)
     }
@@ -191,6 +264,7 @@ struct Place<'a> {
     folder: &'a Path,
     scratch: &'a Path,
     patience: Duration,
+    stall: Duration,
 }
 
 /// Says how long a database of this size may keep us waiting.
@@ -216,8 +290,40 @@ pub(crate) fn put_rows(
     let table = changes.first().map_or_else(String::new, |change| change.table.clone());
     let request = Request { file: file.to_owned(), ask: Ask::Put(changes) };
     let patience = patience(copy::size_of(db));
-    let place = Place { folder, scratch: &machine.scratch, patience };
-    let mut rows = Server::of(machine).ask(&place, &request, &table, 0)?;
+    let place = Place { folder, scratch: &machine.scratch, patience, stall: STALL };
+    changed(Server::of(machine).ask(&place, &request, None, &table, 0)?)
+}
+
+/// Merges rows into a database of memories, all or none of them, unless somebody else is writing.
+/// Without rows it only says whether that could be done.
+pub(crate) fn merge_rows(
+    machine: &Machine,
+    db: &Path,
+    mut merge: Merge,
+    rows: Option<RowSpool>,
+) -> Result<(), DatabaseError> {
+    let refused = |detail: &str| DatabaseError::Failed { detail: detail.to_owned() };
+    let file = db.file_name().and_then(|name| name.to_str());
+    let (Some(folder), Some(file)) = (db.parent(), file) else {
+        return Err(refused("it has no name"));
+    };
+    if !fs_err::symlink_metadata(db).is_ok_and(|metadata| metadata.is_file()) {
+        return Err(CopyError::NotAFile { path: db.to_owned() }.into());
+    }
+    let spool = rows.map(RowSpool::finish).transpose();
+    let spool = spool.map_err(|error| refused(&format!("its rows could not be kept: {error}")))?;
+    merge.probe = spool.is_none();
+    merge.bytes = spool.as_ref().map_or(0, |(_, bytes)| *bytes);
+    // It says nothing before it is done.
+    let patience = patience(copy::size_of(db).saturating_add(merge.bytes).saturating_mul(4));
+    let place = Place { folder, scratch: &machine.scratch, patience, stall: patience };
+    let request = Request { file: file.to_owned(), ask: Ask::Merge(Box::new(merge)) };
+    let spool = spool.map(|(file, _)| file);
+    changed(Server::of(machine).ask(&place, &request, spool, "memories", 0)?)
+}
+
+/// Waits for the end of a change.
+fn changed(mut rows: Rows) -> Result<(), DatabaseError> {
     match rows.next() {
         None => Ok(()),
         Some(Ok(_)) => Err(DatabaseError::Nonsense { detail: "rows after a change" }),
@@ -302,12 +408,16 @@ impl Server {
         &self,
         place: &Place<'_>,
         request: &Request,
+        spool: Option<std::fs::File>,
         table: &str,
         columns: usize,
     ) -> Result<Rows, DatabaseError> {
         let bytes = serde_json::to_vec(request).map(Zeroizing::new);
-        let bytes = bytes.map_err(|_| DatabaseError::Nonsense { detail: "not a request" })?;
-        let (pipe, process) = self.start(place, bytes)?;
+        let mut bytes = bytes.map_err(|_| DatabaseError::Nonsense { detail: "not a request" })?;
+        if spool.is_some() {
+            bytes.push(b'\n');
+        }
+        let (pipe, process) = self.start(place, bytes, spool)?;
         let mut rows = Rows {
             reply: ReplyReader::new(pipe),
             process,
@@ -325,6 +435,7 @@ impl Server {
         &self,
         place: &Place<'_>,
         request: Zeroizing<Vec<u8>>,
+        spool: Option<std::fs::File>,
     ) -> Result<(Pipe, Process), DatabaseError> {
         match self {
             Self::Program(program) => {
@@ -347,16 +458,27 @@ impl Server {
                 let process = Process(Some(child));
                 let pipe = Pipe::start(output, place.patience, move || {
                     // A process that ends without listening is noticed by its silence.
-                    drop(input.write_all(&request));
+                    if input.write_all(&request).is_ok()
+                        && let Some(mut spool) = spool
+                    {
+                        drop(io::copy(&mut spool, &mut input));
+                    }
                 });
-                Ok((pipe.map_err(failed)?, process))
+                Ok((pipe.map_err(failed)?.stalled_after(place.stall), process))
             }
             #[cfg(test)]
             Self::Thread => {
                 let (reader, writer) = std::io::pipe().unwrap();
                 let folder = place.folder.to_owned();
-                std::thread::spawn(move || serve::answer(&folder, request.as_slice(), writer));
-                Ok((Pipe::start(reader, place.patience, || ()).unwrap(), Process(None)))
+                std::thread::spawn(move || {
+                    let rest: Box<dyn io::Read> = match spool {
+                        Some(spool) => Box::new(spool),
+                        None => Box::new(io::empty()),
+                    };
+                    serve::answer(&folder, io::Read::chain(request.as_slice(), rest), writer)
+                });
+                let pipe = Pipe::start(reader, place.patience, || ()).unwrap();
+                Ok((pipe.stalled_after(place.stall), Process(None)))
             }
         }
     }
@@ -421,6 +543,10 @@ impl Pipe {
         };
         std::thread::Builder::new().name("database".to_owned()).spawn(read)?;
         Ok(Self { chunks, chunk: Zeroizing::new(Vec::new()), at: 0, stall: STALL, patience })
+    }
+
+    fn stalled_after(self, stall: Duration) -> Self {
+        Self { stall, ..self }
     }
 
     /// Waits for the next bytes; none are the end.

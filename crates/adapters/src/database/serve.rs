@@ -6,7 +6,7 @@
 //! SQLite is set to trust nothing that the file says, and that only plain columns of ordinary tables
 //! are read.
 
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path};
 
 use rusqlite::config::DbConfig;
@@ -16,6 +16,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use zeroize::Zeroizing;
 
 use super::copy::size_of;
+use super::merge::{self, Merge};
 use super::wire::{
     Ask, FaultKind, MAX_REQUEST_BYTES, Put, Read as TableRead, ReplyWriter, Request,
 };
@@ -28,7 +29,7 @@ const OLDEST_SQLITE: i32 = 3_053_002;
 const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= OLDEST_SQLITE, "SQLite is too old");
 
 /// Larger files are read without being checked first, because the check reads every page.
-const MAX_CHECKED_BYTES: u64 = 256 << 20;
+pub(super) const MAX_CHECKED_BYTES: u64 = 256 << 20;
 
 /// What files may become longer by, beyond what there is already.
 const SPARE_FILE_BYTES: u64 = 64 << 20;
@@ -36,8 +37,14 @@ const SPARE_FILE_BYTES: u64 = 64 << 20;
 #[cfg(unix)]
 const MAX_OPEN_FILES: u64 = 64;
 
+/// What reading a database, or putting a few rows, may take.
+const CPU_SECONDS: u64 = 60;
+
 const MAX_TABLES: usize = 4_096;
-const MAX_COLUMNS: usize = 256;
+/// The longest type or default of a column that is told.
+const MAX_DETAIL_BYTES: usize = 1_024;
+/// As many as SQLite itself is set to select.
+pub(super) const MAX_COLUMNS: usize = 1_000;
 
 /// The tables that may be written, with their key, value and time columns.
 const WRITABLE: [(&str, &str, &str, &str); 1] =
@@ -68,11 +75,16 @@ pub enum ServeError {
 pub fn serve_database(input: impl Read, output: impl Write) -> Result<(), ServeError> {
     limit_process().map_err(ServeError::Limits)?;
     let folder = Path::new(".");
-    let (request, request_bytes) = request_of(input)?;
+    let mut input = BufReader::with_capacity(64 << 10, input);
+    let (request, request_bytes) = request_of(&mut input)?;
     let size = size_of(&folder.join(&request.file));
-    let most = size.saturating_add(SPARE_FILE_BYTES).saturating_add(request_bytes);
-    limit_files(most).map_err(ServeError::Limits)?;
-    reply(folder, &request, output)
+    let (most_bytes, most_seconds) = match &request.ask {
+        Ask::Merge(merge) => merge.needs(size),
+        _ => (size.saturating_add(request_bytes), CPU_SECONDS),
+    };
+    limit_files(most_bytes.saturating_add(SPARE_FILE_BYTES)).map_err(ServeError::Limits)?;
+    limit_time(most_seconds).map_err(ServeError::Limits)?;
+    reply(folder, &request, input, output)
 }
 
 /// Limits everything that does not depend on the request.
@@ -80,7 +92,6 @@ pub fn serve_database(input: impl Read, output: impl Write) -> Result<(), ServeE
 fn limit_process() -> io::Result<()> {
     use rustix::process::Resource;
     limit(Resource::As, 1 << 30)?;
-    limit(Resource::Cpu, 60)?;
     limit(Resource::Core, 0)?;
     limit(Resource::Nofile, MAX_OPEN_FILES)?;
     // The number is that of all processes of the user: with 0, this one can start no other.
@@ -91,6 +102,12 @@ fn limit_process() -> io::Result<()> {
 #[cfg(unix)]
 fn limit_files(most_bytes: u64) -> io::Result<()> {
     limit(rustix::process::Resource::Fsize, most_bytes)
+}
+
+/// Limits how long the process may compute.
+#[cfg(unix)]
+fn limit_time(most_seconds: u64) -> io::Result<()> {
+    limit(rustix::process::Resource::Cpu, most_seconds)
 }
 
 #[cfg(unix)]
@@ -117,27 +134,40 @@ fn limit_files(_most_bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
+#[cfg(not(unix))]
+fn limit_time(_most_seconds: u64) -> io::Result<()> {
+    Ok(())
+}
+
 /// Answers one request about a database in a folder, without limits.
 #[cfg(test)]
-pub(super) fn answer(
+pub(crate) fn answer(
     folder: &Path,
     input: impl Read,
     output: impl Write,
 ) -> Result<(), ServeError> {
-    reply(folder, &request_of(input)?.0, output)
+    let mut input = BufReader::new(input);
+    let (request, _) = request_of(&mut input)?;
+    reply(folder, &request, input, output)
 }
 
-/// Reads the request, and says how long it is.
-fn request_of(input: impl Read) -> Result<(Request, u64), ServeError> {
+/// Reads the request, which is one line, and says how long it is.
+fn request_of(input: &mut impl BufRead) -> Result<(Request, u64), ServeError> {
     let mut bytes = Zeroizing::new(Vec::new());
-    input.take(MAX_REQUEST_BYTES).read_to_end(&mut bytes).map_err(ServeError::Request)?;
+    let mut limited = input.take(MAX_REQUEST_BYTES);
+    limited.read_until(b'\n', &mut bytes).map_err(ServeError::Request)?;
     let request = serde_json::from_slice(&bytes).map_err(ServeError::Malformed)?;
     Ok((request, bytes.len() as u64))
 }
 
-fn reply(folder: &Path, request: &Request, output: impl Write) -> Result<(), ServeError> {
+fn reply(
+    folder: &Path,
+    request: &Request,
+    rest: impl Read,
+    output: impl Write,
+) -> Result<(), ServeError> {
     let mut reply = ReplyWriter::new(BufWriter::with_capacity(64 << 10, output));
-    match run(folder, request, &mut reply) {
+    match run(folder, request, rest, &mut reply) {
         Ok(()) => reply.end(),
         Err(Stop::Output(error)) => Err(error),
         Err(Stop::Fault(kind, text)) => reply.error(kind, &text),
@@ -146,7 +176,7 @@ fn reply(folder: &Path, request: &Request, output: impl Write) -> Result<(), Ser
 }
 
 /// Why an answer stopped.
-enum Stop {
+pub(super) enum Stop {
     Fault(FaultKind, String),
     Output(io::Error),
 }
@@ -168,11 +198,16 @@ impl From<rusqlite::Error> for Stop {
     }
 }
 
-fn fault(kind: FaultKind, text: impl Into<String>) -> Stop {
+pub(super) fn fault(kind: FaultKind, text: impl Into<String>) -> Stop {
     Stop::Fault(kind, text.into())
 }
 
-fn run<W: Write>(folder: &Path, request: &Request, reply: &mut ReplyWriter<W>) -> Result<(), Stop> {
+fn run<W: Write>(
+    folder: &Path,
+    request: &Request,
+    rest: impl Read,
+    reply: &mut ReplyWriter<W>,
+) -> Result<(), Stop> {
     if rusqlite::version_number() < OLDEST_SQLITE {
         return Err(fault(FaultKind::Refused, "the SQLite library is too old"));
     }
@@ -183,8 +218,10 @@ fn run<W: Write>(folder: &Path, request: &Request, reply: &mut ReplyWriter<W>) -
     let path = folder.join(&request.file);
     match &request.ask {
         Ask::Tables => tables(&open_for_reading(&path)?, reply),
+        Ask::Columns(table) => columns(&open_for_reading(&path)?, table, reply),
         Ask::Rows(read) => rows(&open_for_reading(&path)?, &path, read, reply),
         Ask::Put(changes) => put(&path, changes, reply),
+        Ask::Merge(merge) => merge_rows(folder, &path, merge, rest, reply),
     }
 }
 
@@ -197,7 +234,19 @@ fn open_for_reading(path: &Path) -> Result<Connection, Stop> {
     Ok(connection)
 }
 
-fn open(path: &Path) -> Result<Connection, Stop> {
+fn merge_rows<W: Write>(
+    folder: &Path,
+    path: &Path,
+    merge: &Merge,
+    rows: impl Read,
+    reply: &mut ReplyWriter<W>,
+) -> Result<(), Stop> {
+    merge::merge(folder, path, merge, rows)?;
+    reply.header(0)?;
+    Ok(())
+}
+
+pub(super) fn open(path: &Path) -> Result<Connection, Stop> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_PRIVATE_CACHE;
@@ -275,6 +324,37 @@ fn tables<W: Write>(connection: &Connection, reply: &mut ReplyWriter<W>) -> Resu
             reply.text(name.as_bytes())?;
             reply.text(column.name.as_bytes())?;
         }
+    }
+    Ok(())
+}
+
+/// Describes the columns of one table; texts that are longer than anybody writes are cut.
+fn columns<W: Write>(
+    connection: &Connection,
+    table: &str,
+    reply: &mut ReplyWriter<W>,
+) -> Result<(), Stop> {
+    if !is_ordinary(connection, table)? {
+        return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table"));
+    }
+    let cut = |text: &str| text[..text.floor_char_boundary(MAX_DETAIL_BYTES)].to_owned();
+    let mut statement = connection.prepare(
+        "SELECT name, type, \"notnull\", dflt_value, hidden FROM pragma_table_xinfo(?1, 'main')",
+    )?;
+    let mut found = statement.query([table])?;
+    reply.header(5)?;
+    while let Some(row) = found.next()? {
+        // A name that is not UTF-8 is none that we could ask for.
+        let Ok(name) = row.get::<_, String>(0) else { continue };
+        reply.row()?;
+        reply.text(name.as_bytes())?;
+        reply.text(cut(row.get_ref(1)?.as_str().unwrap_or_default()).as_bytes())?;
+        reply.integer(row.get(2)?)?;
+        match row.get_ref(3)?.as_str() {
+            Ok(default) => reply.text(cut(default).as_bytes()),
+            Err(_) => reply.null(),
+        }?;
+        reply.integer(row.get(4)?)?;
     }
     Ok(())
 }
@@ -394,7 +474,7 @@ impl Plan {
 /// Says whether a name is a plain table; no name at all is an error of its own.
 ///
 /// Asks the schema itself, because the pragmas that know start the modules of virtual tables.
-fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
+pub(super) fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
     let mut statement = connection.prepare_cached(
         "SELECT type, rootpage, sql FROM sqlite_schema \
          WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')",
@@ -412,12 +492,12 @@ fn is_ordinary(connection: &Connection, table: &str) -> Result<bool, Stop> {
     Ok(plain && found.next()?.is_none())
 }
 
-struct Column {
-    name: String,
-    generated: bool,
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) generated: bool,
 }
 
-fn columns_of(connection: &Connection, table: &str) -> Result<Vec<Column>, Stop> {
+pub(super) fn columns_of(connection: &Connection, table: &str) -> Result<Vec<Column>, Stop> {
     let mut columns = Vec::new();
     let mut statement =
         connection.prepare_cached("SELECT name, hidden FROM pragma_table_xinfo(?1, 'main')")?;
@@ -435,7 +515,7 @@ fn is_rowid(connection: &Connection, table: &str, name: &str) -> bool {
         && connection.prepare(&format!("SELECT {table}.rowid FROM main.{table}")).is_ok()
 }
 
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
@@ -583,6 +663,7 @@ mod tests {
     fn in_a_process_of_its_own() {
         limit_process().unwrap();
         limit_files(1_000).unwrap();
+        limit_time(60).unwrap();
         let limits = [
             (Resource::Nofile, 64),
             (Resource::Nproc, 0),

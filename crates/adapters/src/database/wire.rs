@@ -1,6 +1,7 @@
 //! What the two processes say to each other.
 //!
-//! One request, as JSON, and one reply: a header, rows, and an end or an error.
+//! One request, as JSON on one line, and one reply: a header, rows, and an end or an error. The rows
+//! of a merge follow its request, and are written as those of a reply.
 //!
 //! ```text
 //! reply   = header *row (end | error)
@@ -19,10 +20,14 @@ use std::io::{self, Read as _, Write};
 
 use serde::{Deserialize, Serialize};
 
+use super::merge::Merge;
+
 /// The longest text or blob that is sent.
 pub(crate) const MAX_VALUE_BYTES: u64 = 64 << 20;
 /// The most bytes that one row may have.
 const MAX_ROW_BYTES: u64 = 96 << 20;
+/// How much is set aside for a value before any of it has come.
+const FIRST_PORTION: usize = 16 << 10;
 /// The longest name, type or error text.
 const MAX_NAME_BYTES: u64 = 64 << 10;
 /// The longest request.
@@ -43,10 +48,15 @@ pub(crate) struct Request {
 pub(crate) enum Ask {
     /// Rows of table name and column name.
     Tables,
+    /// The columns of one table: name, type, whether it refuses null, default, whether it is
+    /// computed from others.
+    Columns(String),
     /// The rows of a table.
     Rows(Read),
-    /// Puts rows, all or none of them; the only thing that changes a file.
+    /// Puts rows, all or none of them.
     Put(Vec<Put>),
+    /// Merges the rows that follow the request into a database of memories, all or none of them.
+    Merge(Box<Merge>),
 }
 
 /// A plain read of the columns of one table; data, not SQL.
@@ -125,7 +135,9 @@ pub(crate) enum Value {
     Real(f64),
     /// A text.
     Text(String),
-    /// Bytes; also a text that is not UTF-8.
+    /// A text that is not UTF-8.
+    OddText(Vec<u8>),
+    /// Bytes.
     Blob(Vec<u8>),
     /// A text or bytes of this length, too long to be sent.
     TooLong(u64),
@@ -192,11 +204,13 @@ const FAULT_KINDS: [(FaultKind, u8); 9] = [
 /// Writes a reply.
 pub(crate) struct ReplyWriter<W: Write> {
     output: W,
+    /// How many bytes the row that is being written may still have.
+    left: u64,
 }
 
 impl<W: Write> ReplyWriter<W> {
     pub(crate) fn new(output: W) -> Self {
-        Self { output }
+        Self { output, left: MAX_ROW_BYTES }
     }
 
     pub(crate) fn header(&mut self, columns: usize) -> io::Result<()> {
@@ -205,6 +219,7 @@ impl<W: Write> ReplyWriter<W> {
     }
 
     pub(crate) fn row(&mut self) -> io::Result<()> {
+        self.left = MAX_ROW_BYTES;
         self.output.write_all(b"R")
     }
 
@@ -230,11 +245,29 @@ impl<W: Write> ReplyWriter<W> {
         self.value(b"b", bytes)
     }
 
-    fn value(&mut self, tag: &[u8], bytes: &[u8]) -> io::Result<()> {
-        if bytes.len() as u64 > MAX_VALUE_BYTES {
-            self.output.write_all(b"l")?;
-            return self.output.write_all(&(bytes.len() as u64).to_le_bytes());
+    /// Writes a value as it was read.
+    pub(crate) fn put(&mut self, value: &Value) -> io::Result<()> {
+        match value {
+            Value::Null => self.null(),
+            Value::Integer(number) => self.integer(*number),
+            Value::Real(number) => self.real(*number),
+            Value::Text(text) => self.text(text.as_bytes()),
+            Value::OddText(bytes) => self.text(bytes),
+            Value::Blob(bytes) => self.blob(bytes),
+            Value::TooLong(length) => {
+                self.output.write_all(b"l")?;
+                self.output.write_all(&length.to_le_bytes())
+            }
         }
+    }
+
+    fn value(&mut self, tag: &[u8], bytes: &[u8]) -> io::Result<()> {
+        let length = bytes.len() as u64;
+        if length > MAX_VALUE_BYTES || length > self.left {
+            self.output.write_all(b"l")?;
+            return self.output.write_all(&length.to_le_bytes());
+        }
+        self.left -= length;
         self.output.write_all(tag)?;
         self.length(bytes.len())?;
         self.output.write_all(bytes)
@@ -243,6 +276,11 @@ impl<W: Write> ReplyWriter<W> {
     pub(crate) fn end(&mut self) -> io::Result<()> {
         self.output.write_all(b"E")?;
         self.output.flush()
+    }
+
+    /// Takes back what was written to.
+    pub(crate) fn into_output(self) -> W {
+        self.output
     }
 
     pub(crate) fn error(&mut self, kind: FaultKind, text: &str) -> io::Result<()> {
@@ -332,7 +370,7 @@ impl<R: io::Read> ReplyReader<R> {
             b'f' => Value::Real(f64::from_le_bytes(self.array()?)),
             b't' => match String::from_utf8(self.bytes(left)?) {
                 Ok(text) => Value::Text(text),
-                Err(error) => Value::Blob(error.into_bytes()),
+                Err(error) => Value::OddText(error.into_bytes()),
             },
             b'b' => Value::Blob(self.bytes(left)?),
             b'l' => Value::TooLong(u64::from_le_bytes(self.array()?)),
@@ -371,8 +409,9 @@ impl<R: io::Read> ReplyReader<R> {
     }
 
     fn read_up(&mut self, length: u64) -> Result<Vec<u8>, ReplyError> {
-        // The vector grows with what really comes.
-        let mut bytes = Vec::new();
+        // Beyond a first portion, the vector grows with what really comes.
+        let portion = usize::try_from(length).unwrap_or(usize::MAX).min(FIRST_PORTION);
+        let mut bytes = Vec::with_capacity(portion);
         let read = (&mut self.input).take(length).read_to_end(&mut bytes)?;
         if read as u64 != length {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
@@ -432,7 +471,7 @@ mod tests {
                 Value::Real(0.1),
                 Value::Text("é".to_owned()),
                 Value::Blob(vec![0, 255]),
-                Value::Blob(vec![255]),
+                Value::OddText(vec![255]),
             ]
         );
         assert_eq!(reader.row().unwrap(), None);
@@ -460,14 +499,35 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_many_long_values_is_refused() {
+    fn of_a_row_of_many_long_values_the_last_are_only_named() {
         let long = vec![0; 50 << 20];
         let bytes = reply(|writer| {
             writer.header(2)?;
+            for _ in 0..2 {
+                writer.row()?;
+                writer.blob(&long)?;
+                writer.blob(&long)?;
+            }
+            writer.end()
+        });
+        let mut reader = ReplyReader::new(bytes.as_slice());
+        reader.header(2).unwrap();
+        for _ in 0..2 {
+            let row = reader.row().unwrap().unwrap();
+            assert!(matches!(&row[0], Value::Blob(bytes) if bytes.len() == 50 << 20));
+            assert_eq!(row[1], Value::TooLong(50 << 20));
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_longer_than_allowed_is_refused() {
+        let long = vec![0; 50 << 20];
+        let mut bytes = reply(|writer| {
+            writer.header(2)?;
             writer.row()?;
-            writer.blob(&long)?;
             writer.blob(&long)
         });
+        bytes.extend(reply(|writer| writer.blob(&long)));
         let mut reader = ReplyReader::new(bytes.as_slice());
         reader.header(2).unwrap();
         assert!(matches!(reader.row(), Err(ReplyError::Nonsense(_))));
