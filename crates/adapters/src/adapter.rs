@@ -25,8 +25,9 @@ pub trait Adapter: Sync {
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent>;
 
     /// Takes a folder as a workspace: the discovered agent that lives there, or one without an
-    /// install.
-    fn locate(&self, machine: &Machine, workspace: &Path) -> FoundAgent;
+    /// install. A runtime that keeps several agents in one install also takes the install's
+    /// folder, and then `alias` says which agent is meant.
+    fn locate(&self, machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent;
 
     /// Says whether an agent can be exported, and what stands in the way.
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check;
@@ -143,6 +144,9 @@ pub struct Oddity {
     pub message: String,
 }
 
+/// The code of the oddity that an install has no agent of the name that was asked for.
+pub const UNKNOWN_AGENT: &str = "agent_unknown";
+
 /// How an agent is to be read.
 pub struct ReadOptions<'a> {
     /// The agent's id; `None` takes the one in the workspace, or derives it from the path.
@@ -151,6 +155,8 @@ pub struct ReadOptions<'a> {
     pub sessions: bool,
     /// Whether vectors are taken from the runtime's index.
     pub embeddings: bool,
+    /// Whether entries that the runtime keeps for one person only become records.
+    pub private: bool,
     /// Seals the secret of a credential: called with the credential's id and the secret, returns
     /// payload and encryption. Without it, credentials are metadata only.
     pub seal: Option<&'a SealSecret<'a>>,
@@ -267,7 +273,7 @@ pub struct Warning {
 /// Something in the workspace that does not travel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its path in the workspace, with what is not UTF-8 replaced.
+    /// Its path in the workspace, with what is not UTF-8 replaced; absolute outside of it.
     pub path: String,
     /// Why.
     pub reason: LeftOutReason,
@@ -298,6 +304,10 @@ pub enum LeftOutReason {
     Own,
     /// It holds a secret that cannot be replaced in it.
     Secret,
+    /// It belongs to all agents of an install.
+    Shared,
+    /// A database that is not in use, or a copy of one.
+    Unused,
 }
 
 impl LeftOutReason {
@@ -314,6 +324,8 @@ impl LeftOutReason {
             Self::Referenced => "referenced",
             Self::Own => "own",
             Self::Secret => "secret",
+            Self::Shared => "shared",
+            Self::Unused => "unused",
         }
     }
 }
@@ -360,6 +372,14 @@ pub enum ReadError {
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
+    },
+    /// The memories are in a database that cannot be read: without them, nothing is exported.
+    #[error("cannot read the memories in {path}")]
+    Memories {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A secret could not be sealed.
     #[error("cannot seal a credential")]

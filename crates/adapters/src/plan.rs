@@ -13,11 +13,12 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Moment, VaultKey};
+use anemone_format::{AgentId, Moment, RecordId, VaultKey};
 
 use self::databases::Ruling;
 use crate::adapter::{Machine, Warning};
 use crate::paths::{as_path, destination, lossy, without_dots};
+use crate::sidecar::{SIDECAR, is_within};
 use crate::source::{SnapshotSource, SourceFile, SourceKind};
 use crate::tree::{self, Seen, SeenKind, Site, Survey};
 
@@ -41,6 +42,14 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
     /// Records that the files of the plan hold.
     pub records: u64,
+    /// Records that cannot be written, though there is a place for them; `not_restored` says why.
+    pub unwritten: BTreeSet<RecordId>,
+    /// Memories that were forgotten while the agent was away, and do not come back.
+    pub forgotten: Forgotten,
+    /// Entries that go into the runtime's database of memories.
+    pub memories: Option<MemoriesStep>,
+    /// Settings that go into the runtime's configuration.
+    pub config: Option<ConfigStep>,
     /// Secrets that go into a store outside the workspace.
     pub credentials: Option<CredentialsStep>,
     /// Whether anything stands in the way of applying it.
@@ -118,6 +127,15 @@ pub struct NotRestored {
     pub reason: String,
 }
 
+/// Memories that an agent had before it went away, and has no longer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// How many.
+    pub count: u64,
+    /// The first of them, as people know them.
+    pub names: Vec<String>,
+}
+
 /// Credentials that go into the store that the target's runtime reads.
 pub struct CredentialsStep {
     /// The file or database.
@@ -131,21 +149,126 @@ pub struct CredentialsStep {
     pub(crate) change: Box<dyn Restore>,
 }
 
-/// What puts secrets into a store.
-pub(crate) trait Restore {
-    /// Does it, as a whole or not at all.
-    fn restore(&self, machine: &Machine, now: &Moment) -> Result<(), RestoreError>;
+/// Memories that go into a database, which may lie outside the workspace. It is written after the
+/// workspace's tree, in one transaction.
+pub struct MemoriesStep {
+    /// The database.
+    pub store: PathBuf,
+    /// Whether it is made anew.
+    pub made: bool,
+    /// Entries that come new.
+    pub added: u64,
+    /// Entries that replace others.
+    pub replaced: u64,
+    /// Entries that are there with another content, which stays.
+    pub kept: u64,
+    /// Entries that are there already.
+    pub same: u64,
+    pub(crate) change: Box<dyn Restore>,
 }
 
-/// Why secrets could not be put into a store; it is then as it was.
+/// Settings that go into a configuration file; none that is there is changed.
+pub struct ConfigStep {
+    /// The file.
+    pub store: PathBuf,
+    /// Whether it is made anew.
+    pub made: bool,
+    /// Keys that come new, dotted.
+    pub added: Vec<String>,
+    /// Keys that are there with another value, which stays.
+    pub kept: Vec<String>,
+    pub(crate) change: Box<dyn Restore>,
+}
+
+/// What changes something that is not part of the workspace's tree.
+pub(crate) trait Restore {
+    /// Says whether it could be done now; somebody else may be writing.
+    fn check(&self, _machine: &Machine) -> Result<(), RestoreError> {
+        Ok(())
+    }
+
+    /// Does it, as a whole or not at all; returns where a copy of what was there is, if one was
+    /// made. `source` is the snapshot that the plan was made from.
+    fn restore(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<Option<PathBuf>, RestoreError>;
+
+    /// Returns the text that a file will then have, where another step goes on from it.
+    fn planned_text(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// Why something outside the tree could not be changed; it is then as it was.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct RestoreError(pub(crate) Box<dyn std::error::Error + Send + Sync>);
 
 impl CredentialsStep {
     /// Puts the secrets into the store.
-    pub fn apply(&self, machine: &Machine, now: &Moment) -> Result<(), RestoreError> {
-        self.change.restore(machine, now)
+    pub fn apply(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<(), RestoreError> {
+        self.change.restore(machine, source, now).map(drop)
+    }
+}
+
+impl MemoriesStep {
+    /// Says whether the entries could be written now; somebody else may be writing.
+    pub fn check(&self, machine: &Machine) -> Result<(), RestoreError> {
+        self.change.check(machine)
+    }
+
+    /// Writes the entries; returns the copy of what was there.
+    pub fn apply(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<Option<PathBuf>, RestoreError> {
+        self.change.restore(machine, source, now)
+    }
+}
+
+impl ConfigStep {
+    /// Writes the settings; returns the copy of what was there.
+    pub fn apply(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<Option<PathBuf>, RestoreError> {
+        self.change.restore(machine, source, now)
+    }
+}
+
+impl fmt::Debug for MemoriesStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoriesStep")
+            .field("store", &self.store)
+            .field("made", &self.made)
+            .field("added", &self.added)
+            .field("replaced", &self.replaced)
+            .field("kept", &self.kept)
+            .field("same", &self.same)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ConfigStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConfigStep")
+            .field("store", &self.store)
+            .field("made", &self.made)
+            .field("added", &self.added)
+            .field("kept", &self.kept)
+            .finish_non_exhaustive()
     }
 }
 
@@ -179,6 +302,20 @@ pub struct PlanOptions<'a> {
     pub on_conflict: OnConflict,
     /// Opens the sealed secrets of credentials.
     pub vault_key: Option<&'a VaultKey>,
+    /// How a new install keeps memories, such as `sqlite` or `markdown`; `None` takes the
+    /// runtime's usual way. An install that is there keeps its own.
+    pub backend: Option<&'a str>,
+    /// How a new install is laid out, such as `workspace` or `data`; `None` takes that of the
+    /// newest version of the runtime. An install that is there keeps its own.
+    pub layout: Option<&'a str>,
+}
+
+impl PlanOptions<'_> {
+    /// Plans with nothing but what to do about conflicts.
+    #[must_use]
+    pub fn new(on_conflict: OnConflict) -> Self {
+        Self { on_conflict, vault_key: None, backend: None, layout: None }
+    }
 }
 
 /// Why no plan could be made.
@@ -221,6 +358,43 @@ pub enum PlanError {
     /// There is no place for temporary files.
     #[error("cannot write a temporary file")]
     Scratch(#[source] io::Error),
+    /// The runtime does not know this way to keep memories or to lay out an install, or the
+    /// install that is there has another.
+    #[error("{what} {given:?} cannot be had here: {reason}")]
+    Choice {
+        /// `backend` or `layout`.
+        what: &'static str,
+        /// What was asked for.
+        given: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The database of the target cannot be read.
+    #[error("cannot read the database {path}: {detail}")]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// Why.
+        detail: String,
+    },
+    /// An agent comes back, and what it remembers now is unknown: then nobody can tell what it
+    /// forgot.
+    #[error(
+        "the memories that the agent has now in {runtime} were not read, so nobody can say what \
+         it forgot"
+    )]
+    MemoriesUnread {
+        /// The runtime that it comes from.
+        runtime: String,
+    },
+    /// The settings of the target cannot be read, so nobody knows where memories go.
+    #[error("cannot tell how {path} keeps memories: it {detail}")]
+    Settings {
+        /// The configuration.
+        path: PathBuf,
+        /// Why.
+        detail: String,
+    },
     /// A path that would lead somewhere else, or below a file.
     #[error("the snapshot has a file at {path:?}, where none can be")]
     UnsafePath {
@@ -279,6 +453,12 @@ pub(crate) struct Draft {
     pub(crate) not_restored: Vec<NotRestored>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) records: u64,
+    pub(crate) unwritten: BTreeSet<RecordId>,
+    pub(crate) forgotten: Forgotten,
+    /// What a database and the snapshot disagree about.
+    pub(crate) conflicts: Vec<Conflict>,
+    pub(crate) memories: Option<MemoriesStep>,
+    pub(crate) config: Option<ConfigStep>,
     pub(crate) credentials: Option<CredentialsStep>,
     /// Holds what [`Piece::Spool`] points into.
     pub(crate) spool: Option<File>,
@@ -351,6 +531,12 @@ impl Step {
         }
     }
 
+    /// Says whether it is as the snapshot has it, and not made for this runtime.
+    #[must_use]
+    pub fn is_carried(&self) -> bool {
+        !matches!(&self.node, WantedNode::File { content: Content::Pieces(_), .. })
+    }
+
     /// Returns where the snapshot's node goes, if it is written.
     pub(crate) fn destination(&self) -> Option<&[u8]> {
         match &self.action {
@@ -363,7 +549,7 @@ impl Step {
 }
 
 impl Plan {
-    /// Says whether applying the plan would change anything.
+    /// Says whether applying the plan would change anything in the workspace's tree.
     #[must_use]
     pub fn changes_anything(&self) -> bool {
         matches!(self.site, Site::Absent)
@@ -455,7 +641,19 @@ pub(crate) fn plan(
     options: &PlanOptions<'_>,
 ) -> Result<Plan, PlanError> {
     let (workspace, site) = tree::look(workspace)?;
-    let Draft { wanted, not_restored, mut warnings, records, credentials, spool } = draft;
+    let Draft {
+        wanted,
+        not_restored,
+        mut warnings,
+        records,
+        unwritten,
+        forgotten,
+        conflicts: others,
+        memories,
+        config,
+        credentials,
+        spool,
+    } = draft;
     warnings.extend(tree::leftovers(&workspace, &site)?);
     let mut planner = Planner {
         source,
@@ -482,6 +680,7 @@ pub(crate) fn plan(
     }
     let Planner { steps, mut conflicts, not_restored, aside, .. } = planner;
     conflicts.sort_by_cached_key(|it| tree::key_of(&it.path));
+    conflicts.extend(others);
     warnings.extend(steps.iter().filter_map(|step| link_outside(step, &workspace)));
     Ok(Plan {
         agent_id: source.manifest().agent.id,
@@ -492,6 +691,10 @@ pub(crate) fn plan(
         not_restored,
         warnings,
         records,
+        unwritten,
+        forgotten,
+        memories,
+        config,
         credentials,
         workspace,
         site,
@@ -640,6 +843,10 @@ impl Planner<'_> {
             Some(_) if wanted.redacted => {
                 self.stay_out(&wanted);
                 self.push(wanted, Action::Keep, Some("secrets were taken out of it"), false);
+            }
+            // The folder is ours, and what it says is about the last move.
+            Some(reason) if is_within(&wanted.path, SIDECAR.as_bytes()) => {
+                self.push(wanted, Action::Replace, Some(reason), false);
             }
             Some(reason) => self.settle(wanted, reason),
         }

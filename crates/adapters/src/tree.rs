@@ -11,6 +11,7 @@
 //! and only if it is a folder.
 
 mod build;
+mod live;
 mod rename;
 mod site;
 
@@ -23,6 +24,7 @@ use rustix::fs::Mode;
 use rustix::io::Errno;
 
 use self::build::{Attributes, Builder, Level, Node, cannot_write, lay_out};
+use self::live::Live;
 pub use self::rename::remove_tree;
 use self::rename::{exchange_folders, keep_aside, prune, rename_to_free};
 pub(crate) use self::site::{
@@ -122,6 +124,16 @@ pub enum ApplyError {
         /// The cause.
         source: io::Error,
     },
+    /// A file of a database would not be the same file in the new tree.
+    #[error(
+        "{path} can only be copied, and a program that has it open would go on with the old one"
+    )]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
     /// The new tree could not take the place of the old one.
     #[error("cannot put the new tree at {path}")]
     Swap {
@@ -194,7 +206,8 @@ fn apply_with(
         Ok(builder.tempdir_in(parent)?.keep())
     };
     let staging = watch.start(&mut make).map_err(failed).inspect_err(|_| remove_parents(&made))?;
-    let mut apply = Apply { plan, source, watch, able, hook, staging: &staging };
+    let live = Live::of(plan);
+    let mut apply = Apply { plan, source, watch, able, hook, staging: &staging, live };
     let result = apply.run();
     if result.is_err() {
         remove_tree(&staging).ok();
@@ -254,6 +267,7 @@ struct Apply<'a> {
     able: Able,
     hook: Hook<'a>,
     staging: &'a Path,
+    live: Live,
 }
 
 /// What became of the old tree's files and folders in the new one, by key.
@@ -290,6 +304,7 @@ impl Apply<'_> {
     fn run(&mut self) -> Result<Built, ApplyError> {
         let built = self.build()?;
         self.check()?;
+        self.settle_database()?;
         self.pass(Point::Checked)?;
         self.swap()?;
         Ok(built)
@@ -350,11 +365,17 @@ impl Apply<'_> {
         if !before.root.is_still(&now.root) {
             return Err(changed(b""));
         }
-        let is_still = |key, seen: &Seen| now.nodes.get(key).is_some_and(|it| seen.is_still(it));
-        if let Some((key, _)) = before.nodes.iter().find(|(key, seen)| !is_still(*key, seen)) {
+        // A file of the database is in both trees, whatever was written to it since.
+        let is_still = |key: &Vec<u8>, seen: &Seen| match now.nodes.get(key) {
+            Some(it) => seen.is_still(it) || (self.live.has(key) && it.kind == SeenKind::File),
+            None => self.live.comes_and_goes(key),
+        };
+        if let Some((key, _)) = before.nodes.iter().find(|(key, seen)| !is_still(key, seen)) {
             return Err(changed(key));
         }
-        match now.nodes.keys().find(|key| !before.nodes.contains_key(*key)) {
+        let is_new =
+            |key: &&Vec<u8>| !before.nodes.contains_key(*key) && !self.live.comes_and_goes(key);
+        match now.nodes.keys().find(is_new) {
             Some(key) => Err(changed(key)),
             None => Ok(()),
         }
@@ -413,6 +434,9 @@ impl Apply<'_> {
         }
         let dispensable = self.dispensable();
         let gone = prune(&old, &mut |key, stat| {
+            if let Some(is_in_both) = self.live.is_in_both(key, Seen::of(stat).inode) {
+                return is_in_both;
+            }
             let Some(seen) = survey.nodes.get(key).filter(|_| dispensable.contains(key)) else {
                 return false;
             };
@@ -513,7 +537,7 @@ pub(crate) mod tests {
         let files = source.files().iter().enumerate();
         let wanted = files.map(|(index, file)| Wanted::carried(index, file));
         let draft = Draft { wanted: wanted.collect(), ..Draft::default() };
-        plan::plan(workspace, draft, source, &PlanOptions { on_conflict, vault_key: None })
+        plan::plan(workspace, draft, source, &PlanOptions::new(on_conflict))
     }
 
     /// Everything below a folder: what it is, its mode, its time and its content.
@@ -932,6 +956,78 @@ pub(crate) mod tests {
                 assert!(applied.warnings[0].message.contains(": 4, such as ."), "{applied:?}");
             }
         }
+    }
+
+    /// A database that is there, of which nothing is known but its place.
+    fn database(path: PathBuf) -> crate::plan::MemoriesStep {
+        struct Nothing;
+        impl crate::plan::Restore for Nothing {
+            fn restore(
+                &self,
+                _: &crate::Machine,
+                _: &dyn SnapshotSource,
+                _: &Moment,
+            ) -> Result<Option<PathBuf>, crate::plan::RestoreError> {
+                Ok(None)
+            }
+        }
+        let change = Box::new(Nothing);
+        let (added, replaced, kept, same) = (0, 0, 0, 0);
+        crate::plan::MemoriesStep { store: path, made: false, added, replaced, kept, same, change }
+    }
+
+    #[test]
+    fn the_files_of_a_database_come_and_go_without_stopping_the_swap() {
+        let (folder, snapshot) = old_and_one_more();
+        let workspace = folder.path().join("w");
+        let at = |name: &str| workspace.join("memory").join(name);
+        for name in ["brain.db", "brain.db-wal", "brain.db-shm"] {
+            write(&at(name), "old");
+        }
+        let source = InMemory::new(&snapshot);
+        let mut plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
+        plan.memories = Some(database(at("brain.db")));
+        let inode = |path: &Path| rustix::fs::lstat(path).unwrap().st_ino;
+        let database = inode(&at("brain.db"));
+        let mut log = 0;
+        let applied = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| {
+            if point == Point::Synced {
+                write(&at("brain.db"), "written in place");
+                fs_err::remove_file(at("brain.db-wal"))?;
+                write(&at("brain.db-wal.new"), "another log");
+                fs_err::rename(at("brain.db-wal.new"), at("brain.db-wal"))?;
+                log = inode(&at("brain.db-wal"));
+                fs_err::remove_file(at("brain.db-shm"))?;
+                write(&at("brain.db-journal"), "a journal");
+            }
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!((inode(&at("brain.db")), inode(&at("brain.db-wal"))), (database, log));
+        assert!(!at("brain.db-shm").exists() && at("brain.db-journal").exists());
+        assert!(workspace.join("new.md").exists());
+        assert_eq!(applied.replaced_kept_at, None);
+        assert_eq!(names(folder.path()), ["w"]);
+    }
+
+    #[test]
+    fn a_database_is_not_copied_away_from_whoever_has_it_open() {
+        let (folder, snapshot) = old_and_one_more();
+        let workspace = folder.path().join("w");
+        write(&workspace.join("memory/brain.db"), "old");
+        let source = InMemory::new(&snapshot);
+        let mut plan = plan_of(&workspace, &source, OnConflict::Stop).unwrap();
+        plan.memories = Some(database(workspace.join("memory/brain.db")));
+        let able = Able { link: false, ..ABLE };
+        let error = apply_with(&plan, &source, &Unwatched, able, &mut |_| Ok(())).unwrap_err();
+        assert!(matches!(error, ApplyError::Database { .. }), "{error}");
+        assert_eq!(names(folder.path()), ["w"]);
+        // One that is gone, or is no file any more, is a change.
+        let error = apply_with(&plan, &source, &Unwatched, ABLE, &mut |point| match point {
+            Point::Synced => fs_err::remove_file(workspace.join("memory/brain.db")),
+            _ => Ok(()),
+        });
+        assert!(matches!(error, Err(ApplyError::Changed { .. })), "{error:?}");
     }
 
     #[test]

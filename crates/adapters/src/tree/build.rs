@@ -251,11 +251,16 @@ impl Builder<'_, '_> {
         };
         match linked {
             Ok(()) => return Ok(()),
-            Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP | Errno::NOSYS) => {}
+            Err(Errno::NOENT) if self.apply.live.comes_and_goes(key) => return Ok(()),
             Err(Errno::NOENT) => {
                 let path = join(&self.apply.plan.workspace, &path);
                 return Err(ApplyError::Changed { path });
             }
+            Err(error) if self.apply.live.has(key) => {
+                let path = join(&self.apply.plan.workspace, &path);
+                return Err(ApplyError::Database { path, source: error.into() });
+            }
+            Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP | Errno::NOSYS) => {}
             Err(error) => return Err(failed(error)),
         }
         let stat = rustix::fs::statat(old, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;

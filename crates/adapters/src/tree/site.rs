@@ -212,7 +212,7 @@ pub(super) fn open_root(path: &Path) -> rustix::io::Result<OwnedFd> {
 }
 
 /// Opens the folder that a path lies in, part by part, and returns it with the last part.
-fn open_above<'a>(root: &Path, path: &'a [u8]) -> io::Result<(OwnedFd, &'a [u8])> {
+pub(super) fn open_above<'a>(root: &Path, path: &'a [u8]) -> io::Result<(OwnedFd, &'a [u8])> {
     let mut folder = open_root(root)?;
     let mut parts = path.split(|byte| *byte == b'/').peekable();
     loop {
