@@ -36,6 +36,24 @@ pub(crate) struct Loaded {
     pub(crate) mtime: Option<Moment>,
 }
 
+/// A file that an adapter makes: it lies in no workspace.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) root: Root<'static>,
+    pub(crate) path: &'static str,
+    pub(crate) bytes: Vec<u8>,
+    /// Whether secrets were taken out.
+    pub(crate) redacted: bool,
+    pub(crate) mtime: Option<Moment>,
+}
+
+impl Made {
+    fn found(&self) -> Found {
+        let kind = FoundKind::File { size: self.bytes.len() as u64 };
+        Found { path: self.path.as_bytes().to_vec(), kind, mode: None, mtime: self.mtime.clone() }
+    }
+}
+
 /// Carries one workspace.
 pub(crate) struct Carrier<'a> {
     workspace: &'a Workspace,
@@ -227,6 +245,17 @@ impl<'a> Carrier<'a> {
         self.carried(&head, carried)
     }
 
+    /// Carries a file that was made.
+    pub(crate) fn made(&mut self, made: &Made) -> Result<(), ReadError> {
+        let found = made.found();
+        let Made { bytes, redacted, mtime, .. } = made.clone();
+        let mut loaded = Loaded { bytes, redacted, mode: None, mtime };
+        if self.search(&found, &mut loaded) {
+            self.file(made.root, &found, &loaded)?;
+        }
+        Ok(())
+    }
+
     /// Counts what was carried. A name that no archive can hold does not stop the rest.
     fn carried<T>(
         &mut self,
@@ -413,6 +442,7 @@ pub(crate) fn is_unchanged<'r, 'f>(
     earlier: &Earlier,
     threshold: u64,
     found: impl Iterator<Item = (Root<'r>, &'f Found)>,
+    made: &[Made],
 ) -> bool {
     let named: HashMap<&str, (u64, &str)> = earlier
         .attachments
@@ -421,7 +451,15 @@ pub(crate) fn is_unchanged<'r, 'f>(
         .filter(|it| it.archive_path.0.is_none())
         .map(|it| (it.source_path.as_str(), (it.size_bytes, it.hash.value.as_str())))
         .collect();
-    let (mut carried, mut referenced) = (0, 0);
+    let same_made = |made: &Made| {
+        let (size, sha256) = (made.bytes.len() as u64, sha256_hex(&made.bytes));
+        let past = earlier.file(made.root, &made.found().path);
+        past.is_some_and(|past| past.kind == SourceKind::File { size, sha256 })
+    };
+    if !made.iter().all(same_made) {
+        return false;
+    }
+    let (mut carried, mut referenced) = (made.len(), 0);
     for (root, found) in found {
         let kind = match &found.kind {
             FoundKind::Folder => SourceKind::Folder,

@@ -7,13 +7,13 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Moment};
+use anemone_format::{AgentId, DEFAULT_ARTIFACT_THRESHOLD_BYTES, Moment};
 
 use crate::adapter::{LeftOutReason, SecretFinding};
 use crate::paths::lossy;
 use crate::plain::each_block;
 use crate::secrets::{FileScanner, SecretHit};
-use crate::walk::{Found, FoundKind, WalkRules, Workspace};
+use crate::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
 
 /// What a check found.
 #[derive(Clone, Debug, Default)]
@@ -150,12 +150,156 @@ impl Check {
         let (message, suggestion) = (message.into(), suggestion.into());
         self.issues.push(Issue { severity, code, message, suggestion });
     }
+
+    /// Notes a workspace that may not be written to.
+    pub(crate) fn note_access(&mut self) {
+        if !self.writable {
+            let shown = self.workspace.display();
+            self.note(
+                Severity::Warning,
+                "workspace_not_writable",
+                format!("the workspace {shown} may not be written to"),
+                "an export only reads; an import into it needs the right to write",
+            );
+        }
+    }
+
+    /// Notes what is missing of a persona.
+    pub(crate) fn note_persona(&mut self) {
+        let found = self.resources.clone();
+        let any =
+            [found.soul_md, found.identity_md, found.agents_md, found.user_md, found.memory_md];
+        if !any.contains(&true) {
+            self.note(
+                Severity::Warning,
+                "workspace_empty",
+                "no file of an agent lies in the workspace",
+                "see whether this is the right folder; `anemone agents` lists what is on this machine",
+            );
+        }
+        if !found.soul_md {
+            self.note(
+                Severity::Warning,
+                "no_soul_md",
+                "there is no SOUL.md",
+                "the agent is exported without a persona; write a SOUL.md to give it one",
+            );
+        }
+    }
+
+    /// Notes what lies in the workspace.
+    pub(crate) fn note_survey(&mut self, survey: &Survey) {
+        let places: Vec<String> = survey
+            .secrets
+            .iter()
+            .map(|it| format!("{} line {} ({})", it.path, it.line, it.kind))
+            .collect();
+        let threshold = DEFAULT_ARTIFACT_THRESHOLD_BYTES;
+        let notes = [
+            (
+                &places,
+                (Severity::Error, "secrets_found"),
+                format!("{} that look like secrets", places.len()),
+                "take them out, or export with --redact-secrets or --allow-secrets",
+            ),
+            (
+                &survey.unreadable,
+                (Severity::Warning, "unreadable_files"),
+                "these cannot be read and would not travel".to_owned(),
+                "give yourself the right to read them, or name them in .alfignore",
+            ),
+            (
+                &survey.not_utf8,
+                (Severity::Warning, "not_utf8"),
+                "these are not UTF-8; they travel, but not as records".to_owned(),
+                "save them as UTF-8",
+            ),
+            (
+                &survey.special,
+                (Severity::Warning, "special_files"),
+                "sockets, pipes and devices do not travel".to_owned(),
+                "nothing, unless they should not be there",
+            ),
+            (
+                &survey.links_outside,
+                (Severity::Warning, "symlink_outside"),
+                "links that lead out of the workspace travel as links".to_owned(),
+                "copy what they lead to into the workspace, if it belongs to the agent",
+            ),
+            (
+                &survey.not_scanned,
+                (Severity::Info, "not_scanned"),
+                format!("larger than {threshold} bytes, so only named and not scanned for secrets"),
+                "export with --artifact-threshold, if they should travel",
+            ),
+        ];
+        for (paths, (severity, code), what, suggestion) in notes {
+            if !paths.is_empty() {
+                self.note(severity, code, format!("{what}: {}", a_few(paths)), suggestion);
+            }
+        }
+    }
 }
 
 /// Returns the id that a workspace notes in `.alf-agent-id`.
 #[must_use]
 pub fn noted_agent_id(workspace: &Path) -> Option<AgentId> {
     Workspace::open(workspace).ok()?.agent_id().ok()?
+}
+
+/// Looks at a workspace, and notes why it cannot be looked through. `memory` is the folder of
+/// memories; `kind` says what a file is.
+pub(crate) fn begin(
+    workspace: &Path,
+    memory: &str,
+    kind: &dyn Fn(&Found) -> Surveyed,
+) -> (Check, Survey) {
+    let mut check = Check {
+        workspace: workspace.to_owned(),
+        exists: workspace.is_dir(),
+        writable: is_writable(workspace),
+        ..Check::default()
+    };
+    let shown = workspace.display();
+    if !check.exists {
+        check.note(
+            Severity::Error,
+            "workspace_not_found",
+            format!("there is no workspace at {shown}"),
+            "give the workspace with -w DIR; `anemone agents` lists what is on this machine",
+        );
+        return (check, Survey::default());
+    }
+    let survey = survey(workspace, memory, kind).unwrap_or_else(|error| {
+        let is_ignore_file = error.get_ref().is_some_and(|it| it.is::<IgnoreFileError>());
+        if is_ignore_file {
+            check.note(
+                Severity::Error,
+                "alfignore",
+                format!("in the workspace {shown}, {error}"),
+                "make it a plain file that you may read",
+            );
+        } else {
+            check.note(
+                Severity::Error,
+                "workspace_not_readable",
+                format!("the workspace {shown} cannot be read: {error}"),
+                "run it as the user that the agent belongs to",
+            );
+        }
+        Survey::default()
+    });
+    (check, survey)
+}
+
+/// Whether a link leads to a file in the workspace.
+pub(crate) fn is_inside(workspace: &Path, name: &str) -> bool {
+    let (Ok(root), Ok(file)) =
+        (fs_err::canonicalize(workspace), fs_err::canonicalize(workspace.join(name)))
+    else {
+        return false;
+    };
+    file.starts_with(root) && file.is_file()
 }
 
 /// What lies in a workspace, as far as a check wants to know.
@@ -186,6 +330,8 @@ pub(crate) enum Surveyed {
     Other,
     /// A file that is only named.
     Named,
+    /// A file of the runtime that does not travel.
+    Skipped,
 }
 
 /// Looks through a workspace as an export does. `memory` is the folder of memories; `kind` says
@@ -214,6 +360,7 @@ pub(crate) fn survey(
             FoundKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
                 survey.links_outside.push(lossy(&found.path));
             }
+            FoundKind::File { .. } if kind(&found) == Surveyed::Skipped => {}
             FoundKind::File { .. } => {
                 survey.look_into(&workspace, &found, kind(&found));
                 survey.files.push(found);

@@ -7,13 +7,17 @@ use std::sync::LazyLock;
 
 use anemone_format::Moment;
 use jiff::Timestamp;
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
+use crate::database::Value;
 use crate::markdown::{Page, front_matter};
 
 /// The zones that are built in: the machine's own may differ.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// Unix times from here on are in milliseconds; in seconds this would be the year 5138.
+const FIRST_MILLIS: i64 = 100_000_000_000;
 
 /// The name of a dated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +83,36 @@ pub(crate) fn moment(instant: Timestamp) -> Option<Moment> {
 /// Takes milliseconds since 1970.
 pub(crate) fn from_millis(millis: i64) -> Option<Moment> {
     Timestamp::from_millisecond(millis).ok().and_then(moment)
+}
+
+/// Reads a time in one of the ways in which people write them into SQLite. Without an offset it is
+/// in UTC, as in SQLite's own functions.
+pub(crate) fn in_cell(value: &Value) -> Option<Moment> {
+    let text = match value {
+        Value::Text(text) => text.trim(),
+        Value::Integer(number) => return from_unix(*number),
+        #[expect(clippy::cast_possible_truncation, reason = "a float out of range saturates")]
+        Value::Real(number) => return from_unix(*number as i64),
+        Value::Null | Value::OddText(_) | Value::Blob(_) | Value::TooLong(_) => return None,
+    };
+    if let Ok(moment) = text.parse() {
+        return Some(moment);
+    }
+    if let Ok(number) = text.parse() {
+        return from_unix(number);
+    }
+    let civil = text.parse::<DateTime>().or_else(|_| text.parse::<Date>().map(DateTime::from));
+    moment(Offset::UTC.to_timestamp(civil.ok()?).ok()?)
+}
+
+fn from_unix(number: i64) -> Option<Moment> {
+    let instant = if number >= FIRST_MILLIS {
+        Timestamp::from_millisecond(number)
+    } else {
+        Timestamp::from_second(number)
+    };
+    // Zero and below is what an unset field looks like.
+    instant.ok().filter(|_| number > 0).and_then(moment)
 }
 
 /// Returns the first moment of 1970, where nothing tells a better one.

@@ -17,6 +17,7 @@ use crate::adapter::{LeftOut, LeftOutReason, Warning};
 use crate::paths::{as_path, destination, lossy, path_bytes, without_dots};
 use crate::plain::{mode_of, mtime_of, open_plain};
 use crate::plan::MAX_DEPTH;
+use crate::sidecar::SIDECAR;
 
 /// The file with patterns of what must not travel, in the manner of `.gitignore`.
 pub(crate) const IGNORE_FILE: &str = ".alfignore";
@@ -109,7 +110,7 @@ pub(crate) struct Workspace {
     path: PathBuf,
 }
 
-/// What else to leave out.
+/// What else to leave out. Below [`SIDECAR`], nothing is.
 pub(crate) struct WalkRules<'a> {
     /// The folder where a runtime keeps memories: there, only version control is left out.
     pub(crate) memory: &'a [u8],
@@ -307,6 +308,11 @@ impl Walker<'_> {
         name: &OsStr,
         is_folder: bool,
     ) -> Option<LeftOutReason> {
+        // What was kept of another runtime comes back whole or not at all.
+        let kept = path.strip_prefix(SIDECAR.as_bytes());
+        if kept.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/")) {
+            return None;
+        }
         let is = |names: &[&str]| names.iter().any(|it| name == OsStr::new(it));
         let memory = self.rules.memory;
         let in_memory = path.strip_prefix(memory).is_some_and(|rest| rest.starts_with(b"/"));
@@ -400,6 +406,25 @@ mod tests {
             ]
         );
         assert_eq!(paths(&walked), ["a", "a/b.md", "memory", "memory/venv", "memory/venv/trip.md"]);
+    }
+
+    #[test]
+    fn what_was_kept_of_another_runtime_is_never_left_out() {
+        let root = TempDir::new().unwrap();
+        let kept = [
+            ".alf-origin/files/.git/HEAD",
+            ".alf-origin/files/venv/a.log",
+            ".alf-origin/.anemone-x",
+        ];
+        for name in kept {
+            put(root.path(), name, "x");
+        }
+        put(root.path(), ".alf-origin-2/node_modules/a.js", "x");
+        put(root.path(), IGNORE_FILE, ".alf-origin/\n*.log\n");
+        let walked = walk(root.path(), &[]);
+        assert_eq!(left_out(&walked), [(".alf-origin-2/node_modules", "skipped", 1)]);
+        let paths = paths(&walked);
+        assert!(kept.iter().all(|name| paths.iter().any(|it| it == name)), "{paths:?}");
     }
 
     #[test]

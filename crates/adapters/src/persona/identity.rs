@@ -1,0 +1,375 @@
+//! Who the agent is, from the files at the root of its workspace.
+//!
+//! The files themselves are the prose. Fields are only taken from what somebody filled in: a new
+//! workspace holds templates, and a template is nobody.
+
+use anemone_format::{
+    AgentId, Capability, Identity, ItemId, Moment, Names, Nullable, Pairs, Portability,
+    ProseIdentity, StructuredIdentity, SubAgent, SubAgentStatus, Unknown,
+};
+
+use crate::markdown::Page;
+
+/// The texts of the files that make up an identity.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct IdentityFiles<'a> {
+    /// SOUL.md.
+    pub(crate) soul: Option<&'a str>,
+    /// IDENTITY.md.
+    pub(crate) identity: Option<&'a str>,
+    /// AGENTS.md.
+    pub(crate) agents: Option<&'a str>,
+    /// TOOLS.md.
+    pub(crate) tools: Option<&'a str>,
+    /// HEARTBEAT.md.
+    pub(crate) heartbeat: Option<&'a str>,
+    /// BOOT.md.
+    pub(crate) boot: Option<&'a str>,
+    /// BOOTSTRAP.md.
+    pub(crate) bootstrap: Option<&'a str>,
+}
+
+/// The custom blocks of an identity, with the files they come from.
+pub(crate) const CUSTOM_BLOCKS: [(&str, &str); 4] = [
+    ("tools_guidance", "TOOLS.md"),
+    ("heartbeat_checklist", "HEARTBEAT.md"),
+    ("boot_checklist", "BOOT.md"),
+    ("bootstrap", "BOOTSTRAP.md"),
+];
+
+/// Makes the identity; `None` when the workspace has none of the files.
+pub(crate) fn identity(
+    runtime: &str,
+    files: &IdentityFiles<'_>,
+    agent_id: AgentId,
+    id: ItemId,
+    version: u64,
+    updated_at: Moment,
+) -> Option<Identity> {
+    let prose = prose(files)?;
+    Some(Identity {
+        id,
+        agent_id,
+        version,
+        updated_at,
+        structured: structured(files),
+        prose: Some(prose),
+        source_format: Some(runtime.to_owned()),
+        raw_source: None,
+        unknown: Unknown::default(),
+    })
+}
+
+/// Returns the agent's name, when somebody gave it one.
+pub(crate) fn agent_name(files: &IdentityFiles<'_>) -> Option<String> {
+    let given = files.identity.and_then(|text| {
+        let page = Page::parse(text);
+        let fields = page.fields(0..text.len());
+        let name = fields.iter().find(|field| field.label.eq_ignore_ascii_case("name"))?;
+        Some(name.value.to_owned())
+    });
+    given.or_else(|| name_in_title(&Page::parse(files.soul?), "SOUL"))
+}
+
+/// Returns whether two identities say the same, whatever their ids, versions and times.
+pub(crate) fn same_identity(a: &Identity, b: &Identity) -> bool {
+    a.agent_id == b.agent_id
+        && a.structured == b.structured
+        && a.prose == b.prose
+        && a.source_format == b.source_format
+        && a.raw_source == b.raw_source
+        && a.unknown == b.unknown
+}
+
+/// Returns the title of a page, unless it only says which file this is: `SOUL.md - Who You Are`.
+pub(crate) fn name_in_title(page: &Page<'_>, file_stem: &str) -> Option<String> {
+    let title = page.title()?;
+    let word = title.split([' ', ':', '-', '—', '.']).next()?;
+    (!word.eq_ignore_ascii_case(file_stem)).then(|| title.to_owned())
+}
+
+fn prose(files: &IdentityFiles<'_>) -> Option<ProseIdentity> {
+    let texts = [files.tools, files.heartbeat, files.boot, files.bootstrap];
+    let mut blocks = Pairs::default();
+    for ((name, _), text) in CUSTOM_BLOCKS.into_iter().zip(texts) {
+        if let Some(text) = text {
+            blocks.insert(name, text.to_owned());
+        }
+    }
+    let any_block = blocks.iter().next().is_some();
+    if !any_block && [files.soul, files.identity, files.agents].iter().all(Option::is_none) {
+        return None;
+    }
+    Some(ProseIdentity {
+        soul: files.soul.map(str::to_owned),
+        operating_instructions: files.agents.map(str::to_owned),
+        identity_profile: files.identity.map(str::to_owned),
+        custom_blocks: any_block.then_some(blocks),
+        unknown: Unknown::default(),
+    })
+}
+
+fn structured(files: &IdentityFiles<'_>) -> Option<StructuredIdentity> {
+    let names = agent_name(files).map(|primary| Names {
+        primary,
+        nickname: None,
+        full: None,
+        unknown: Unknown::default(),
+    });
+    let capabilities = files.identity.map(capabilities).unwrap_or_default();
+    let sub_agents = files.agents.map(sub_agents).unwrap_or_default();
+    if names.is_none() && capabilities.is_empty() && sub_agents.is_empty() {
+        return None;
+    }
+    Some(StructuredIdentity {
+        names,
+        role: None,
+        goals: Vec::new(),
+        psychology: None,
+        linguistics: None,
+        capabilities,
+        sub_agents,
+        aieos_extensions: None,
+        unknown: Unknown::default(),
+    })
+}
+
+/// Reads the list below `## Capabilities`.
+fn capabilities(text: &str) -> Vec<Capability> {
+    let page = Page::parse(text);
+    let below =
+        page.chapters().filter(|(heading, _)| heading.text.eq_ignore_ascii_case("capabilities"));
+    below.flat_map(|(_, range)| page.items(range)).filter_map(capability).collect()
+}
+
+/// Reads `docker_management (needs Docker)` or `web_search: finds pages`.
+fn capability(item: &str) -> Option<Capability> {
+    let (item, needs) = split_needs(item.trim());
+    let (name, description) = [": ", " — ", " - "]
+        .iter()
+        .find_map(|separator| item.split_once(separator))
+        .unwrap_or((item, ""));
+    let name = name.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '`' | ':'));
+    let description = description.trim_matches(|c: char| c.is_whitespace() || c == '*');
+    let placeholder = name.starts_with("_(") || name.starts_with('(');
+    if name.is_empty() || placeholder {
+        return None;
+    }
+    Some(Capability {
+        name: name.to_owned(),
+        description: (!description.is_empty()).then(|| description.to_owned()),
+        priority: None,
+        portability: Some(match needs {
+            Some(_) => Portability::HostDependent,
+            None => Portability::Intrinsic,
+        }),
+        host_requirements: needs.map(str::to_owned),
+        credential_ids: Vec::new(),
+        unknown: Unknown::default(),
+    })
+}
+
+/// Takes a closing `(needs …)` off an item.
+fn split_needs(item: &str) -> (&str, Option<&str>) {
+    let found = item.strip_suffix(')').and_then(|rest| rest.rsplit_once('(')).and_then(
+        |(before, inside)| {
+            let (word, needs) = inside.trim().split_once(char::is_whitespace)?;
+            let needs = needs.trim();
+            (word.eq_ignore_ascii_case("needs") && !needs.is_empty())
+                .then_some((before.trim_end(), needs))
+        },
+    );
+    found.map_or((item, None), |(before, needs)| (before, Some(needs)))
+}
+
+/// Reads the `## SubAgent: Name` sections.
+fn sub_agents(text: &str) -> Vec<SubAgent> {
+    let page = Page::parse(text);
+    let named = page.chapters().filter_map(|(heading, body)| {
+        let name = sub_agent_name(&heading.text)?;
+        let description = page.slice(body).trim();
+        Some(SubAgent {
+            agent_id: Nullable(None),
+            name: name.to_owned(),
+            description: (!description.is_empty()).then(|| description.to_owned()),
+            capabilities: Vec::new(),
+            model_hints: None,
+            routing_hints: None,
+            status: SubAgentStatus::Active,
+            last_invoked_at: None,
+            performance_notes: None,
+            unknown: Unknown::default(),
+        })
+    });
+    named.collect()
+}
+
+fn sub_agent_name(heading: &str) -> Option<&str> {
+    let rest = ["subagent", "sub-agent", "sub agent"].iter().find_map(|word| {
+        let (head, rest) = heading.split_at_checked(word.len())?;
+        head.eq_ignore_ascii_case(word).then_some(rest)
+    })?;
+    // `SubAgents` is a title, not a name.
+    if !rest.starts_with([':', ' ', '-', '—', '–']) {
+        return None;
+    }
+    Some(rest.trim_start_matches([':', ' ', '-', '—', '–']).trim()).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDENTITY: &str = "# IDENTITY\n\n- **Name:** Clawdia\n- **Creature:** lobster\n- **Emoji:** 🦞\n\n## Capabilities\n\n- docker_management (needs Docker)\n- web_search\n";
+    const AGENTS: &str = "# Operating instructions\n\nBe good.\n\n## SubAgent: Researcher\n\nReads a lot.\n\n## SubAgent: Coder\n\nWrites code.\n\n### Tools\n\n- rust\n";
+    /// The start of the file that the runtime writes into a new workspace.
+    const STOCK_IDENTITY: &str = "# IDENTITY.md - Who Am I?\n\n_Fill this in during your first conversation. Make it yours._\n\n- **Name:**\n  _(pick something you like)_\n- **Creature:**\n  _(AI? robot? familiar? ghost in the machine? something weirder?)_\n\n---\n\nNotes:\n\n- Save this file at the workspace root as `IDENTITY.md`.\n- Fields are parsed as `- Label: value` lines.\n\n## Related\n\n- [Agent workspace](/concepts/agent-workspace)\n";
+    const STOCK_SOUL: &str = "# SOUL.md - Who You Are\n\n_You're not a chatbot. You're becoming someone._\n\n## Core Truths\n";
+    /// The titles of the other descendant's templates.
+    const STOCK_TITLES: [&str; 2] = ["# IDENTITY.md — Who Am I?\n", "# SOUL.md — Who You Are\n"];
+    const STOCK_AGENTS: &str = "# AGENTS.md - Your Workspace\n\n## First Run\n\nx\n\n## Tools\n\n- On Discord and WhatsApp, use bullet lists.\n";
+
+    fn made(files: &IdentityFiles<'_>) -> Option<Identity> {
+        let id = |text: &str| text.parse().unwrap();
+        identity(
+            "openclaw",
+            files,
+            "00000000-0000-0000-0000-000000000001".parse().unwrap(),
+            id("00000000-0000-0000-0000-000000000002"),
+            3,
+            "2026-01-15T00:00:00Z".parse().unwrap(),
+        )
+    }
+
+    #[test]
+    fn files_become_prose_verbatim() {
+        let files = IdentityFiles {
+            soul: Some("# Clawdia\r\n\r\nkind"),
+            identity: Some(IDENTITY),
+            agents: Some(AGENTS),
+            tools: Some("tools"),
+            heartbeat: Some("beat"),
+            boot: Some("boot"),
+            bootstrap: Some(""),
+        };
+        let identity = made(&files).unwrap();
+        assert_eq!((identity.version, identity.source_format.as_deref()), (3, Some("openclaw")));
+        let prose = identity.prose.unwrap();
+        assert_eq!(prose.soul.as_deref(), Some("# Clawdia\r\n\r\nkind"));
+        assert_eq!(prose.identity_profile.as_deref(), Some(IDENTITY));
+        assert_eq!(prose.operating_instructions.as_deref(), Some(AGENTS));
+        let blocks = prose.custom_blocks.unwrap();
+        assert_eq!(
+            blocks.iter().map(|(name, text)| (name, text.as_str())).collect::<Vec<_>>(),
+            [
+                ("tools_guidance", "tools"),
+                ("heartbeat_checklist", "beat"),
+                ("boot_checklist", "boot"),
+                ("bootstrap", "")
+            ]
+        );
+    }
+
+    #[test]
+    fn names_capabilities_and_sub_agents_are_read() {
+        let files =
+            IdentityFiles { identity: Some(IDENTITY), agents: Some(AGENTS), ..Default::default() };
+        let structured = made(&files).unwrap().structured.unwrap();
+        assert_eq!(structured.names.unwrap().primary, "Clawdia");
+        let capabilities: Vec<_> = structured
+            .capabilities
+            .iter()
+            .map(|one| (&*one.name, one.portability.as_ref(), one.host_requirements.as_deref()))
+            .collect();
+        assert_eq!(
+            capabilities,
+            [
+                ("docker_management", Some(&Portability::HostDependent), Some("Docker")),
+                ("web_search", Some(&Portability::Intrinsic), None),
+            ]
+        );
+        let agents: Vec<_> = structured
+            .sub_agents
+            .iter()
+            .map(|one| (&*one.name, one.description.as_deref(), &one.status, &one.agent_id))
+            .collect();
+        let active = &SubAgentStatus::Active;
+        assert_eq!(
+            agents,
+            [
+                ("Researcher", Some("Reads a lot."), active, &Nullable(None)),
+                ("Coder", Some("Writes code.\n\n### Tools\n\n- rust"), active, &Nullable(None)),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_template_is_nobody() {
+        let files = IdentityFiles {
+            soul: Some(STOCK_SOUL),
+            identity: Some(STOCK_IDENTITY),
+            agents: Some(STOCK_AGENTS),
+            ..Default::default()
+        };
+        let identity = made(&files).unwrap();
+        assert_eq!(identity.structured, None);
+        assert!(identity.prose.is_some());
+        assert_eq!(agent_name(&files), None);
+        let [identity, soul] = STOCK_TITLES.map(Some);
+        assert_eq!(agent_name(&IdentityFiles { soul, identity, ..Default::default() }), None);
+        assert_eq!(made(&IdentityFiles::default()), None);
+    }
+
+    #[test]
+    fn the_name_comes_from_identity_then_from_the_soul() {
+        let name =
+            |soul, identity| agent_name(&IdentityFiles { soul, identity, ..Default::default() });
+        assert_eq!(name(Some("# Clawdia\n"), None).as_deref(), Some("Clawdia"));
+        assert_eq!(name(Some("# Clawdia\n"), Some("- Name: Pinchy\n")).as_deref(), Some("Pinchy"));
+        assert_eq!(name(Some("# Clawdia\n"), Some(STOCK_IDENTITY)).as_deref(), Some("Clawdia"));
+        assert_eq!(name(None, Some("- **Name:**\n  Pinchy\n")).as_deref(), Some("Pinchy"));
+        assert_eq!(name(Some("```\n# No\n```\n"), None), None);
+        assert_eq!(name(Some("# Soul\n"), None), None);
+        assert_eq!(name(Some("# Soulmate\n"), None).as_deref(), Some("Soulmate"));
+    }
+
+    #[test]
+    fn sub_agent_headings_come_in_several_spellings() {
+        for (heading, expected) in [
+            ("SubAgent: Researcher", Some("Researcher")),
+            ("SubAgent Researcher", Some("Researcher")),
+            ("sub-agent: Code Reviewer", Some("Code Reviewer")),
+            ("SUBAGENT — X", Some("X")),
+            ("SubAgents", None),
+            ("SubAgent:", None),
+            ("Sub", None),
+            ("日本語サブ", None),
+        ] {
+            assert_eq!(sub_agent_name(heading), expected, "{heading}");
+        }
+        assert!(sub_agents("```\n## SubAgent: No\n```\n> ## SubAgent: No\n").is_empty());
+    }
+
+    #[test]
+    fn capabilities_may_be_described() {
+        let one = capability("**web_search**: finds pages (needs a browser)").unwrap();
+        assert_eq!((&*one.name, one.description.as_deref()), ("web_search", Some("finds pages")));
+        assert_eq!(one.host_requirements.as_deref(), Some("a browser"));
+        let plain = capability("math (the easy kind)").unwrap();
+        assert_eq!((&*plain.name, plain.host_requirements), ("math (the easy kind)", None));
+        assert_eq!(capability("_(none yet)_"), None);
+    }
+
+    #[test]
+    fn the_same_identity_has_any_id_version_and_time() {
+        let files = IdentityFiles { soul: Some("# A\n"), ..Default::default() };
+        let first = made(&files).unwrap();
+        let mut second = first.clone();
+        second.id = "00000000-0000-0000-0000-000000000009".parse().unwrap();
+        second.version = 7;
+        second.updated_at = "2027-01-15T00:00:00Z".parse().unwrap();
+        assert!(same_identity(&first, &second));
+        let changed = made(&IdentityFiles { soul: Some("# B\n"), ..Default::default() }).unwrap();
+        assert!(!same_identity(&first, &changed));
+    }
+}
