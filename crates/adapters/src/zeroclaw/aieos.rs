@@ -1,0 +1,851 @@
+//! AIEOS 1.1: a persona as a JSON document.
+//!
+//! Fields that the format has too are taken over; the rest of the document is kept beside them as
+//! it is. A value is taken out of the rest only when the field holds all of it and it stood at its
+//! usual place, so that fields and rest together are the document again. Where a document has a
+//! value under another name, or all sections below `identity`, it stays in the rest as well, and a
+//! changed field is written to where it came from.
+
+use std::collections::{HashMap, HashSet};
+
+use anemone_format::{
+    Capability, Identity, Idiolect, Linguistics, Names, Opaque, Pairs, PersonalityTraits,
+    Portability, Psychology, StructuredIdentity, Unknown,
+};
+use serde_json::{Map, Value, json};
+
+/// The names of the five great traits.
+const OCEAN: &str = "OCEAN";
+
+/// Reads a document; `None` when it is not one.
+pub(super) fn structured(json: &str) -> Option<StructuredIdentity> {
+    let document: Value = serde_json::from_str(json).ok()?;
+    if !document.is_object() {
+        return None;
+    }
+    let (fields, rest) = taken_apart(&document);
+    let is_empty = rest.as_object().is_none_or(Map::is_empty);
+    let aieos_extensions = if is_empty { None } else { Some(Opaque::new(&rest).ok()?) };
+    Some(StructuredIdentity { aieos_extensions, ..fields })
+}
+
+/// Writes the document of an identity: the original where it has one and nothing changed, else one
+/// made from the fields.
+pub(super) fn document(identity: &Identity) -> Option<String> {
+    let structured = identity.structured.as_ref();
+    let original = identity.raw_source.as_ref().map(Opaque::as_str);
+    if let Some(original) = original
+        && let Some(read) = self::structured(original)
+        && structured.is_none_or(|it| says_the_same(it, &read))
+    {
+        return Some(original.to_owned());
+    }
+    let document = put_together(structured?);
+    let mut text = serde_json::to_string_pretty(&document).ok()?;
+    text.push('\n');
+    Some(text)
+}
+
+/// Compares what a document can say.
+fn says_the_same(a: &StructuredIdentity, b: &StructuredIdentity) -> bool {
+    put_together(a) == put_together(b)
+}
+
+/// A value of a document and the field that it becomes.
+struct Slot {
+    /// Where it stands; the first is the usual place.
+    places: &'static [&'static [&'static str]],
+    /// Reads a value as the field has it, as JSON; `None` when it is none.
+    read: fn(&Value) -> Option<Value>,
+    /// Finds the field, as JSON.
+    field: fn(&StructuredIdentity) -> Option<Value>,
+    /// Sets the field.
+    set: fn(&mut StructuredIdentity, Value),
+}
+
+/// Every slot; sections may also stand below `identity`.
+const SLOTS: &[Slot] = &[
+    Slot {
+        places: &[&["history", "occupation"]],
+        read: text,
+        field: |it| it.role.as_ref().map(|it| json!(it)),
+        set: |it, value| it.role = string(value),
+    },
+    Slot {
+        places: &[&["psychology", "neural_matrix"]],
+        read: shares,
+        field: |it| it.psychology.as_ref()?.neural_matrix.as_ref().map(object),
+        set: |it, value| psychology(it).neural_matrix = Some(pairs(&value)),
+    },
+    Slot {
+        places: &[&["psychology", "ocean"], &["psychology", "traits", "ocean"]],
+        read: numbers,
+        field: |it| {
+            let traits = it.psychology.as_ref()?.personality_traits.as_ref()?;
+            traits.framework.eq_ignore_ascii_case(OCEAN).then(|| object(&traits.scores))
+        },
+        set: |it, value| {
+            psychology(it).personality_traits = Some(PersonalityTraits {
+                framework: OCEAN.to_owned(),
+                scores: pairs(&value),
+                unknown: Unknown::default(),
+            });
+        },
+    },
+    Slot {
+        places: &[&["psychology", "mbti"], &["psychology", "traits", "mbti"]],
+        read: text,
+        field: |it| it.psychology.as_ref()?.mbti.as_ref().map(|it| json!(it)),
+        set: |it, value| psychology(it).mbti = string(value),
+    },
+    Slot {
+        places: &[&["psychology", "moral_compass", "alignment"]],
+        read: text,
+        field: |it| it.psychology.as_ref()?.moral_alignment.as_ref().map(|it| json!(it)),
+        set: |it, value| psychology(it).moral_alignment = string(value),
+    },
+    Slot {
+        places: &[&["linguistics", "formality"], &["linguistics", "text_style", "formality_level"]],
+        read: share,
+        field: |it| it.linguistics.as_ref()?.formality_level.and_then(number),
+        set: |it, value| linguistics(it).formality_level = value.as_f64(),
+    },
+    Slot {
+        places: &[&["linguistics", "verbosity"], &["linguistics", "text_style", "verbosity_level"]],
+        read: share,
+        field: |it| it.linguistics.as_ref()?.verbosity.and_then(number),
+        set: |it, value| linguistics(it).verbosity = value.as_f64(),
+    },
+    Slot {
+        places: &[&["linguistics", "humor_level"], &["linguistics", "text_style", "humor_level"]],
+        read: share,
+        field: |it| it.linguistics.as_ref()?.humor_level.and_then(number),
+        set: |it, value| linguistics(it).humor_level = value.as_f64(),
+    },
+    Slot {
+        places: &[&["linguistics", "slang_usage"], &["linguistics", "text_style", "slang_usage"]],
+        read: |value| value.is_boolean().then(|| value.clone()),
+        field: |it| it.linguistics.as_ref()?.slang_usage.map(Value::from),
+        set: |it, value| linguistics(it).slang_usage = value.as_bool(),
+    },
+    Slot {
+        places: &[&["linguistics", "preferred_language"]],
+        read: text,
+        field: |it| it.linguistics.as_ref()?.preferred_language.as_ref().map(|it| json!(it)),
+        set: |it, value| linguistics(it).preferred_language = string(value),
+    },
+    Slot {
+        places: &[&["linguistics", "catchphrases"], &["linguistics", "idiolect", "catchphrases"]],
+        read: texts,
+        field: |it| list(&it.linguistics.as_ref()?.idiolect.as_ref()?.catchphrases),
+        set: |it, value| idiolect(it).catchphrases = strings(value),
+    },
+    Slot {
+        places: &[&["linguistics", "idiolect", "verbal_tics"]],
+        read: texts,
+        field: |it| list(&it.linguistics.as_ref()?.idiolect.as_ref()?.verbal_tics),
+        set: |it, value| idiolect(it).verbal_tics = strings(value),
+    },
+    Slot {
+        places: &[
+            &["linguistics", "forbidden_words"],
+            &["linguistics", "idiolect", "forbidden_words"],
+        ],
+        read: texts,
+        field: |it| list(&it.linguistics.as_ref()?.idiolect.as_ref()?.avoided_words),
+        set: |it, value| idiolect(it).avoided_words = strings(value),
+    },
+];
+
+const FIRST: &[&str] = &["identity", "names", "first"];
+const LAST: &[&str] = &["identity", "names", "last"];
+const NICKNAME: &[&str] = &["identity", "names", "nickname"];
+const FULL: &[&str] = &["identity", "names", "full"];
+
+/// Lists that become goals.
+const GOALS: [&[&str]; 5] = [
+    &["motivations", "core_drive"],
+    &["motivations", "long_term_goals"],
+    &["motivations", "goals", "long_term"],
+    &["motivations", "short_term_goals"],
+    &["motivations", "goals", "short_term"],
+];
+/// Where a new goal goes.
+const NEW_GOALS: &[&str] = &["motivations", "short_term_goals"];
+
+const SKILLS: &[&str] = &["capabilities", "skills"];
+const TOOLS: &[&str] = &["capabilities", "tools"];
+
+/// Takes the fields out of a document, and returns what is left of it.
+fn taken_apart(document: &Value) -> (StructuredIdentity, Value) {
+    let mut rest = document.clone();
+    let mut fields = StructuredIdentity {
+        names: None,
+        role: None,
+        goals: goals(document),
+        psychology: None,
+        linguistics: None,
+        capabilities: capabilities(document),
+        sub_agents: Vec::new(),
+        aieos_extensions: None,
+        unknown: Unknown::default(),
+    };
+    for slot in SLOTS {
+        let Some((place, value)) = slot.find(document) else { continue };
+        let Some(read) = (slot.read)(value) else { continue };
+        if place == slot.usual() && read == *value {
+            remove(&mut rest, &place);
+        }
+        (slot.set)(&mut fields, read);
+    }
+    fields.names = names(document, &mut rest);
+    (fields, rest)
+}
+
+/// Makes a document of the fields and the rest.
+fn put_together(fields: &StructuredIdentity) -> Value {
+    let rest = fields.aieos_extensions.as_ref().and_then(|it| it.parse::<Value>().ok());
+    let mut document = rest.filter(Value::is_object).unwrap_or_else(|| json!({}));
+    put_names(&mut document, fields.names.as_ref());
+    for slot in SLOTS {
+        let there = slot.find(&document);
+        let read = there.as_ref().and_then(|(_, value)| (slot.read)(value));
+        let field = (slot.field)(fields);
+        if read == field {
+            continue;
+        }
+        let place = there.map_or_else(|| slot.usual(), |(place, _)| place);
+        match field {
+            Some(field) => {
+                let old = at(&document, &place).cloned();
+                put(&mut document, &place, merged(old, read.as_ref(), field));
+            }
+            None => remove(&mut document, &place),
+        }
+    }
+    // The format may know a framework that AIEOS has no name for.
+    let traits = fields.psychology.as_ref().and_then(|it| it.personality_traits.as_ref());
+    if let Some(traits) = traits.filter(|it| !it.framework.eq_ignore_ascii_case(OCEAN)) {
+        let name = traits.framework.to_lowercase();
+        put(&mut document, &owned(&["psychology", "traits", &name]), object(&traits.scores));
+    }
+    put_goals(&mut document, &fields.goals);
+    put_capabilities(&mut document, &fields.capabilities);
+    document
+}
+
+impl Slot {
+    fn usual(&self) -> Vec<String> {
+        owned(self.places[0])
+    }
+
+    /// Finds the value: the first place that has one which can be read.
+    fn find<'a>(&self, document: &'a Value) -> Option<(Vec<String>, &'a Value)> {
+        let mut places = self.places.iter().flat_map(|place| spellings(place));
+        places.find_map(|place| {
+            let value = at(document, &place).filter(|value| (self.read)(value).is_some())?;
+            Some((place, value))
+        })
+    }
+}
+
+/// A section stands at the top or, in the first documents, below `identity`.
+fn spellings(place: &[&str]) -> [Vec<String>; 2] {
+    let nested: Vec<&str> = ["identity"].into_iter().chain(place.iter().copied()).collect();
+    [owned(place), owned(&nested)]
+}
+
+fn owned(place: &[&str]) -> Vec<String> {
+    place.iter().map(|it| (*it).to_owned()).collect()
+}
+
+fn at<'a>(document: &'a Value, place: &[String]) -> Option<&'a Value> {
+    place.iter().try_fold(document, |value, name| value.as_object()?.get(name))
+}
+
+/// Takes a value away, and every object that is empty because of it.
+fn remove(document: &mut Value, place: &[String]) {
+    let (Some((first, below)), Some(object)) = (place.split_first(), document.as_object_mut())
+    else {
+        return;
+    };
+    if below.is_empty() {
+        object.remove(first);
+        return;
+    }
+    let Some(inner) = object.get_mut(first) else { return };
+    let had = inner.as_object().is_some_and(|it| !it.is_empty());
+    remove(inner, below);
+    if had && inner.as_object().is_some_and(Map::is_empty) {
+        object.remove(first);
+    }
+}
+
+/// Puts a value, unless something stands in the way that is no object.
+fn put(document: &mut Value, place: &[String], value: Value) {
+    let Some(object) = document.as_object_mut() else { return };
+    match place {
+        [] => {}
+        [name] => {
+            object.insert(name.clone(), value);
+        }
+        [name, below @ ..] => {
+            put(object.entry(name.clone()).or_insert_with(|| json!({})), below, value);
+        }
+    }
+}
+
+/// Puts a changed field over what was there; of an object or a list, what could not be read stays.
+fn merged(old: Option<Value>, read: Option<&Value>, field: Value) -> Value {
+    match (old, field) {
+        (Some(Value::Object(mut old)), Value::Object(field)) => {
+            let read = read.and_then(Value::as_object);
+            for (name, _) in read.into_iter().flatten() {
+                if !field.contains_key(name) {
+                    old.remove(name);
+                }
+            }
+            for (name, value) in field {
+                let was = read.and_then(|it| it.get(&name));
+                if was != Some(&value) {
+                    old.insert(name, value);
+                }
+            }
+            Value::Object(old)
+        }
+        (_, field) => field,
+    }
+}
+
+fn text(value: &Value) -> Option<Value> {
+    value.as_str().filter(|text| !text.trim().is_empty()).map(|text| json!(text))
+}
+
+fn texts(value: &Value) -> Option<Value> {
+    let texts: Vec<Value> = value.as_array()?.iter().filter_map(text).collect();
+    (!texts.is_empty()).then_some(Value::Array(texts))
+}
+
+/// A number as the field has it: `1` is `1.0` there.
+fn number(number: f64) -> Option<Value> {
+    number.is_finite().then(|| json!(number))
+}
+
+fn share(value: &Value) -> Option<Value> {
+    value.as_f64().filter(|it| (0.0..=1.0).contains(it)).and_then(number)
+}
+
+fn shares(value: &Value) -> Option<Value> {
+    each(value, share)
+}
+
+fn numbers(value: &Value) -> Option<Value> {
+    each(value, |value| value.as_f64().and_then(number))
+}
+
+fn each(value: &Value, read: fn(&Value) -> Option<Value>) -> Option<Value> {
+    let object = value.as_object()?.iter();
+    let read: Map<String, Value> =
+        object.filter_map(|(name, value)| Some((name.clone(), read(value)?))).collect();
+    (!read.is_empty()).then_some(Value::Object(read))
+}
+
+fn object(pairs: &Pairs<f64>) -> Value {
+    let numbers = pairs.iter().filter_map(|(name, it)| Some((name.to_owned(), number(*it)?)));
+    Value::Object(numbers.collect())
+}
+
+fn pairs(value: &Value) -> Pairs<f64> {
+    let mut pairs = Pairs::default();
+    for (name, value) in value.as_object().into_iter().flatten() {
+        if let Some(value) = value.as_f64() {
+            pairs.insert(name, value);
+        }
+    }
+    pairs
+}
+
+fn string(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn strings(value: Value) -> Vec<String> {
+    match value {
+        Value::Array(values) => values.into_iter().filter_map(string).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn list(texts: &[String]) -> Option<Value> {
+    (!texts.is_empty()).then(|| json!(texts))
+}
+
+fn psychology(fields: &mut StructuredIdentity) -> &mut Psychology {
+    fields.psychology.get_or_insert_with(|| Psychology {
+        neural_matrix: None,
+        personality_traits: None,
+        moral_alignment: None,
+        mbti: None,
+        unknown: Unknown::default(),
+    })
+}
+
+fn linguistics(fields: &mut StructuredIdentity) -> &mut Linguistics {
+    fields.linguistics.get_or_insert_with(|| Linguistics {
+        formality_level: None,
+        verbosity: None,
+        humor_level: None,
+        slang_usage: None,
+        preferred_language: None,
+        idiolect: None,
+        unknown: Unknown::default(),
+    })
+}
+
+fn idiolect(fields: &mut StructuredIdentity) -> &mut Idiolect {
+    linguistics(fields).idiolect.get_or_insert_with(|| Idiolect {
+        catchphrases: Vec::new(),
+        verbal_tics: Vec::new(),
+        avoided_words: Vec::new(),
+        unknown: Unknown::default(),
+    })
+}
+
+fn name_at(document: &Value, place: &[&str]) -> Option<String> {
+    at(document, &owned(place)).and_then(text).and_then(string)
+}
+
+/// Reads the names. Without a first name, the one to show is the nickname, else the full one; a
+/// full name that nobody wrote is the first and the last.
+fn names(document: &Value, rest: &mut Value) -> Option<Names> {
+    let [first, last, nickname, full] =
+        [FIRST, LAST, NICKNAME, FULL].map(|place| name_at(document, place));
+    let primary = first.clone().or_else(|| nickname.clone()).or_else(|| full.clone())?;
+    let made = made_full(&primary, last.as_deref());
+    if nickname.is_some() {
+        remove(rest, &owned(NICKNAME));
+    }
+    // Where another could stand for a name, the rest says that this one was there.
+    let stands_in = nickname.as_ref().or(full.as_ref());
+    if first.is_some() && first.as_ref() != stands_in {
+        remove(rest, &owned(FIRST));
+    }
+    if full.is_some() && full != made {
+        remove(rest, &owned(FULL));
+    }
+    let full = full.or_else(|| made.filter(|_| first.is_some()));
+    Some(Names { primary, nickname, full, unknown: Unknown::default() })
+}
+
+fn made_full(first: &str, last: Option<&str>) -> Option<String> {
+    last.map(|last| format!("{first} {last}"))
+}
+
+fn put_names(document: &mut Value, names: Option<&Names>) {
+    let mut set = |place: &[&str], name: Option<&String>| {
+        let there = name_at(document, place);
+        match name {
+            Some(name) if there.as_ref() != Some(name) => {
+                put(document, &owned(place), json!(name));
+            }
+            None if there.is_some() => remove(document, &owned(place)),
+            _ => {}
+        }
+    };
+    set(NICKNAME, names.and_then(|it| it.nickname.as_ref()));
+    let Some(names) = names else {
+        set(FIRST, None);
+        set(FULL, None);
+        return;
+    };
+    let last = name_at(document, LAST);
+    let there = name_at(document, FULL);
+    let made = made_full(&names.primary, last.as_deref());
+    if there.is_some() || names.full != made {
+        let full = names.full.as_ref().map(|it| json!(it));
+        match full {
+            Some(full) if there != names.full => put(document, &owned(FULL), full),
+            None if there.is_some() => remove(document, &owned(FULL)),
+            _ => {}
+        }
+    }
+    // A name that stands for the first one is not written as the first one.
+    let first = name_at(document, FIRST);
+    let stands_in = name_at(document, NICKNAME).or_else(|| name_at(document, FULL));
+    let shown = first.or(stands_in);
+    if shown.as_ref() != Some(&names.primary) {
+        put(document, &owned(FIRST), json!(names.primary));
+    }
+}
+
+/// Reads a goal or a list of goals.
+fn goals_at(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(_) => text(value).and_then(string).into_iter().collect(),
+        _ => texts(value).map(strings).unwrap_or_default(),
+    }
+}
+
+fn goal_places(document: &Value) -> Vec<Vec<String>> {
+    let places = GOALS.iter().flat_map(|place| spellings(place));
+    places.filter(|place| at(document, place).is_some()).collect()
+}
+
+fn goals(document: &Value) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let mut goals: Vec<String> = Vec::new();
+    for place in goal_places(document) {
+        let found = at(document, &place).map(goals_at).unwrap_or_default();
+        goals.extend(found.into_iter().filter(|goal| seen.insert(goal.clone())));
+    }
+    goals
+}
+
+fn put_goals(document: &mut Value, wanted: &[String]) {
+    let there = goals(document);
+    if there == wanted {
+        return;
+    }
+    let still: HashSet<&str> = wanted.iter().map(String::as_str).collect();
+    for place in goal_places(document) {
+        match at(document, &place).cloned() {
+            Some(Value::Array(mut list)) => {
+                list.retain(|it| it.as_str().is_none_or(|it| still.contains(it)));
+                put(document, &place, Value::Array(list));
+            }
+            Some(Value::String(goal)) if !still.contains(&*goal) => remove(document, &place),
+            _ => {}
+        }
+    }
+    let there: HashSet<String> = there.into_iter().collect();
+    let new = wanted.iter().filter(|goal| !there.contains(*goal)).map(|it| json!(it));
+    append(document, NEW_GOALS, new.collect());
+}
+
+/// Adds to a list, wherever the document has it.
+fn append(document: &mut Value, place: &[&str], new: Vec<Value>) {
+    if new.is_empty() {
+        return;
+    }
+    let [top, nested] = spellings(place);
+    let is_list = |place: &Vec<String>| at(document, place).is_some_and(Value::is_array);
+    let place = if !is_list(&top) && is_list(&nested) { nested } else { top };
+    let mut list = at(document, &place).and_then(Value::as_array).cloned().unwrap_or_default();
+    list.extend(new);
+    put(document, &place, Value::Array(list));
+}
+
+fn capability(value: &Value, portability: Option<Portability>) -> Option<Capability> {
+    let object = value.as_object();
+    let named = |name: &str| object?.get(name).and_then(text).and_then(string);
+    let name = text(value).and_then(string).or_else(|| named("name"))?;
+    Some(Capability {
+        name,
+        description: named("description"),
+        priority: object.and_then(|it| it.get("priority")?.as_u64()).filter(|it| *it > 0),
+        portability,
+        host_requirements: None,
+        credential_ids: Vec::new(),
+        unknown: Unknown::default(),
+    })
+}
+
+fn capabilities(document: &Value) -> Vec<Capability> {
+    let mut seen = HashSet::new();
+    let mut found: Vec<Capability> = Vec::new();
+    for (place, portability) in [(SKILLS, None), (TOOLS, Some(Portability::HostDependent))] {
+        for place in spellings(place) {
+            let list = at(document, &place).and_then(Value::as_array);
+            let list = list.into_iter().flatten();
+            let named = list.filter_map(|value| capability(value, portability.clone()));
+            found.extend(named.filter(|one| seen.insert(one.name.clone())));
+        }
+    }
+    found
+}
+
+fn put_capabilities(document: &mut Value, wanted: &[Capability]) {
+    let there = capabilities(document);
+    let same = |a: &Capability, b: &Capability| {
+        a.name == b.name && a.description == b.description && a.priority == b.priority
+    };
+    let unchanged =
+        there.len() == wanted.len() && there.iter().zip(wanted).all(|(a, b)| same(a, b));
+    if unchanged {
+        return;
+    }
+    let named: HashMap<&str, &Capability> = wanted.iter().map(|it| (&*it.name, it)).collect();
+    for place in [SKILLS, TOOLS].into_iter().flat_map(spellings) {
+        let Some(list) = at(document, &place).and_then(Value::as_array) else { continue };
+        let mut list = list.clone();
+        list.retain_mut(|value| {
+            let Some(old) = capability(value, None) else { return true };
+            let Some(new) = named.get(&*old.name) else { return false };
+            if !same(&old, new) {
+                *value = described(value.as_object(), new);
+            }
+            true
+        });
+        put(document, &place, Value::Array(list));
+    }
+    let there: HashSet<&str> = there.iter().map(|it| &*it.name).collect();
+    let is_new = |one: &&Capability| !there.contains(&*one.name);
+    let (tools, skills): (Vec<&Capability>, Vec<_>) =
+        wanted.iter().filter(is_new).partition(|it| {
+            it.portability.as_ref().map(Portability::effective) == Some(&Portability::HostDependent)
+        });
+    for (place, new) in [(SKILLS, skills), (TOOLS, tools)] {
+        append(document, place, new.into_iter().map(|it| described(None, it)).collect());
+    }
+}
+
+/// Writes a capability: its name, or an object where there is more to say.
+fn described(old: Option<&Map<String, Value>>, one: &Capability) -> Value {
+    if old.is_none() && one.description.is_none() && one.priority.is_none() {
+        return json!(one.name);
+    }
+    let mut object = old.cloned().unwrap_or_default();
+    object.insert("name".to_owned(), json!(one.name));
+    let fields = [
+        ("description", one.description.as_ref().map(|it| json!(it))),
+        ("priority", one.priority.map(Value::from)),
+    ];
+    for (name, value) in fields {
+        match value {
+            Some(value) => object.insert(name.to_owned(), value),
+            None => object.remove(name),
+        };
+    }
+    Value::Object(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Every name that the real program reads, in the first spelling of each.
+    const FLAT: &str = r#"{
+      "identity": {"names": {"first": "Nova", "last": "Star", "nickname": "Nov"}, "bio": {"born": 2026, "@type": "x"}},
+      "psychology": {"neural_matrix": {"creativity": 0.9, "logic": 1}, "mbti": "ENTP",
+        "ocean": {"openness": 0.8, "neuroticism": 0.1},
+        "moral_compass": {"alignment": "Neutral Good", "core_values": ["truth"]}},
+      "linguistics": {"style": ["warm"], "formality": 0.25, "catchphrases": ["Onward!"], "forbidden_words": ["synergy"]},
+      "motivations": {"core_drive": "learn", "short_term_goals": ["ship"], "long_term_goals": ["understand"], "fears": ["loss"]},
+      "capabilities": {"skills": ["rust", {"name": "search", "description": "finds", "uri": "x"}], "tools": ["shell"]},
+      "history": {"occupation": "engineer", "origin_story": "x"},
+      "x-own": [1, null, 1e300]
+    }"#;
+    /// The same in the other spellings, all below `identity` as the first documents have it.
+    const NESTED: &str = r#"{"identity": {
+      "names": {"first": "Nova", "last": "Star", "nickname": "Nov"},
+      "psychology": {"neural_matrix": {"creativity": 0.9, "logic": 1},
+        "traits": {"mbti": "ENTP", "ocean": {"openness": 0.8, "neuroticism": 0.1}},
+        "moral_compass": {"alignment": "Neutral Good"}},
+      "linguistics": {"text_style": {"formality_level": 0.25, "style_descriptors": ["warm"]},
+        "idiolect": {"catchphrases": ["Onward!"], "forbidden_words": ["synergy"]}},
+      "motivations": {"core_drive": "learn", "goals": {"short_term": ["ship"], "long_term": ["understand"]}},
+      "capabilities": {"skills": ["rust", {"name": "search", "description": "finds"}], "tools": ["shell"]},
+      "history": {"occupation": "engineer"}
+    }}"#;
+
+    fn identity(structured: Option<StructuredIdentity>, raw: Option<&str>) -> Identity {
+        Identity {
+            id: "00000000-0000-0000-0000-000000000002".parse().unwrap(),
+            agent_id: "00000000-0000-0000-0000-000000000001".parse().unwrap(),
+            version: 1,
+            updated_at: "2026-01-15T00:00:00Z".parse().unwrap(),
+            structured,
+            prose: None,
+            source_format: Some("aieos".to_owned()),
+            raw_source: raw.map(|raw| serde_json::from_str(raw).unwrap()),
+            unknown: Unknown::default(),
+        }
+    }
+
+    fn rebuilt(structured: StructuredIdentity) -> Value {
+        serde_json::from_str(&document(&identity(Some(structured), None)).unwrap()).unwrap()
+    }
+
+    fn value(json: &str) -> Value {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn every_spelling_becomes_the_same_fields() {
+        for json in [FLAT, NESTED] {
+            let found = structured(json).unwrap();
+            let names = found.names.unwrap();
+            assert_eq!(
+                (&*names.primary, names.nickname.as_deref(), names.full.as_deref()),
+                ("Nova", Some("Nov"), Some("Nova Star"))
+            );
+            assert_eq!(found.role.as_deref(), Some("engineer"));
+            assert_eq!(found.goals, ["learn", "understand", "ship"]);
+            let psychology = found.psychology.unwrap();
+            assert_eq!(psychology.mbti.as_deref(), Some("ENTP"));
+            assert_eq!(psychology.moral_alignment.as_deref(), Some("Neutral Good"));
+            assert_eq!(psychology.neural_matrix.unwrap().get("logic"), Some(&1.0));
+            let traits = psychology.personality_traits.unwrap();
+            assert_eq!((&*traits.framework, traits.scores.get("openness")), ("OCEAN", Some(&0.8)));
+            let linguistics = found.linguistics.unwrap();
+            assert_eq!(linguistics.formality_level, Some(0.25));
+            let idiolect = linguistics.idiolect.unwrap();
+            assert_eq!(idiolect.catchphrases, ["Onward!"]);
+            assert_eq!(idiolect.avoided_words, ["synergy"]);
+            let names: Vec<_> = found.capabilities.iter().map(|it| &*it.name).collect();
+            assert_eq!(names, ["rust", "search", "shell"]);
+            assert_eq!(found.capabilities[1].description.as_deref(), Some("finds"));
+        }
+    }
+
+    #[test]
+    fn fields_and_the_rest_are_the_document_again() {
+        for json in [FLAT, NESTED, "{}", r#"{"identity":{"names":{}}}"#, r#"{"psychology":7}"#] {
+            assert_eq!(rebuilt(structured(json).unwrap()), value(json), "{json}");
+        }
+        let rest = structured(FLAT).unwrap().aieos_extensions.unwrap();
+        let rest: Value = rest.parse().unwrap();
+        assert_eq!(rest["psychology"].get("mbti"), None);
+        assert_eq!(rest["x-own"], json!([1, null, 1e300]));
+        for json in ["[]", "7", "", "{"] {
+            assert_eq!(structured(json), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn an_original_that_still_holds_comes_back_byte_for_byte() {
+        let whole = identity(structured(FLAT), Some(FLAT));
+        assert_eq!(document(&whole).as_deref(), Some(FLAT));
+        assert_eq!(document(&identity(None, Some(FLAT))).as_deref(), Some(FLAT));
+        assert_eq!(document(&identity(None, None)), None);
+        let mut changed = whole;
+        changed.structured.as_mut().unwrap().role = Some("pilot".to_owned());
+        let document = value(&document(&changed).unwrap());
+        assert_eq!(document["history"]["occupation"], "pilot");
+        assert_eq!(document["history"]["origin_story"], "x");
+    }
+
+    #[test]
+    fn a_changed_field_goes_to_where_it_came_from() {
+        let mut fields = structured(NESTED).unwrap();
+        let psychology = fields.psychology.as_mut().unwrap();
+        psychology.mbti = Some("INTJ".to_owned());
+        psychology.neural_matrix.as_mut().unwrap().insert("logic", 0.5);
+        fields.goals = vec!["learn".to_owned(), "rest".to_owned()];
+        fields.capabilities.remove(0);
+        fields.names.as_mut().unwrap().nickname = None;
+        let document = rebuilt(fields.clone());
+        let nested = &document["identity"];
+        assert_eq!(nested["psychology"]["traits"]["mbti"], "INTJ");
+        assert_eq!(nested["psychology"]["neural_matrix"], json!({"creativity": 0.9, "logic": 0.5}));
+        assert_eq!(nested["names"], json!({"first": "Nova", "last": "Star"}));
+        assert_eq!(nested["motivations"]["goals"], json!({"short_term": [], "long_term": []}));
+        assert_eq!(document["motivations"]["short_term_goals"], json!(["rest"]));
+        assert_eq!(nested["capabilities"]["skills"][0]["name"], "search");
+        let again = structured(&serde_json::to_string(&document).unwrap()).unwrap();
+        assert_eq!((again.goals, again.names), (fields.goals, fields.names));
+    }
+
+    #[test]
+    fn fields_of_another_runtime_make_a_document() {
+        let mut fields = structured("{}").unwrap();
+        fields.names = Some(Names {
+            primary: "Clawdia".to_owned(),
+            nickname: None,
+            full: None,
+            unknown: Unknown::default(),
+        });
+        fields.capabilities =
+            vec![capability(&json!("web"), Some(Portability::Intrinsic)).unwrap()];
+        assert_eq!(
+            rebuilt(fields),
+            json!({"identity": {"names": {"first": "Clawdia"}}, "capabilities": {"skills": ["web"]}})
+        );
+    }
+
+    /// Values where the document has them, and values where it does not.
+    fn documents() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            (0..=4).prop_map(|it| json!(f64::from(it) / 4.0)),
+            "[ a-c]{0,3}".prop_map(Value::from),
+        ];
+        let name = proptest::sample::select(vec![
+            "identity",
+            "names",
+            "first",
+            "last",
+            "nickname",
+            "full",
+            "psychology",
+            "traits",
+            "mbti",
+            "ocean",
+            "openness",
+            "neural_matrix",
+            "moral_compass",
+            "alignment",
+            "linguistics",
+            "text_style",
+            "formality",
+            "formality_level",
+            "idiolect",
+            "catchphrases",
+            "forbidden_words",
+            "motivations",
+            "core_drive",
+            "goals",
+            "short_term",
+            "short_term_goals",
+            "capabilities",
+            "skills",
+            "tools",
+            "name",
+            "priority",
+            "history",
+            "occupation",
+            "other",
+        ]);
+        let tree = leaf.prop_recursive(4, 48, 6, move |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+                proptest::collection::btree_map(name.clone().prop_map(str::to_owned), inner, 0..6)
+                    .prop_map(|it| Value::Object(it.into_iter().collect())),
+            ]
+        });
+        // Chance alone seldom makes the names stand where they belong.
+        (
+            tree,
+            prop::option::of("[ab]{0,2}"),
+            prop::option::of("[ab]{0,2}"),
+            prop::option::of("[ab ]{0,4}"),
+        )
+            .prop_map(|(mut tree, first, nickname, full)| {
+                if !tree.is_object() {
+                    tree = json!({ "psychology": tree });
+                }
+                for (place, name) in [(FIRST, first), (NICKNAME, nickname), (FULL, full)] {
+                    if let Some(name) = name {
+                        put(&mut tree, &owned(place), json!(name));
+                    }
+                }
+                tree
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_of_any_document_is_lost(document in documents()) {
+            let json = serde_json::to_string(&document).unwrap();
+            let fields = structured(&json).unwrap();
+            prop_assert_eq!(rebuilt(fields), document);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What an archive may add to the settings of an install that is in use.
+//!
+//! The settings are those of all agents, and an archive may be a stranger's: an address beside a
+//! live key would be sent the key, a command would be run. So only what is about the agent itself
+//! and its memories comes in, and of that nothing that leads elsewhere.
+
+use std::collections::BTreeSet;
+
+use toml_edit::{Item, TableLike, Value};
+
+use super::{Config, dotted};
+
+/// Sections that run programs, open ports or say what may be done without asking.
+const POWERS: [&str; 37] = [
+    "autonomy",
+    "browser",
+    "browser_delegate",
+    "channels",
+    "channels_config",
+    "claude_code",
+    "claude_code_runner",
+    "cloud_ops",
+    "codex_cli",
+    "composio",
+    "cron",
+    "delegate",
+    "gateway",
+    "gemini_cli",
+    "hardware",
+    "hooks",
+    "http_request",
+    "mcp",
+    "nodes",
+    "opencode_cli",
+    "peripherals",
+    "pipeline",
+    "plugins",
+    "proxy",
+    "risk_profile",
+    "risk_profiles",
+    "runtime",
+    "runtime_profile",
+    "runtime_profiles",
+    "sandbox",
+    "scheduler",
+    "security",
+    "shell_tool",
+    "skills",
+    "sop",
+    "trust",
+    "tunnel",
+];
+/// Last words of keys that lead elsewhere, or run something.
+const ELSEWHERE: [&str; 17] = [
+    "address",
+    "addr",
+    "arg",
+    "args",
+    "arguments",
+    "bind",
+    "cmd",
+    "command",
+    "commands",
+    "endpoint",
+    "endpoints",
+    "host",
+    "hosts",
+    "port",
+    "uri",
+    "url",
+    "urls",
+];
+/// Last words of keys with the place of a file.
+const PLACES: [&str; 6] = ["path", "paths", "dir", "dirs", "file", "folder"];
+
+/// Names the sections of settings that have such powers.
+pub(super) fn powers(table: &dyn TableLike) -> Vec<String> {
+    let has = |(key, item): (&str, &Item)| {
+        let is_empty = item.as_table_like().is_some_and(TableLike::is_empty);
+        let is_off = item.get("enabled").and_then(Item::as_bool) == Some(false);
+        (POWERS.contains(&key) && !is_empty && !is_off).then(|| key.to_owned())
+    };
+    table.iter().filter_map(has).collect()
+}
+
+/// What may be added.
+pub(super) struct Allowed<'a> {
+    alias: &'a str,
+    schema: u32,
+    /// Tables with a secret in them.
+    secret: BTreeSet<Vec<String>>,
+}
+
+impl<'a> Allowed<'a> {
+    /// Looks at the settings that are there.
+    pub(super) fn of(live: &Config, alias: &'a str) -> Self {
+        let mut secret = BTreeSet::new();
+        for leaf in live.redacted().secrets {
+            let mut path = leaf.path;
+            path.pop();
+            // A map of headers belongs to the table that it lies in.
+            secret.insert(path[..path.len().saturating_sub(1)].to_vec());
+            secret.insert(path);
+        }
+        // These hold tables only.
+        secret.retain(|path| {
+            !matches!(&path[..], [] | [_]) || path == &["memory"] || path == &["identity"]
+        });
+        Self { alias, schema: live.schema_version(), secret }
+    }
+
+    /// Takes out of an item what may not be added, and notes it; says whether anything is left.
+    pub(super) fn keep(
+        &self,
+        item: &mut Item,
+        path: &mut Vec<String>,
+        refused: &mut Vec<String>,
+    ) -> bool {
+        let is_fine = self.is_allowed(path)
+            && match &*item {
+                Item::Value(value) => is_harmless(value, path.last().map_or("", String::as_str)),
+                Item::ArrayOfTables(tables) => tables.iter().all(is_harmless_table),
+                Item::None | Item::Table(_) => true,
+            };
+        if !is_fine {
+            refused.push(dotted(path));
+            return false;
+        }
+        let Some(table) = item.as_table_mut() else { return true };
+        let was_empty = table.is_empty();
+        let keys: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
+        for key in keys {
+            path.push(key.clone());
+            let stays = table.get_mut(&key).is_some_and(|item| self.keep(item, path, refused));
+            path.pop();
+            if !stays {
+                table.remove(&key);
+            }
+        }
+        was_empty || !table.is_empty()
+    }
+
+    fn is_allowed(&self, path: &[String]) -> bool {
+        let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+        let rest = match &keys[..] {
+            ["schema_version"] | ["agents"] | ["identity"] | ["memory"] => return true,
+            // The rows go where the settings that are there say.
+            [.., "memory", "backend"] => return false,
+            ["agents", alias, rest @ ..] if *alias == self.alias && self.schema >= 3 => rest,
+            ["identity" | "memory", rest @ ..] => rest,
+            _ => return false,
+        };
+        let parent = &path[..path.len() - 1];
+        // What an agent may see of the machine and of other agents.
+        let is_reach =
+            |key: &&str| *key == "workspace" || POWERS.contains(key) && *key != "channels";
+        !rest.iter().any(is_reach)
+            && !rest.iter().any(|key| leads_elsewhere(key))
+            && !self.secret.contains(parent)
+    }
+}
+
+fn leads_elsewhere(key: &str) -> bool {
+    last_word(key, &ELSEWHERE)
+}
+
+fn last_word(key: &str, words: &[&str]) -> bool {
+    let key = key.to_lowercase();
+    let last = key.rsplit(['_', '-', '.']).next().unwrap_or(&key);
+    words.contains(&last) || words.iter().any(|word| word.len() > 2 && key.ends_with(word))
+}
+
+fn is_harmless_table(table: &toml_edit::Table) -> bool {
+    table.iter().all(|(key, item)| {
+        !leads_elsewhere(key)
+            && match item {
+                Item::None => true,
+                Item::Value(value) => is_harmless(value, key),
+                Item::Table(table) => is_harmless_table(table),
+                Item::ArrayOfTables(tables) => tables.iter().all(is_harmless_table),
+            }
+    })
+}
+
+/// Says whether no text of a value is an address, or the place of a file outside the workspace.
+fn is_harmless(value: &Value, key: &str) -> bool {
+    match value {
+        Value::String(text) => {
+            let text = text.value();
+            let is_outside = text.starts_with(['/', '~', '\\']) || text.contains("..");
+            !(text.contains("://") || last_word(key, &PLACES) && is_outside)
+        }
+        Value::Array(array) => array.iter().all(|it| is_harmless(it, key)),
+        Value::InlineTable(table) => {
+            table.iter().all(|(key, value)| !leads_elsewhere(key) && is_harmless(value, key))
+        }
+        _ => true,
+    }
+}

@@ -1,0 +1,1173 @@
+//! A configuration without its secrets: bytes are cut out of the text by the places that the
+//! parser saw, so everything else stays as it was written.
+//!
+//! What is secret is known by the name of its key, whatever its value looks like; only then by
+//! how a value looks. Commented-out settings are looked at in the same way.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use toml_edit::{Document, Item, TableLike, Value};
+use zeroize::Zeroizing;
+
+use crate::adapter::Warning;
+use crate::secrets;
+
+/// What stands in the place of a secret.
+pub(in crate::zeroclaw) const PLACEHOLDER: &str = "<redacted>";
+/// How the mark begins that stands in the place of a secret inside a longer text.
+const MARK: &str = "[redacted:";
+/// How a reference to the password store begins; it opens nothing by itself.
+const REFERENCE: &str = "op://";
+/// How encrypted values begin.
+const ENCRYPTED: [&str; 2] = ["enc2:", "enc:"];
+/// How often the result is looked through again.
+const ROUNDS: usize = 4;
+/// Keys with a secret in them, at most; each is looked for in the whole text.
+const MAX_KEYS: usize = 100;
+
+/// The fields that the runtime itself calls secret, wherever they are (0.8.7).
+const FIELDS: [&str; 47] = [
+    "access_token",
+    "amqp_url",
+    "anysearch_api_key",
+    "api_key",
+    "api_keys",
+    "api_token",
+    "app_password",
+    "app_secret",
+    "app_token",
+    "auth_header",
+    "auth_token",
+    "bearer_token",
+    "bocha_api_key",
+    "bot_token",
+    "brave_api_key",
+    "channel_access_token",
+    "channel_secret",
+    "client_cert",
+    "client_key",
+    "client_secret",
+    "db_url",
+    "embedding_api_key",
+    "encrypt_key",
+    "jina_api_key",
+    "keenable_api_key",
+    "nickserv_password",
+    "oauth_client_id",
+    "oauth_client_secret",
+    "oauth_refresh_token",
+    "oauth_token",
+    "paired_tokens",
+    "password",
+    "private_key",
+    "recovery_key",
+    "refresh_token",
+    "sasl_password",
+    "secret",
+    "serply_api_key",
+    "server_password",
+    "signing_secret",
+    "smtp_password",
+    "tavily_api_key",
+    "token",
+    "verification_token",
+    "verify_token",
+    "webhook_key",
+    "webhook_secret",
+];
+
+/// Maps that it calls secret: every value below is.
+const MAPS: [&str; 6] = ["config", "env", "extra_headers", "headers", "otel_headers", "secrets"];
+
+/// Fields of other versions and of what people add.
+const MORE_FIELDS: [&str; 12] = [
+    "shared_secret",
+    "totp_secret",
+    "otp_secret",
+    "database_url",
+    "connection_string",
+    "dsn",
+    "webhook_url",
+    "webhook_urls",
+    "passphrase",
+    "cookie",
+    "authorization",
+    "credentials",
+];
+
+/// Last words of names whose texts are secret.
+const LAST_WORDS: [&str; 15] = [
+    "secret",
+    "secrets",
+    "password",
+    "passwords",
+    "passwd",
+    "pass",
+    "pwd",
+    "pw",
+    "passcode",
+    "passphrase",
+    "passphrases",
+    "token",
+    "tokens",
+    "apikey",
+    "apikeys",
+];
+/// Those of them whose numbers are secret too; a number of tokens only counts them.
+const NUMBERS_TOO: [&str; 9] =
+    ["secret", "password", "passwd", "pass", "pwd", "pw", "passcode", "passphrase", "token"];
+/// Words before `key` and `keys` that make it a secret one.
+const BEFORE_KEY: [&str; 12] = [
+    "api",
+    "private",
+    "secret",
+    "access",
+    "auth",
+    "encryption",
+    "encrypt",
+    "signing",
+    "hmac",
+    "shared",
+    "master",
+    "recovery",
+];
+/// Words of names that count tokens of a model.
+const COUNTS: [&str; 6] = ["max", "min", "chunk", "context", "budget", "limit"];
+/// Keys with a command line, or parts of one.
+const COMMANDS: [&str; 4] = ["command", "cmd", "args", "arguments"];
+/// Keys by which the tables of a list are told apart.
+const NAMES: [&str; 4] = ["name", "id", "hint", "alias"];
+
+/// A value that is a secret, and where it stands.
+pub(in crate::zeroclaw) struct SecretLeaf {
+    /// The keys and positions on the way to it.
+    pub(in crate::zeroclaw) path: Vec<String>,
+    /// As it stands there: plain, `enc:`, `enc2:` or a reference `op://`, which also stays in the
+    /// text. A number or a list with a secret in it is here as TOML.
+    pub(in crate::zeroclaw) value: Zeroizing<String>,
+    /// Whether it is a text there.
+    pub(in crate::zeroclaw) is_text: bool,
+    /// What tables of lists on the way are called.
+    pub(in crate::zeroclaw) names: Vec<Named>,
+}
+
+/// What a table of a list is called, so that it is found when others came before it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(in crate::zeroclaw) struct Named {
+    /// Its place in the path.
+    pub(in crate::zeroclaw) at: usize,
+    /// The key that tells.
+    pub(in crate::zeroclaw) key: String,
+    /// What that says.
+    pub(in crate::zeroclaw) name: String,
+}
+
+impl SecretLeaf {
+    /// Says whether it only says where the secret is.
+    pub(in crate::zeroclaw) fn is_reference(&self) -> bool {
+        self.is_text && is_reference(&self.value)
+    }
+}
+
+/// A configuration without its secrets.
+pub(in crate::zeroclaw) struct Redacted {
+    /// Loads as TOML, with every comment and type; empty when that could not be had.
+    pub(in crate::zeroclaw) text: String,
+    pub(in crate::zeroclaw) secrets: Vec<SecretLeaf>,
+    /// Comments that had a secret in them, which nobody can put back.
+    pub(in crate::zeroclaw) comments: usize,
+    /// Says that the text is withheld.
+    pub(in crate::zeroclaw) warning: Option<Warning>,
+}
+
+/// How much of what lies at a key is secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rule {
+    /// What looks like it.
+    Looks,
+    /// Texts.
+    Texts,
+    /// Texts and numbers.
+    Field,
+    /// All of it.
+    Everything,
+}
+
+static SECRET_FIELDS: LazyLock<BTreeSet<String>> =
+    LazyLock::new(|| FIELDS.iter().chain(&MORE_FIELDS).map(|it| plain_name(it)).collect());
+static SECRET_MAPS: LazyLock<BTreeSet<String>> =
+    LazyLock::new(|| MAPS.iter().map(|it| plain_name(it)).collect());
+
+#[expect(clippy::unwrap_used, reason = "the patterns are constants, and a test compiles them")]
+mod patterns {
+    use super::{LazyLock, Regex};
+
+    /// Who one is, in front of a host.
+    pub(super) static USER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"(://)([^\s"'<>]+)@"#).unwrap());
+    /// A parameter of an address.
+    pub(super) static PARAMETER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"([?&#;])([A-Za-z_.-]+)=([^&#;\s"'<>]+)"#).unwrap());
+    /// An option with its value, or a variable.
+    pub(super) static OPTION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(^|[\s"'])(-{0,2})([A-Za-z][A-Za-z0-9_-]*)(=|\s+)("[^"]*"|'[^']*'|[^\s"']+)"#)
+            .unwrap()
+    });
+    /// A header that says who one is.
+    pub(super) static HEADER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"(?i)((?:proxy-)?authorization|x-api-key|api-key|cookie|x-auth-token)(\s*:\s*)((?:bearer|basic|token)\s+)?([^\s"']+)"#,
+        )
+        .unwrap()
+    });
+    /// A value that the runtime encrypted.
+    pub(super) static ENCRYPTED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\benc2?:[0-9A-Fa-f]{2,}").unwrap());
+}
+
+/// Returns a name without what people write differently.
+fn plain_name(name: &str) -> String {
+    name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Says how much of what has a name is secret.
+fn rule_of_name(name: &str) -> Rule {
+    let plain = plain_name(name);
+    if SECRET_MAPS.contains(&plain) {
+        return Rule::Everything;
+    }
+    if SECRET_FIELDS.contains(&plain) {
+        return Rule::Field;
+    }
+    let words = words_of(name);
+    let Some((last, before)) = words.split_last() else { return Rule::Looks };
+    let is_key = (last == "key" || last == "keys")
+        && before.last().is_some_and(|word| BEFORE_KEY.contains(&word.as_str()));
+    let is_count = last == "tokens" && before.iter().any(|word| COUNTS.contains(&word.as_str()));
+    if NUMBERS_TOO.contains(&last.as_str()) {
+        return Rule::Field;
+    }
+    if is_key || LAST_WORDS.contains(&last.as_str()) && !is_count {
+        return Rule::Texts;
+    }
+    Rule::Looks
+}
+
+/// Splits a name at signs and where capitals begin.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for letter in name.chars() {
+        let starts = letter.is_uppercase() && was_small;
+        if starts || !letter.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if letter.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+        was_small = letter.is_lowercase() || letter.is_numeric();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Says how much is secret of what lies at a key of a table.
+pub(super) fn rule_below(path: &[String], rule: Rule, key: &str, shape: Shape) -> Rule {
+    let is_table = shape != Shape::Value;
+    let own = match path {
+        // It only says whether to encrypt; a text has no place in it.
+        [] if key == "secrets" && is_table => Rule::Texts,
+        // The key is what an agent is called.
+        [agents] if agents == "agents" && is_table => Rule::Looks,
+        _ => match rule_of_name(key) {
+            // A guess, good enough for a value only, or for a list of them with names.
+            own if shape == Shape::Section && own < Rule::Everything && !is_field(key) => {
+                Rule::Looks
+            }
+            own => own,
+        },
+    };
+    rule.max(own)
+}
+
+/// What stands at a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Value,
+    /// A table of values and nothing else, on one line or not.
+    Flat,
+    /// Tables with others in them.
+    Section,
+}
+
+impl Shape {
+    pub(super) fn of(item: &Item) -> Self {
+        let is_value =
+            |(_, item): (&str, &Item)| !item.is_table_like() && !item.is_array_of_tables();
+        match item {
+            Item::Value(Value::InlineTable(table))
+                if table.iter().all(|(_, it)| !is_nested(it)) =>
+            {
+                Self::Flat
+            }
+            Item::Table(table) if table.iter().all(is_value) && is_only_texts(table) => Self::Flat,
+            Item::Table(_) | Item::ArrayOfTables(_) | Item::Value(Value::InlineTable(_)) => {
+                Self::Section
+            }
+            Item::None | Item::Value(_) => Self::Value,
+        }
+    }
+}
+
+/// Says whether a section holds texts only: a section of settings has switches and numbers too.
+fn is_only_texts(table: &toml_edit::Table) -> bool {
+    !table.is_empty() && table.iter().all(|(_, item)| item.is_str())
+}
+
+/// Says whether the name is one of a list, and no guess.
+fn is_field(key: &str) -> bool {
+    SECRET_FIELDS.contains(&plain_name(key))
+}
+
+/// Says whether the runtime looks for an encrypted value at a place.
+pub(in crate::zeroclaw) fn is_encrypted_field(path: &[String]) -> bool {
+    let is_map = |key: &String| MAPS.contains(&key.as_str());
+    let last = path.iter().rev().find(|key| key.parse::<usize>().is_err());
+    last.is_some_and(|key| FIELDS.contains(&key.as_str()))
+        || path.len() > 1 && path[1..].iter().any(is_map)
+        || path.first().is_some_and(|first| first != "secrets" && is_map(first))
+}
+
+fn is_reference(text: &str) -> bool {
+    text.trim_start().starts_with(REFERENCE)
+}
+
+/// Says whether a text had a secret in it.
+pub(super) fn is_redacted(text: &str) -> bool {
+    text.contains(PLACEHOLDER) || text.contains(MARK)
+}
+
+/// Returns a name or a text as it may be shown.
+pub(in crate::zeroclaw) fn shown(text: &str) -> Cow<'_, str> {
+    without_secret(text, Rule::Looks, false).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// Returns what a text is without its secret; `None` when there is none in it.
+fn without_secret(text: &str, rule: Rule, is_command: bool) -> Option<String> {
+    let start = text.trim_start();
+    if start.is_empty() || text == PLACEHOLDER {
+        return None;
+    }
+    if ENCRYPTED.iter().any(|mark| start.starts_with(mark)) {
+        return Some(PLACEHOLDER.to_owned());
+    }
+    if rule > Rule::Looks {
+        return (!is_reference(text)).then(|| PLACEHOLDER.to_owned());
+    }
+    let mut kept = without_addresses(text);
+    if is_command {
+        kept = Cow::Owned(without_options(&kept).into_owned());
+    }
+    let hits = secrets::scan(kept.as_bytes());
+    if !hits.is_empty() {
+        let bytes = secrets::redact(kept.as_bytes(), &hits).into_owned();
+        kept = Cow::Owned(String::from_utf8(bytes).unwrap_or_else(|_| PLACEHOLDER.to_owned()));
+    }
+    (kept != text).then(|| kept.into_owned())
+}
+
+/// Takes users, passwords and keys out of addresses.
+fn without_addresses(text: &str) -> Cow<'_, str> {
+    if !text.contains("://") && !text.contains('=') {
+        return Cow::Borrowed(text);
+    }
+    let user = patterns::USER.replace_all(text, |found: &Captures<'_>| {
+        let user = &found[2];
+        // A name behind the host is part of a path, unless a password stands before it; then it
+        // may be a password with anything in it.
+        let host = user.find(['/', '?', '#']).unwrap_or(user.len());
+        let is_path = host < user.len() && !user[..host].contains([':', '@']);
+        if user == "git" || is_path || user == PLACEHOLDER {
+            return found[0].to_owned();
+        }
+        format!("{}{PLACEHOLDER}@", &found[1])
+    });
+    let parameter = |found: &Captures<'_>| {
+        let (sign, name, value) = (&found[1], &found[2], &found[3]);
+        let is_key = matches!(plain_name(name).as_str(), "key" | "sig" | "signature" | "auth");
+        if (is_key || rule_of_name(name) >= Rule::Texts) && !value.starts_with('$') {
+            format!("{sign}{name}={PLACEHOLDER}")
+        } else {
+            found[0].to_owned()
+        }
+    };
+    let kept = patterns::PARAMETER.replace_all(&user, parameter).into_owned();
+    if kept == text { Cow::Borrowed(text) } else { Cow::Owned(kept) }
+}
+
+/// Takes the values of options and variables with a secret name out of a command line.
+fn without_options(text: &str) -> Cow<'_, str> {
+    let header = patterns::HEADER.replace_all(text, |found: &Captures<'_>| {
+        let scheme = found.get(3).map_or("", |it| it.as_str());
+        let is_variable = found[4].starts_with('$') || found[4] == *PLACEHOLDER;
+        let value = if is_variable { &found[4] } else { PLACEHOLDER };
+        format!("{}{}{scheme}{value}", &found[1], &found[2])
+    });
+    let option = |found: &Captures<'_>| {
+        let (before, dashes, name, sign, value) =
+            (&found[1], &found[2], &found[3], &found[4], &found[5]);
+        // Two words that follow each other say nothing, unless the first is an option.
+        let is_assigned = sign == "=" || !dashes.is_empty();
+        let is_other = value.trim_matches(['"', '\'']).starts_with(['$', '-']);
+        if is_assigned && !is_other && rule_of_name(name) >= Rule::Texts {
+            format!("{before}{dashes}{name}{sign}{PLACEHOLDER}")
+        } else {
+            found[0].to_owned()
+        }
+    };
+    let kept = patterns::OPTION.replace_all(&header, option).into_owned();
+    if kept == text { Cow::Borrowed(text) } else { Cow::Owned(kept) }
+}
+
+/// Says whether an argument is an option that the next one is the value of, and may be secret.
+fn wants_value(argument: &str) -> bool {
+    let name = argument.trim_start_matches('-');
+    let is_short = argument.len() == 2 && matches!(name, "p" | "P" | "k" | "t" | "u" | "a" | "H");
+    let is_header = matches!(name, "header" | "headers" | "user" | "auth" | "key");
+    name.len() < argument.len()
+        && !name.contains('=')
+        && (is_short || is_header || rule_of_name(name) >= Rule::Texts)
+}
+
+/// Says whether what follows a short option is a number, as the ports of servers are.
+fn is_port(option: &str, value: &str) -> bool {
+    option == "-p" && value.parse::<u16>().is_ok()
+}
+
+/// Takes the secrets out of a text that is TOML.
+pub(super) fn redacted(text: &str) -> Redacted {
+    let mut now = Zeroizing::new(text.to_owned());
+    let mut leaves: Vec<SecretLeaf> = Vec::new();
+    let mut comments = 0;
+    let mut known: BTreeSet<Vec<String>> = BTreeSet::new();
+    for _ in 0..ROUNDS {
+        let Ok(document) = Document::parse(now.as_str()) else { break };
+        let mut walk = Walk::of(&now);
+        walk.table(document.as_table(), Rule::Looks);
+        walk.context(&now);
+        comments += walk.comments(&now);
+        // What is found later was hidden by what stood beside it, and has its path already.
+        leaves.extend(walk.leaves.into_iter().filter(|leaf| known.insert(leaf.path.clone())));
+        let done = walk.edits.is_empty() && walk.keys.is_empty();
+        if walk.keys.len() > MAX_KEYS {
+            break;
+        }
+        let next = edited(&now, walk.edits, &walk.keys);
+        now = Zeroizing::new(next);
+        if done {
+            break;
+        }
+    }
+    if is_clean(&now) {
+        return Redacted {
+            text: now.as_str().to_owned(),
+            secrets: leaves,
+            comments,
+            warning: None,
+        };
+    }
+    let warning = Warning {
+        code: "config_withheld",
+        path: None,
+        message: "the configuration does not travel: it cannot be had without its secrets"
+            .to_owned(),
+    };
+    Redacted { text: String::new(), secrets: leaves, comments, warning: Some(warning) }
+}
+
+/// Says whether a text still loads, and nothing is left in it.
+fn is_clean(text: &str) -> bool {
+    let Ok(document) = Document::parse(text) else { return false };
+    let mut walk = Walk::of(text);
+    walk.table(document.as_table(), Rule::Looks);
+    walk.context(text);
+    walk.comments(text) == 0 && walk.edits.is_empty() && walk.keys.is_empty()
+}
+
+/// Puts other bytes in the places of some.
+fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>, keys: &[(String, String)]) -> String {
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (range, new) in &edits {
+        // Ranges come from the parser and do not overlap; one that did would be left.
+        let (Some(before), true) = (text.get(from..range.start), range.end <= text.len()) else {
+            continue;
+        };
+        out.push_str(before);
+        out.push_str(new);
+        from = range.end;
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
+    for (key, new) in keys {
+        out = out.replace(key.as_str(), new);
+    }
+    out
+}
+
+/// A text of the document that nothing was found in.
+struct Text {
+    range: Range<usize>,
+    path: Vec<String>,
+    names: Vec<Named>,
+    value: Zeroizing<String>,
+}
+
+/// One pass over a document.
+struct Walk<'a> {
+    text: &'a str,
+    path: Vec<String>,
+    names: Vec<Named>,
+    edits: Vec<(Range<usize>, String)>,
+    leaves: Vec<SecretLeaf>,
+    /// Every text value, so that what looks like a comment in it is none.
+    strings: Vec<Range<usize>>,
+    clean: Vec<Text>,
+    /// Where sections begin, and how much of them is secret.
+    sections: Vec<(usize, Rule)>,
+    /// Lists and inline tables that are secret; so are comments in them.
+    secret_ranges: Vec<Range<usize>>,
+    /// Keys that have a secret in them, as they are written, and what they become.
+    keys: Vec<(String, String)>,
+}
+
+impl<'a> Walk<'a> {
+    fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            path: Vec::new(),
+            names: Vec::new(),
+            edits: Vec::new(),
+            leaves: Vec::new(),
+            strings: Vec::new(),
+            clean: Vec::new(),
+            sections: Vec::new(),
+            secret_ranges: Vec::new(),
+            keys: Vec::new(),
+        }
+    }
+
+    fn table(&mut self, table: &dyn TableLike, rule: Rule) {
+        for (key, item) in table.iter() {
+            let rule = rule_below(&self.path, rule, key, Shape::of(item));
+            if let Some(new) = without_secret(key, Rule::Looks, false)
+                && let Some(raw) = table.key(key).and_then(toml_edit::Key::span)
+                && let Some(raw) = self.text.get(raw)
+            {
+                self.keys.push((raw.to_owned(), Value::from(new).to_string()));
+            }
+            self.path.push(key.to_owned());
+            match item {
+                Item::None => {}
+                Item::Value(value) => self.value(value, rule),
+                Item::Table(table) => self.section(table, rule),
+                Item::ArrayOfTables(tables) => {
+                    for (at, table) in tables.iter().enumerate() {
+                        self.element(at, table, |walk| walk.section(table, rule));
+                    }
+                }
+            }
+            self.path.pop();
+        }
+    }
+
+    fn section(&mut self, table: &toml_edit::Table, rule: Rule) {
+        if let Some(span) = table.span() {
+            self.sections.push((span.start, rule));
+        }
+        self.table(table, rule);
+    }
+
+    /// Goes into a table of a list, and notes what it is called.
+    fn element(&mut self, at: usize, table: &dyn TableLike, go: impl FnOnce(&mut Self)) {
+        let named = self.names.len();
+        let name = |key: &&str| {
+            let name = table.get(key).and_then(Item::as_str)?;
+            Some(Named { at: self.path.len(), key: (*key).to_owned(), name: name.to_owned() })
+        };
+        let name = NAMES.iter().find_map(name);
+        self.names.extend(name.filter(|it| without_secret(&it.name, Rule::Looks, false).is_none()));
+        self.path.push(at.to_string());
+        go(self);
+        self.path.pop();
+        self.names.truncate(named);
+    }
+
+    fn value(&mut self, value: &Value, rule: Rule) {
+        if rule >= Rule::Texts
+            && (value.is_array() || value.is_inline_table())
+            && let Some(span) = value.span()
+        {
+            self.secret_ranges.push(span);
+        }
+        match value {
+            Value::Array(array) if array.iter().any(is_nested) => {
+                for (at, value) in array.iter().enumerate() {
+                    if let Value::InlineTable(table) = value {
+                        self.element(at, table, |walk| walk.table(table, rule));
+                    } else {
+                        self.path.push(at.to_string());
+                        self.value(value, rule);
+                        self.path.pop();
+                    }
+                }
+            }
+            Value::Array(array) => self.list(value, array, rule),
+            Value::InlineTable(table) => self.table(table, rule),
+            _ => {
+                if self.scalar(value, rule, self.is_command()) {
+                    self.leaf(value);
+                }
+            }
+        }
+    }
+
+    /// A list of values is put back as a whole, so it is one secret if any of them is.
+    fn list(&mut self, list: &Value, array: &toml_edit::Array, rule: Rule) {
+        let is_command = self.is_command();
+        let mut before = "";
+        let mut found = false;
+        for value in array {
+            let text = value.as_str();
+            let is_value = wants_value(before)
+                && text.is_some_and(|it| !it.starts_with(['-', '$']) && !is_port(before, it));
+            let rule = if is_value { rule.max(Rule::Texts) } else { rule };
+            found |= self.scalar(value, rule, is_command);
+            before = text.filter(|_| is_command).unwrap_or_default();
+        }
+        if found {
+            self.leaf(list);
+        }
+    }
+
+    fn is_command(&self) -> bool {
+        self.path.last().is_some_and(|key| COMMANDS.contains(&key.as_str()))
+    }
+
+    /// Replaces a value that is secret; says whether it was, or says where one is.
+    fn scalar(&mut self, value: &Value, rule: Rule, is_command: bool) -> bool {
+        let Some(span) = value.span() else { return false };
+        let new = match value {
+            Value::String(text) => {
+                self.strings.push(span.clone());
+                let new = without_secret(text.value(), rule, is_command);
+                if new.is_none() {
+                    self.clean.push(Text {
+                        range: span,
+                        path: self.path.clone(),
+                        names: self.names.clone(),
+                        value: Zeroizing::new(text.value().clone()),
+                    });
+                    return rule >= Rule::Field && is_reference(text.value());
+                }
+                new.map(|new| Value::from(new).to_string())
+            }
+            Value::Integer(number) if rule >= Rule::Field && *number.value() != 0 => {
+                Some("0".to_owned())
+            }
+            Value::Float(number) if rule >= Rule::Field && *number.value() != 0.0 => {
+                Some("0.0".to_owned())
+            }
+            Value::Boolean(it) if rule == Rule::Everything && *it.value() => {
+                Some("false".to_owned())
+            }
+            Value::Datetime(time) if rule == Rule::Everything => {
+                let time = time.value();
+                let date = time.date.map_or("", |_| "1970-01-01");
+                let between = if time.date.is_some() && time.time.is_some() { "T" } else { "" };
+                let clock = time.time.map_or("", |_| "00:00:00");
+                let zone = time.offset.map_or("", |_| "Z");
+                Some(format!("{date}{between}{clock}{zone}"))
+            }
+            _ => None,
+        };
+        match new {
+            Some(new) if self.text.get(span.clone()) != Some(&new) => {
+                self.edits.push((span, new));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn leaf(&mut self, value: &Value) {
+        let is_text = value.is_str();
+        let text = match value.as_str() {
+            Some(text) => text.to_owned(),
+            None => value.span().and_then(|span| self.text.get(span)).unwrap_or("").to_owned(),
+        };
+        self.leaves.push(SecretLeaf {
+            path: self.path.clone(),
+            value: Zeroizing::new(text),
+            is_text,
+            names: self.names.clone(),
+        });
+    }
+
+    /// Replaces texts that are secret because of what they are assigned to.
+    fn context(&mut self, text: &str) {
+        let hits = secrets::scan(text.as_bytes());
+        if hits.is_empty() {
+            return;
+        }
+        self.clean.sort_by_key(|it| it.range.start);
+        let mut done = BTreeSet::new();
+        for hit in hits {
+            let first = self.clean.partition_point(|it| it.range.end <= hit.range.start);
+            let met: Vec<usize> = (first..self.clean.len())
+                .take_while(|at| self.clean[*at].range.start < hit.range.end)
+                .collect();
+            for at in met {
+                let Text { range, path, names, value } = &self.clean[at];
+                let is_variable = path.last().is_some_and(|key| key.ends_with("_env"));
+                if value.trim().is_empty()
+                    || is_redacted(value)
+                    || is_variable
+                    || is_reference(value)
+                    || !done.insert(range.start)
+                {
+                    continue;
+                }
+                self.edits.push((range.clone(), format!("\"{PLACEHOLDER}\"")));
+                self.leaves.push(SecretLeaf {
+                    path: path.clone(),
+                    value: value.clone(),
+                    is_text: true,
+                    names: names.clone(),
+                });
+            }
+        }
+    }
+
+    /// Replaces secrets in comments; returns in how many.
+    fn comments(&mut self, text: &str) -> usize {
+        self.strings.sort_by_key(|range| range.start);
+        self.sections.sort_by_key(|(start, _)| *start);
+        let inside = union_of(std::mem::take(&mut self.secret_ranges));
+        let hits = secrets::scan(text.as_bytes());
+        let mut commented = Commented::default();
+        let mut count = 0;
+        for range in comments_of(text, &self.strings) {
+            let Some(comment) = text.get(range.clone()) else { continue };
+            let section = self.sections.partition_point(|(start, _)| *start <= range.start);
+            let rule = section.checked_sub(1).map_or(Rule::Looks, |at| self.sections[at].1);
+            let before = inside.partition_point(|it| it.start <= range.start);
+            let whole = before.checked_sub(1).is_some_and(|at| range.end <= inside[at].end);
+            let first = hits.partition_point(|hit| hit.range.end <= range.start);
+            let parts = hits[first..].iter().take_while(|hit| hit.range.start < range.end);
+            let parts = parts.filter_map(|hit| {
+                let start = hit.range.start.max(range.start + 1) - range.start;
+                let end = hit.range.end.min(range.end) - range.start;
+                (start < end).then(|| (start..end, PLACEHOLDER.to_owned()))
+            });
+            let cut = edited(comment, parts.collect(), &[]);
+            let is_next = text[..range.start].trim_end_matches([' ', '\t']).ends_with('\n');
+            let new = if whole { nothing_of(comment) } else { commented.line(&cut, rule, is_next) };
+            if new != comment {
+                self.edits.push((range, new));
+                count += 1;
+            }
+        }
+        count
+    }
+}
+
+/// Returns ranges in order and apart; some lie in others.
+fn union_of(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut union: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match union.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => union.push(range),
+        }
+    }
+    union
+}
+
+fn is_nested(value: &Value) -> bool {
+    value.is_array() || value.is_inline_table()
+}
+
+/// Returns a comment of which nothing is left.
+fn nothing_of(comment: &str) -> String {
+    if comment.trim_matches(['#', ' ', '\t']).is_empty() {
+        return comment.to_owned();
+    }
+    format!("# {PLACEHOLDER}")
+}
+
+/// Settings in comments, line by line.
+#[derive(Default)]
+struct Commented {
+    /// How much of the section is secret that a comment began.
+    rule: Option<Rule>,
+    /// What ends a value that goes over several lines.
+    open: Option<&'static str>,
+}
+
+impl Commented {
+    /// Returns a comment without its secrets. `rule` says how much of the section around it is
+    /// secret, `alone` whether nothing stands before it on its line.
+    fn line(&mut self, comment: &str, rule: Rule, alone: bool) -> String {
+        let body = comment.trim_start_matches(['#', ' ', '\t']);
+        if !alone {
+            self.open = None;
+        }
+        if let Some(end) = self.open {
+            if body.contains(end) {
+                self.open = None;
+            }
+            return nothing_of(comment);
+        }
+        if let Some(header) = body.trim().strip_prefix('[')
+            && let Some(header) = header.strip_suffix(']')
+            && let Ok(keys) = toml_edit::Key::parse(header.trim_matches(['[', ']']))
+        {
+            let keys: Vec<String> = keys.iter().map(|key| key.get().to_owned()).collect();
+            let below = |rule, at: usize| rule_below(&keys[..at], rule, &keys[at], Shape::Section);
+            self.rule = Some((0..keys.len()).fold(Rule::Looks, below));
+        }
+        if let Some(kept) = self.assignment(comment, body, self.rule.unwrap_or(rule)) {
+            return kept;
+        }
+        let kept = patterns::ENCRYPTED.replace_all(comment, PLACEHOLDER);
+        let kept = without_options(&kept).into_owned();
+        without_secret(&kept, Rule::Looks, false).unwrap_or(kept)
+    }
+
+    /// Returns a setting without its value, if that is secret.
+    fn assignment(&mut self, comment: &str, body: &str, rule: Rule) -> Option<String> {
+        let (key, value) = body.split_once('=')?;
+        let keys = toml_edit::Key::parse(key.trim()).ok()?;
+        let keys: Vec<String> = keys.iter().map(|key| key.get().to_owned()).collect();
+        let value = value.trim();
+        let last = if value.starts_with('{') { Shape::Flat } else { Shape::Value };
+        let below = |rule, at: usize| {
+            // The path around it does not matter: nobody names an agent in a comment.
+            let shape = if at + 1 < keys.len() { Shape::Section } else { last };
+            rule_below(&keys[..at], rule, &keys[at], shape)
+        };
+        let rule = (0..keys.len()).fold(rule, below);
+        let bare = value.trim_matches(['"', '\'']);
+        let is_plain = matches!(bare, "" | "true" | "false" | PLACEHOLDER | "[]" | "{}");
+        let is_number = bare.parse::<f64>().is_ok();
+        if rule == Rule::Looks || is_plain || is_reference(bare) || rule == Rule::Texts && is_number
+        {
+            return None;
+        }
+        self.open = [("\"\"\"", "\"\"\""), ("'''", "'''"), ("[", "]"), ("{", "}")]
+            .into_iter()
+            .find(|(start, _)| value.starts_with(start))
+            .and_then(|(start, end)| (!value[start.len()..].contains(end)).then_some(end));
+        let at = comment.find('=')?;
+        Some(format!("{}= \"{PLACEHOLDER}\"", &comment[..at]))
+    }
+}
+
+/// Finds the comments of a document, from `#` to the end of the line. `strings` are the places of
+/// its texts, in order.
+fn comments_of(text: &str, strings: &[Range<usize>]) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut comments = Vec::new();
+    let mut strings = strings.iter().peekable();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        while strings.next_if(|it| it.start < at).is_some() {}
+        if let Some(string) = strings.next_if(|it| it.start == at) {
+            at = string.end.max(at + 1);
+            continue;
+        }
+        match byte {
+            b'#' => {
+                let rest = &bytes[at..];
+                let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                let end = at + line - usize::from(rest[..line].ends_with(b"\r"));
+                comments.push(at..end);
+                at += line;
+            }
+            // A key in quotes.
+            b'"' | b'\'' => {
+                at += 1;
+                while let Some(inner) = bytes.get(at) {
+                    at += 1;
+                    match inner {
+                        b'\\' if *byte == b'"' => at += 1,
+                        inner if inner == byte => break,
+                        _ => {}
+                    }
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    comments
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Every value that must not be seen has `SECRET` in it.
+    const FIXTURE: &str = r##"# A comment that stays.
+api_key = "sk-SECRET-1" # behind it
+max_tokens = 4096
+api_key_env = "OPENAI_API_KEY"
+empty = ""
+api_url = "https://user:SECRET-2@api.example.com/v1?key=SECRET-3&x=1"
+reference = "plain" 
+
+[secrets]
+encrypt = true
+
+[gateway]
+paired_tokens = ["SECRET-4", 'SECRET-5']
+isolate_secrets = true
+
+[gateway.pairing]
+tokens = 3
+
+[providers.models.openai.default]
+api_key = "op://vault/item/field"
+extra_headers = { X-Title = "SECRET-6", "X Count" = 7, on = true, nested = { a = ["SECRET-7", 1.5] } }
+[providers.models.openai.default.headers]
+# X-Old = "SECRET-8"
+X-New = "SECRET-9"
+
+[[mcp.servers]]
+name = "github"
+command = "npx server --token SECRET-10 --verbose"
+args = ["--api-key", "SECRET-11", "--level=3", "--password=SECRET-12", "TOKEN=SECRET-13"]
+env = { GITHUB_TOKEN = "SECRET-14" }
+[[mcp.servers]]
+name = "other"
+env.A.B = "SECRET-15"
+
+[channels.nostr.default]
+private_key = """
+SECRET-16
+SECRET-17"""
+listen = ["a", "b"]
+any_value = "enc2:5EC2E700"
+old_value = "enc:5EC2E701"
+
+[channels.matrix.default]
+recovery_key = 1234567890
+my_custom_password = "SECRET-18"
+enabled = true
+passwordless = "yes"
+
+[storage.provider.config]
+db_url = "postgres://u:SECRET-19@h/db"
+port = 5432
+
+# [tunnel.cloudflare]
+# token = "SECRET-20"
+# paired_tokens = [
+#   "SECRET-21",
+# ]
+# Note: webhook at https://u:SECRET-22@example.com
+# old: enc2:5EC2E702
+["model_providers"."custom:https://u:SECRET-23@api.example.com"]
+name = "x # no comment"
+"##;
+
+    fn values(item: &Item) -> usize {
+        match item {
+            Item::None => 0,
+            Item::Value(value) => count(value),
+            Item::Table(table) => table.iter().map(|(_, item)| values(item)).sum(),
+            Item::ArrayOfTables(tables) => {
+                tables.iter().flat_map(|table| table.iter()).map(|(_, item)| values(item)).sum()
+            }
+        }
+    }
+
+    fn count(value: &Value) -> usize {
+        match value {
+            Value::Array(array) => array.iter().map(count).sum::<usize>() + 1,
+            Value::InlineTable(table) => table.iter().map(|(_, it)| count(it)).sum::<usize>() + 1,
+            _ => 1,
+        }
+    }
+
+    #[test]
+    fn no_secret_is_left_and_everything_else_is() {
+        let redacted = redacted(FIXTURE);
+        let text = &redacted.text;
+        assert_eq!(redacted.warning, None);
+        assert!(!text.contains("SECRET") && !text.contains("5EC2E70"), "{text}");
+        let (old, new) = (Document::parse(FIXTURE).unwrap(), Document::parse(text).unwrap());
+        assert_eq!(values(old.as_item()), values(new.as_item()));
+        assert_eq!(text.lines().count() + 2, FIXTURE.lines().count(), "one text had three lines");
+        for line in [
+            "# A comment that stays.",
+            "api_key = \"<redacted>\" # behind it",
+            "max_tokens = 4096",
+            "api_key_env = \"OPENAI_API_KEY\"",
+            "empty = \"\"",
+            "api_url = \"https://<redacted>@api.example.com/v1?key=<redacted>&x=1\"",
+            "encrypt = true",
+            "paired_tokens = [\"<redacted>\", \"<redacted>\"]",
+            "isolate_secrets = true",
+            "tokens = 3",
+            "api_key = \"op://vault/item/field\"",
+            "extra_headers = { X-Title = \"<redacted>\", \"X Count\" = 0, on = false, nested = { a = \
+             [\"<redacted>\", 0.0] } }",
+            "# X-Old = \"<redacted>\"",
+            "command = \"npx server --token <redacted> --verbose\"",
+            "args = [\"--api-key\", \"<redacted>\", \"--level=3\", \"--password=<redacted>\", \
+             \"TOKEN=<redacted>\"]",
+            "env.A.B = \"<redacted>\"",
+            "private_key = \"<redacted>\"",
+            "listen = [\"a\", \"b\"]",
+            "recovery_key = 0",
+            "passwordless = \"yes\"",
+            "port = 0",
+            "# token = \"<redacted>\"",
+            "name = \"x # no comment\"",
+        ] {
+            assert!(text.lines().any(|it| it == line), "{line}\n{text}");
+        }
+    }
+
+    #[test]
+    fn every_secret_is_listed_with_its_place() {
+        let redacted = redacted(FIXTURE);
+        let found: Vec<(String, &str)> = redacted
+            .secrets
+            .iter()
+            .map(|leaf| (leaf.path.join("."), leaf.value.as_str()))
+            .collect();
+        let has = |path: &str, value: &str| {
+            assert!(found.iter().any(|it| (&*it.0, it.1) == (path, value)), "{path}: {found:?}");
+        };
+        has("api_key", "sk-SECRET-1");
+        has("gateway.paired_tokens", "[\"SECRET-4\", 'SECRET-5']");
+        has("providers.models.openai.default.api_key", "op://vault/item/field");
+        has("providers.models.openai.default.extra_headers.X Count", "7");
+        has("providers.models.openai.default.extra_headers.nested.a", "[\"SECRET-7\", 1.5]");
+        has("mcp.servers.0.env.GITHUB_TOKEN", "SECRET-14");
+        has("mcp.servers.1.env.A.B", "SECRET-15");
+        has("channels.nostr.default.private_key", "SECRET-16\nSECRET-17");
+        has("channels.matrix.default.recovery_key", "1234567890");
+        let named = redacted.secrets.iter().find(|leaf| leaf.path[0] == "mcp").unwrap();
+        let github = Named { at: 2, key: "name".into(), name: "github".into() };
+        assert_eq!(named.names, [github]);
+        assert!(redacted.comments >= 4);
+        let paths: BTreeSet<_> = found.iter().map(|it| &it.0).collect();
+        assert_eq!(paths.len(), found.len());
+    }
+
+    #[test]
+    fn what_is_redacted_is_not_redacted_again() {
+        let once = redacted(FIXTURE);
+        let twice = redacted(&once.text);
+        assert_eq!(once.text, twice.text);
+        // References stay where they are.
+        assert!(twice.secrets.iter().all(SecretLeaf::is_reference));
+    }
+
+    #[test]
+    fn the_names_of_the_runtime_are_all_secret() {
+        for name in FIELDS {
+            let text = format!("[a.b]\n{name} = \"v\"\n[[c]]\nd = [{{ {name} = 'v' }}]\n");
+            let kept = redacted(&text).text;
+            assert_eq!(kept.matches(PLACEHOLDER).count(), 2, "{name}: {kept}");
+        }
+        for name in MAPS {
+            let kept = redacted(&format!("[a.{name}]\nb = \"v\"\nc.d = 1\n")).text;
+            assert_eq!(kept, format!("[a.{name}]\nb = \"<redacted>\"\nc.d = 0\n"));
+        }
+        assert_eq!(FIELDS.len() + MAPS.len(), 53);
+    }
+
+    #[test]
+    fn numbers_of_tokens_and_names_of_agents_stay() {
+        let text = "max_tokens = 5\nchunk_max_tokens = 512\nprovider_max_tokens = \"4096\"\n\
+                    [agents.config]\nmodel_provider = \"a.b\"\n[agents.secret]\nx = \"y\"\n\
+                    [secrets]\nencrypt = false\n";
+        let kept = redacted(text);
+        assert_eq!(kept.text, text);
+        assert!(kept.secrets.is_empty());
+    }
+
+    #[test]
+    fn guessed_names_hide_maps_numbers_and_what_follows_an_option() {
+        for (text, kept) in [
+            ("bot_tokens = { main = \"SECRET\" }", "bot_tokens = { main = \"<redacted>\" }"),
+            ("[x.bot_tokens]\nmain = \"SECRET\"", "[x.bot_tokens]\nmain = \"<redacted>\""),
+            ("imap_password = 12345678", "imap_password = 0"),
+            ("access_pin_token = 1234", "access_pin_token = 0"),
+            ("smtp_pass = \"SECRET\"", "smtp_pass = \"<redacted>\""),
+            ("db-pwd = \"SECRET\"", "db-pwd = \"<redacted>\""),
+            ("x_url = \"amqp://bob:hun/SECRET@h/\"", "x_url = \"amqp://<redacted>@h/\""),
+            ("x_url = \"amqp://bob:a@SECRET@h/\"", "x_url = \"amqp://<redacted>@h/\""),
+            ("x_url = \"https://h/@user/p\"", "x_url = \"https://h/@user/p\""),
+            ("args = [\"-p\", \"SECRET\"]", "args = [\"-p\", \"<redacted>\"]"),
+            ("args = [\"-p\", \"8080\"]", "args = [\"-p\", \"8080\"]"),
+            (
+                "args = [\"--header\", \"X-Key: SECRET\", \"-v\"]",
+                "args = [\"--header\", \"<redacted>\", \"-v\"]",
+            ),
+            ("[tokens]\nmax = 3\nmode = \"x\"", "[tokens]\nmax = 3\nmode = \"x\""),
+            ("bypass = \"yes\"\ncompass = 3", "bypass = \"yes\"\ncompass = 3"),
+        ] {
+            let found = redacted(text);
+            assert_eq!(found.text, kept);
+            assert_eq!(found.secrets.len(), usize::from(text != kept), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_that_are_known_by_their_looks_are_found_anywhere() {
+        let key = format!("ghp_{}", "a1B2c3D4e5".repeat(4).chars().take(36).collect::<String>());
+        let text = format!(
+            "prompt = \"use {key} there\"\n# {key}\nlist = [\"a\", \"{key}\"]\n\
+             hook = \"https://hooks.slack.com/services/T00000000/B00000000/{}\"\n",
+            "x9Y8z7W6v5".repeat(3).chars().take(24).collect::<String>()
+        );
+        let kept = redacted(&text);
+        assert!(!kept.text.contains(&key) && !kept.text.contains("x9Y8z7"), "{}", kept.text);
+        assert!(kept.text.starts_with("prompt = \"use [redacted:github_token] there\""));
+        assert_eq!(kept.secrets.len(), 3);
+        assert_eq!(kept.comments, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_under_a_secret_name_never_survives(
+            value in "[a-zA-Z0-9#\"'\\\\\n\\[\\]{}= ]{1,40}",
+            field in 0..FIELDS.len(),
+        ) {
+            let marked = format!("Q7Q7{value}Q7Q7");
+            let value = Value::from(marked).to_string();
+            let field = FIELDS[field];
+            let text = format!("# c\n{field} = {value} # d\n[x.y]\nz = [{{ {field} = {value} }}]\n");
+            if Document::parse(&text).is_ok() {
+                let kept = redacted(&text);
+                prop_assert!(!kept.text.contains("Q7Q7"), "{}", kept.text);
+                prop_assert!(kept.warning.is_none());
+                prop_assert_eq!(kept.secrets.len(), 2);
+            }
+        }
+    }
+}

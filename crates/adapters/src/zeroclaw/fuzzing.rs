@@ -1,0 +1,60 @@
+//! Laws of ZeroClaw's files that hold for any input, for the fuzzer.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+
+use anemone_format::AgentId;
+
+use super::DEFAULT_ALIAS;
+use super::config::Config;
+use super::entries::{self, EntryFile};
+use super::rows::Shared;
+use crate::times;
+
+/// What is redacted is TOML, has the lines it had, and holds nothing that would be redacted.
+pub(crate) fn config(text: &str) {
+    let Some(config) = Config::parse(text.to_owned().into()) else { return };
+    config.backend(DEFAULT_ALIAS);
+    config.hints(DEFAULT_ALIAS);
+    config.agents();
+    let redacted = config.redacted();
+    if redacted.warning.is_some() {
+        assert!(redacted.text.is_empty(), "what is withheld is not handed out");
+        return;
+    }
+    let again = Config::parse(redacted.text.clone().into()).expect("it still is TOML");
+    for secret in again.redacted().secrets {
+        let was = redacted.secrets.iter().any(|it| it.path == secret.path);
+        assert!(was, "a secret at a place where none was: {:?}", secret.path);
+    }
+    assert_eq!(again.redacted().text, redacted.text, "redacting twice is redacting once");
+}
+
+/// Records have ids and texts of their own, and reading twice gives the same.
+pub(crate) fn entries(text: &str) {
+    let shared = Shared {
+        agent_id: AgentId::new(uuid::Uuid::nil()),
+        alias: DEFAULT_ALIAS,
+        runtime_version: None,
+        identity_version: None,
+        embedding: None,
+        fallback: times::epoch(),
+        embeddings: false,
+    };
+    for path in ["MEMORY.md", "memory/2026-01-15.md", "memory/archive/session_x.md"] {
+        let file = EntryFile { path, text, mtime: &times::epoch() };
+        let read = || {
+            let mut records = Vec::new();
+            let Ok(_) = entries::records::<Infallible>(&file, &shared, &mut |record| {
+                records.push(record);
+                Ok(())
+            });
+            records
+        };
+        let records = read();
+        let ids: HashSet<_> = records.iter().map(|it| it.id).collect();
+        assert_eq!(ids.len(), records.len(), "an id occurs twice");
+        assert!(records.iter().all(|it| !it.content.is_empty()), "a record without a text");
+        assert_eq!(read(), records);
+    }
+}

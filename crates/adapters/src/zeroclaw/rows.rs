@@ -1,0 +1,1308 @@
+//! A row as a record, and a record as a row.
+//!
+//! What a record has no field for is in its `raw_source_format`, so that the row can be put back
+//! exactly:
+//!
+//! ```text
+//! key      the row's key
+//! rowid    its number
+//! row      every column but those that are elsewhere: see below
+//! vector   who says which model made the vector, when it is not the database itself:
+//!          "config" (the settings, which may have changed since) or "unknown"
+//! cut      columns that were too long to travel whole
+//! ```
+//!
+//! Left out of `row` are the content, when it is the record's; the vector, when it is the record's;
+//! and the agent's id, when it is that of the agent in [`DESCRIPTION`](super::brain::DESCRIPTION).
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use anemone_format::{
+    AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Record,
+    RecordId, Relation, Status, Unknown,
+};
+use serde::Deserialize;
+use serde::de::{self, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
+use serde_json::Value as Json;
+use uuid::Uuid;
+
+use super::brain::{Brain, Row, RowHead, position_of};
+use super::cells;
+use super::config::EmbeddingSettings;
+use super::{NAMESPACES, RUNTIME};
+use crate::adapter::Warning;
+use crate::database::{DatabaseError, Value};
+use crate::ids::short_digest;
+use crate::times;
+
+/// Where the records come from.
+pub(super) const ORIGIN: &str = "sqlite";
+/// The label of rows that the program wrote by itself.
+pub(super) const AUTO_SAVE: &str = "auto_save";
+
+/// A content is cut when its JSON would be longer: a line of an archive has a limit.
+const MAX_CONTENT_BYTES: usize = 40 << 20;
+/// The same for all other columns together.
+const MAX_CELLS_BYTES: usize = 16 << 20;
+/// The longest key, category or session that becomes a field of its own; the column is whole.
+const MAX_LABEL_BYTES: usize = 16 << 10;
+/// A character takes up to six bytes in JSON.
+const MAX_ESCAPE: usize = 6;
+const MAX_DIMENSIONS: usize = 65_536;
+/// The most columns that a table of SQLite's has here.
+const MAX_COLUMNS: usize = 1_000;
+
+/// What all records of one reading have in common.
+pub(super) struct Shared<'a> {
+    pub(super) agent_id: AgentId,
+    pub(super) alias: &'a str,
+    pub(super) runtime_version: Option<&'a str>,
+    pub(super) identity_version: Option<u64>,
+    /// What made the vectors, if only the configuration says so.
+    pub(super) embedding: Option<EmbeddingSettings>,
+    /// When the database was last written, for rows that say nothing.
+    pub(super) fallback: Moment,
+    /// Whether vectors travel.
+    pub(super) embeddings: bool,
+}
+
+/// Makes records of the rows of one database.
+pub(super) struct RowReader<'a> {
+    shared: &'a Shared<'a>,
+    shape: Shape,
+    ids: HashSet<RecordId>,
+    /// Ids of rows, by their position, that are not those which their own text gives.
+    renamed: HashMap<u64, RecordId>,
+    /// What replaces a row, by its position.
+    newer: HashMap<u64, RecordId>,
+    /// What a row replaces.
+    older: HashMap<u64, Vec<Replaced>>,
+    agent_row_id: Option<String>,
+    model: Model,
+    tally: Tally,
+}
+
+/// What somebody should know of the rows.
+#[derive(Debug, Default)]
+struct Tally {
+    cut: u64,
+    no_vector: u64,
+    no_time: u64,
+    no_link: u64,
+}
+
+/// What made the vectors.
+struct Model {
+    name: String,
+    dimensions: Option<u64>,
+    /// Who says so, if not the database.
+    hearsay: Option<&'static str>,
+}
+
+impl Model {
+    fn of(brain: &Brain, settings: Option<&EmbeddingSettings>) -> Self {
+        let known = |text: &&str| !text.is_empty() && *text != "none";
+        let provider = brain.setting("embedding_provider").filter(known);
+        let model = brain.setting("embedding_model").filter(known);
+        let dimensions = brain.setting("embedding_dimensions").and_then(|text| text.parse().ok());
+        let dimensions = dimensions.filter(|dimensions| *dimensions > 0);
+        let name = |provider: &str, model: &str| format!("{provider}/{model}");
+        match (provider, model, settings) {
+            (Some(provider), Some(model), _) => {
+                Self { name: name(provider, model), dimensions, hearsay: None }
+            }
+            (_, _, Some(it)) if known(&&*it.provider) && known(&&*it.model) => Self {
+                name: name(&it.provider, &it.model),
+                dimensions: dimensions.or(it.dimensions),
+                hearsay: Some("config"),
+            },
+            _ => Self { name: name("unknown", "unknown"), dimensions, hearsay: Some("unknown") },
+        }
+    }
+}
+
+/// Where the columns are that we know.
+struct Shape {
+    id: Option<usize>,
+    key: Option<usize>,
+    content: Option<usize>,
+    category: Option<usize>,
+    embedding: Option<usize>,
+    created_at: Option<usize>,
+    timestamp: Option<usize>,
+    updated_at: Option<usize>,
+    session_id: Option<usize>,
+    importance: Option<usize>,
+    superseded_by: Option<usize>,
+    kind: Option<usize>,
+    agent_id: Option<usize>,
+}
+
+impl Shape {
+    fn of(columns: &[String]) -> Self {
+        let find = |name: &str| position_of(columns, name);
+        Self {
+            id: find("id"),
+            key: find("key"),
+            content: find("content"),
+            category: find("category"),
+            embedding: find("embedding"),
+            created_at: find("created_at"),
+            timestamp: find("timestamp"),
+            updated_at: find("updated_at"),
+            session_id: find("session_id"),
+            importance: find("importance"),
+            superseded_by: find("superseded_by"),
+            kind: find("kind"),
+            agent_id: find("agent_id"),
+        }
+    }
+}
+
+impl<'a> RowReader<'a> {
+    /// Looks through the rows once, for what they are called and what replaces what.
+    /// `taken` are the ids that other records of the reading have.
+    pub(super) fn new(
+        brain: &Brain,
+        shared: &'a Shared<'a>,
+        taken: HashSet<RecordId>,
+    ) -> Result<Self, DatabaseError> {
+        let mut reader = Self {
+            shared,
+            shape: Shape::of(&brain.columns),
+            ids: taken,
+            renamed: HashMap::new(),
+            newer: HashMap::new(),
+            older: HashMap::new(),
+            agent_row_id: brain.agent(shared.alias).map(|agent| agent.id.clone()),
+            model: Model::of(brain, shared.embedding.as_ref()),
+            tally: Tally::default(),
+        };
+        let mut replaced: HashMap<Target, Vec<Replaced>> = HashMap::new();
+        brain.each_head(shared.alias, &mut |head| {
+            let id = reader.name(&head);
+            if let Some(target) = Target::of(&head.superseded_by, head.is_private) {
+                let position = head.position;
+                replaced.entry(target).or_default().push(Replaced { position, id });
+            }
+            Ok::<_, DatabaseError>(())
+        })?;
+        if !replaced.is_empty() {
+            reader.link(brain, &replaced)?;
+        }
+        Ok(reader)
+    }
+
+    /// Gives a row its id; no two of a reading have the same.
+    fn name(&mut self, head: &RowHead) -> RecordId {
+        let own = own_id(self.shared.alias, &head.id, &head.key, head.rowid);
+        let mut id = own;
+        let mut turn = 0_u64;
+        while !self.ids.insert(id) {
+            let key = text_of(&head.key);
+            let place = if turn == 0 { head.rowid.to_string() } else { format!("#{turn}") };
+            id = NAMESPACES.record(self.shared.alias, format_args!("{key}:{place}"));
+            turn += 1;
+        }
+        if id != own {
+            self.renamed.insert(head.position, id);
+        }
+        id
+    }
+
+    fn id_of(&self, position: u64, id: &Value, key: &Value, rowid: i64) -> RecordId {
+        match self.renamed.get(&position) {
+            Some(id) => *id,
+            None => own_id(self.shared.alias, id, key, rowid),
+        }
+    }
+
+    /// Finds the rows that replace others: they are named by their id, or by their key.
+    fn link(
+        &mut self,
+        brain: &Brain,
+        replaced: &HashMap<Target, Vec<Replaced>>,
+    ) -> Result<(), DatabaseError> {
+        let mut found: HashMap<Target, (u64, RecordId, bool)> = HashMap::new();
+        brain.each_head(self.shared.alias, &mut |head| {
+            for (name, is_id) in [(&head.id, true), (&head.key, false)] {
+                let Some(target) = Target::of(name, head.is_private) else { continue };
+                let better = found.get(&target).is_none_or(|known| is_id && !known.2);
+                if better && replaced.contains_key(&target) {
+                    let id = self.id_of(head.position, &head.id, &head.key, head.rowid);
+                    found.insert(target, (head.position, id, is_id));
+                }
+            }
+            Ok::<_, DatabaseError>(())
+        })?;
+        for (target, olds) in replaced {
+            let Some((position, id, _)) = found.get(target) else { continue };
+            for old in olds.iter().filter(|old| old.position != *position) {
+                self.newer.insert(old.position, *id);
+                self.older.entry(*position).or_default().push(*old);
+            }
+        }
+        for olds in self.older.values_mut() {
+            // Some may have named the row by its id, others by its key.
+            olds.sort_unstable_by_key(|old| old.position);
+        }
+        Ok(())
+    }
+
+    /// Makes a record of a row.
+    pub(super) fn record(&mut self, columns: &[String], row: &Row) -> Record {
+        let shape = &self.shape;
+        let at = |at: Option<usize>| at.and_then(|at| row.cells.get(at)).unwrap_or(&Value::Null);
+        let id = self.id_of(row.position, at(shape.id), at(shape.key), row.rowid);
+        let key = text_of(at(shape.key));
+        let private = private_key(&key);
+        let plain_key = private.as_ref().map_or(&*key, |it| it.key);
+        let category = match at(shape.category) {
+            Value::Null => None,
+            value => Some(text_of(value)),
+        };
+        let session = at(shape.session_id).as_text().filter(|text| !text.is_empty());
+        let mut cut: Vec<&str> = Vec::new();
+
+        let (content, content_is_whole) = content_of(at(shape.content), &key, row.rowid);
+        let verbatim = matches!(at(shape.content), Value::Text(text) if text == &*content);
+        if !content_is_whole {
+            cut.push("content");
+        }
+
+        let created = at(shape.created_at);
+        let created = [created, at(shape.timestamp), at(shape.updated_at)];
+        let created = created.into_iter().find_map(times::in_cell);
+        self.tally.no_time += u64::from(created.is_none());
+        let created_at = created.unwrap_or_else(|| self.shared.fallback.clone());
+        let updated_at = times::in_cell(at(shape.updated_at));
+        let updated_at = updated_at.filter(|it| it.instant() != created_at.instant());
+
+        let embedding = at(shape.embedding);
+        let vector =
+            if self.shared.embeddings { vector_of(embedding, self.model.dimensions) } else { None };
+        let is_bytes = !matches!(embedding, Value::Null);
+        self.tally.no_vector += u64::from(self.shared.embeddings && is_bytes && vector.is_none());
+
+        let mut record =
+            Record::new(id, self.shared.agent_id, RUNTIME, created_at.clone(), &content);
+        record.memory_type = memory_type(at(shape.kind), category.as_deref());
+        record.namespace = namespace(category.as_deref());
+        record.tags = category.iter().map(|it| label(it).to_owned()).collect();
+        record.tags.retain(|tag| !tag.is_empty() && tag != RUNTIME);
+        record.tags.push(RUNTIME.to_owned());
+        let writer = Writer::of(plain_key, category.as_deref(), session);
+        if writer == Writer::AutoSave {
+            record.tags.push(AUTO_SAVE.to_owned());
+        }
+        record.category = category.as_deref().map(|it| label(it).to_owned());
+        record.source.runtime_version = self.shared.runtime_version.map(str::to_owned);
+        record.source.origin = Some(ORIGIN.to_owned());
+        record.source.extraction_method = Some(writer.method());
+        record.source.session_id = session.map(|it| label(it).to_owned());
+        record.source.identity_version = self.shared.identity_version;
+        record.confidence = number_of(at(shape.importance)).filter(|it| (0.0..=1.0).contains(it));
+        if *at(shape.superseded_by) != Value::Null {
+            record.status = Status::Superseded;
+            let newer = self.newer.get(&row.position);
+            self.tally.no_link += u64::from(newer.is_none());
+            record.related_records.extend(newer.map(|id| relation(*id, "superseded_by")));
+        }
+        let older = self.older.get(&row.position).map_or(&[][..], Vec::as_slice);
+        record.supersedes = older.first().map(|old| old.id);
+        record
+            .related_records
+            .extend(older.iter().skip(1).map(|old| relation(old.id, "supersedes")));
+        let computed_at = updated_at.clone().unwrap_or(created_at);
+        record.temporal.updated_at = updated_at;
+
+        let mut hidden = [None; 3];
+        if verbatim || !content_is_whole {
+            hidden[0] = shape.content;
+        }
+        // A column for vectors says nothing where there is none: every new table has one.
+        if vector.is_some() || !self.shared.embeddings || !is_bytes {
+            hidden[1] = shape.embedding;
+        }
+        let agent = at(shape.agent_id).as_text();
+        if agent.is_some() && agent == self.agent_row_id.as_deref() {
+            hidden[2] = shape.agent_id;
+        }
+        let mut left = MAX_CELLS_BYTES;
+        let mut cells = Vec::with_capacity(columns.len());
+        for (place, (name, value)) in columns.iter().zip(&row.cells).enumerate() {
+            if hidden.contains(&Some(place)) {
+                continue;
+            }
+            match json_bytes(name, value).and_then(|bytes| left.checked_sub(bytes)) {
+                Some(rest) => {
+                    left = rest;
+                    cells.push((name.as_str(), value));
+                }
+                None => cut.push(name),
+            }
+        }
+        self.tally.cut += u64::from(!cut.is_empty());
+        let raw = RawOut {
+            key: label(&key),
+            rowid: row.rowid,
+            vector: self.model.hearsay.filter(|_| vector.is_some()),
+            cut: &cut,
+            row: &cells,
+        };
+        record.raw_source_format = Opaque::new(&raw).ok();
+        record.embeddings.extend(vector.map(|vector| Embedding {
+            model: self.model.name.clone(),
+            dimensions: vector.len() as u64,
+            vector,
+            computed_at,
+            source: EmbeddingSource::Runtime,
+            unknown: Unknown::default(),
+        }));
+        record.unknown = extra(label(&key), private.as_ref());
+        record
+    }
+
+    /// Says what somebody should know of the rows so far.
+    pub(super) fn warnings(&self) -> Vec<Warning> {
+        let tally = &self.tally;
+        let told = [
+            (tally.cut, "rows_cut", "rows have a value that is too long; it travels in part"),
+            (
+                tally.no_vector,
+                "vectors_malformed",
+                "rows have a vector that is none, kept as it is",
+            ),
+            (
+                tally.no_time,
+                "rows_undated",
+                "rows have no time that can be read; the file's is taken",
+            ),
+            (tally.no_link, "links_unresolved", "rows are replaced by one that is not there"),
+        ];
+        let warning =
+            |(count, code, what)| Warning { code, path: None, message: format!("{count} {what}") };
+        told.into_iter().filter(|it| it.0 > 0).map(warning).collect()
+    }
+}
+
+/// A name by which a row is said to replace another, as a part of its digest. Names of one
+/// person's own rows and of all others are apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Target {
+    digest: u64,
+    is_private: bool,
+}
+
+impl Target {
+    fn of(name: &Value, is_private: bool) -> Option<Self> {
+        let name = name.as_text()?;
+        Some(Self { digest: short_digest(name.as_bytes()), is_private })
+    }
+}
+
+/// A row that was replaced.
+#[derive(Clone, Copy)]
+struct Replaced {
+    position: u64,
+    id: RecordId,
+}
+
+/// Takes a row's id as the record's; where it is not one, derives it from the key.
+fn own_id(alias: &str, id: &Value, key: &Value, rowid: i64) -> RecordId {
+    let canonical = |text: &str| {
+        let uuid = Uuid::try_parse(text).ok()?;
+        let mut buffer = Uuid::encode_buffer();
+        (uuid.hyphenated().encode_lower(&mut buffer) == text).then_some(RecordId::new(uuid))
+    };
+    if let Some(id) = id.as_text().and_then(canonical) {
+        return id;
+    }
+    let key = text_of(key);
+    if key.is_empty() {
+        NAMESPACES.record(alias, format_args!(":{rowid}"))
+    } else {
+        NAMESPACES.record(alias, key)
+    }
+}
+
+fn relation(id: RecordId, relation: &str) -> Relation {
+    Relation { id, relation: relation.to_owned(), unknown: Unknown::default() }
+}
+
+/// Cuts a text to what a label may have.
+fn label(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_LABEL_BYTES)]
+}
+
+/// Returns the text that a record has for a content, and whether nothing was cut from it.
+fn content_of<'a>(content: &'a Value, key: &str, rowid: i64) -> (Cow<'a, str>, bool) {
+    let text = text_of(content);
+    let is_whole = !matches!(content, Value::TooLong(_));
+    if text.is_empty() {
+        // A record has to have a content.
+        let name = if key.is_empty() { format!("row {rowid}") } else { label(key).to_owned() };
+        return (Cow::Owned(name), is_whole);
+    }
+    let end = escaped_end(&text, MAX_CONTENT_BYTES);
+    if end == text.len() {
+        return (text, is_whole);
+    }
+    (Cow::Owned(text[..end].to_owned()), false)
+}
+
+/// Returns where a text has to be cut so that its JSON has at most so many bytes.
+fn escaped_end(text: &str, most_bytes: usize) -> usize {
+    if text.len() <= most_bytes / MAX_ESCAPE {
+        return text.len();
+    }
+    let mut bytes = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        bytes += escaped_bytes(byte);
+        if bytes > most_bytes {
+            return text.floor_char_boundary(at);
+        }
+    }
+    text.len()
+}
+
+fn escaped_bytes(byte: u8) -> usize {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..0x20 => MAX_ESCAPE,
+        _ => 1,
+    }
+}
+
+/// Returns about how many bytes a cell has as JSON; `None` when it cannot be had.
+fn json_bytes(name: &str, value: &Value) -> Option<usize> {
+    let text = |text: &str| {
+        if text.len() <= 1 << 10 {
+            text.len() * MAX_ESCAPE
+        } else {
+            text.bytes().map(escaped_bytes).sum()
+        }
+    };
+    let value = match value {
+        Value::Null | Value::Integer(_) | Value::Real(_) => 32,
+        Value::Text(value) => text(value),
+        Value::OddText(bytes) | Value::Blob(bytes) => bytes.len() / 3 * 4 + 16,
+        Value::TooLong(_) => return None,
+    };
+    Some(value + text(name) + 8)
+}
+
+fn text_of(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Null | Value::TooLong(_) => Cow::Borrowed(""),
+        Value::Integer(number) => Cow::Owned(number.to_string()),
+        Value::Real(number) => Cow::Owned(number.to_string()),
+        Value::Text(text) => Cow::Borrowed(text),
+        Value::OddText(bytes) | Value::Blob(bytes) => String::from_utf8_lossy(bytes),
+    }
+}
+
+fn number_of(value: &Value) -> Option<f64> {
+    match value {
+        Value::Real(number) => Some(*number),
+        Value::Integer(0) => Some(0.0),
+        Value::Integer(1) => Some(1.0),
+        _ => None,
+    }
+}
+
+/// Decodes a vector; what is none is none.
+fn vector_of(value: &Value, dimensions: Option<u64>) -> Option<Vec<f32>> {
+    let Value::Blob(bytes) = value else { return None };
+    let (numbers, rest) = bytes.as_chunks::<4>();
+    let fits = dimensions.is_none_or(|dimensions| dimensions == numbers.len() as u64);
+    if !rest.is_empty() || numbers.is_empty() || numbers.len() > MAX_DIMENSIONS || !fits {
+        return None;
+    }
+    let vector: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
+    vector.iter().all(|number| number.is_finite()).then_some(vector)
+}
+
+/// Reads the kind that newer versions note, else goes by the category.
+fn memory_type(kind: &Value, category: Option<&str>) -> MemoryType {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Kind {
+        Plain(String),
+        Semantic { semantic: String },
+    }
+    let kind = kind.as_text().filter(|kind| kind.len() <= MAX_LABEL_BYTES);
+    if let Some(kind) = kind.and_then(|kind| serde_json::from_str(kind).ok()) {
+        match kind {
+            Kind::Plain(word) if word == "episodic" => return MemoryType::Episodic,
+            Kind::Plain(word) if word == "procedural" => return MemoryType::Procedural,
+            Kind::Plain(word) if word == "semantic" => return MemoryType::Semantic,
+            Kind::Semantic { semantic } if semantic == "preference" => {
+                return MemoryType::Preference;
+            }
+            Kind::Semantic { .. } => return MemoryType::Semantic,
+            Kind::Plain(_) => {}
+        }
+    }
+    match category {
+        Some("daily" | "conversation") => MemoryType::Episodic,
+        Some("procedural") => MemoryType::Procedural,
+        _ => MemoryType::Semantic,
+    }
+}
+
+/// Names the shelf of a category. What is none of the three is the user's own, and the first
+/// documents mark it so.
+fn namespace(category: Option<&str>) -> String {
+    match category {
+        None => "core".to_owned(),
+        Some(known @ ("core" | "daily" | "conversation")) => known.to_owned(),
+        Some(marked) if marked.starts_with("custom:") => label(marked).to_owned(),
+        Some(own) => format!("custom:{}", label(own)),
+    }
+}
+
+/// Who wrote a row, as its key tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writer {
+    /// The agent, or somebody through a tool.
+    Agent,
+    /// The program, which keeps messages and events on its own account.
+    AutoSave,
+    /// A model that goes over conversations.
+    Consolidation,
+    /// The program's own import.
+    Import,
+}
+
+impl Writer {
+    pub(super) fn of(key: &str, category: Option<&str>, session: Option<&str>) -> Self {
+        let category = category.unwrap_or_default();
+        if is_consolidated(key) {
+            return Self::Consolidation;
+        }
+        if is_imported(key) {
+            return Self::Import;
+        }
+        let fixed = ["user_msg", "assistant_resp", "webhook_msg"];
+        let is_fixed = fixed.iter().any(|word| {
+            key.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        });
+        let is_event = is_named(key, "heartbeat_", is_uuid)
+            || category == "sop"
+            || (category == "discord" && is_named(key, "discord_", is_number))
+            || key.starts_with("assistant_autosave_");
+        let is_message = category == "conversation" && is_from_channel(key, session);
+        if is_fixed || is_event || is_message { Self::AutoSave } else { Self::Agent }
+    }
+
+    /// The format has no word for what a program keeps by itself; see
+    /// `docs/decisions/017-auto-saved-rows.md`.
+    pub(super) fn method(self) -> ExtractionMethod {
+        match self {
+            Self::Agent => ExtractionMethod::AgentWritten,
+            Self::AutoSave | Self::Consolidation => ExtractionMethod::LlmExtracted,
+            Self::Import => ExtractionMethod::Migrated,
+        }
+    }
+}
+
+/// Channels whose messages come without a session.
+const GATEWAY: [&str; 4] = ["whatsapp_", "linq_", "nextcloud_talk_", "wati_"];
+
+/// Both the key and the session of a message start with its channel; the session may have the
+/// channel's alias behind a point.
+fn is_from_channel(key: &str, session: Option<&str>) -> bool {
+    let channel = session.and_then(|session| session.split(['_', '.']).next()).unwrap_or_default();
+    let rest = key.strip_prefix(channel).and_then(|rest| rest.strip_prefix('_'));
+    let is_of_session = !channel.is_empty() && rest.is_some_and(|rest| !rest.is_empty());
+    is_of_session || GATEWAY.iter().any(|channel| key.starts_with(channel))
+}
+
+fn is_consolidated(key: &str) -> bool {
+    let of_a_day = |rest: &str| {
+        rest.split_once('_').is_some_and(|(day, id)| times::date(day).is_some() && is_uuid(id))
+    };
+    is_named(key, "core_", is_uuid)
+        || is_named(key, "core_fact_", is_uuid)
+        || is_named(key, "daily_", of_a_day)
+}
+
+fn is_imported(key: &str) -> bool {
+    let ends_in_number = |rest: &str| rest.rsplit('_').next().is_some_and(is_number);
+    is_named(key, "openclaw_", ends_in_number)
+        || key.rsplit_once("__openclaw_").is_some_and(|(_, rest)| is_number(rest))
+}
+
+fn is_named(key: &str, prefix: &str, rest: impl Fn(&str) -> bool) -> bool {
+    key.strip_prefix(prefix).is_some_and(rest)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36 && Uuid::try_parse(text).is_ok()
+}
+
+/// The parts of the key of somebody's own row.
+#[derive(Debug, PartialEq, Eq)]
+struct PrivateKey<'a> {
+    principal: &'a str,
+    key: &'a str,
+}
+
+/// Reads `p|` length `:` principal, length `:` namespace, `-` or `t` length `:` tenant, `|` and the
+/// key; lengths are in bytes.
+fn private_key(key: &str) -> Option<PrivateKey<'_>> {
+    fn part(text: &str) -> Option<(&str, &str)> {
+        let (length, rest) = text.split_once(':')?;
+        rest.split_at_checked(length.parse().ok()?)
+    }
+    let (principal, rest) = part(key.strip_prefix("p|")?)?;
+    let (_, rest) = part(rest)?;
+    let rest = match rest.strip_prefix('-') {
+        Some(rest) => rest,
+        None => part(rest.strip_prefix('t')?)?.1,
+    };
+    Some(PrivateKey { principal, key: rest.strip_prefix('|')? })
+}
+
+/// What the first documents want beside the format's own fields.
+fn extra(key: &str, private: Option<&PrivateKey<'_>>) -> Unknown {
+    let mut fields = serde_json::Map::new();
+    fields.insert("zeroclaw_key".to_owned(), key.into());
+    if let Some(private) = private {
+        fields.insert("zeroclaw_principal".to_owned(), label(private.principal).into());
+        fields.insert("zeroclaw_private_key".to_owned(), label(private.key).into());
+    }
+    let mut unknown = Unknown::default();
+    unknown
+        .insert("extra", &Json::Object(fields).to_string())
+        .expect("the text of a JSON value is one");
+    unknown
+}
+
+/// What puts a row back.
+struct RawOut<'a> {
+    key: &'a str,
+    rowid: i64,
+    vector: Option<&'static str>,
+    cut: &'a [&'a str],
+    row: &'a [(&'a str, &'a Value)],
+}
+
+impl Serialize for RawOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_struct("row", 5)?;
+        map.serialize_field("key", self.key)?;
+        map.serialize_field("rowid", &self.rowid)?;
+        if let Some(vector) = self.vector {
+            map.serialize_field("vector", vector)?;
+        }
+        if !self.cut.is_empty() {
+            map.serialize_field("cut", self.cut)?;
+        }
+        map.serialize_field("row", &CellsOut(self.row))?;
+        map.end()
+    }
+}
+
+struct CellsOut<'a>(&'a [(&'a str, &'a Value)]);
+
+impl Serialize for CellsOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in self.0 {
+            map.serialize_entry(name, &cells::AsJson(value))?;
+        }
+        map.end()
+    }
+}
+
+/// A row as a record keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RawRow {
+    pub(super) key: String,
+    pub(super) rowid: Option<i64>,
+    /// Columns by name, each once; content and vector come last.
+    pub(super) cells: Vec<(String, Value)>,
+    /// Columns that the row had and that are not here, or not whole.
+    pub(super) cut: Vec<String>,
+}
+
+impl RawRow {
+    /// Returns a cell; null when it is not there.
+    pub(super) fn cell(&self, name: &str) -> &Value {
+        let found = self.cells.iter().find(|(column, _)| column.eq_ignore_ascii_case(name));
+        found.map_or(&Value::Null, |(_, value)| value)
+    }
+}
+
+/// Reads back the row of a record that was made of one; `None` when it was not, or does not say.
+pub(super) fn raw_of(record: &Record) -> Option<RawRow> {
+    #[derive(Deserialize)]
+    struct RawIn {
+        key: String,
+        rowid: Option<i64>,
+        #[serde(default)]
+        cut: Vec<String>,
+        row: CellsIn,
+    }
+    if record.source.runtime != RUNTIME {
+        return None;
+    }
+    let raw: RawIn = record.raw_source_format.as_ref()?.parse().ok()?;
+    let CellsIn(cells) = raw.row;
+    let mut raw = RawRow { key: raw.key, rowid: raw.rowid, cells, cut: raw.cut };
+    let has = |raw: &RawRow, name: &str| {
+        raw.cells.iter().any(|(column, _)| column.eq_ignore_ascii_case(name))
+    };
+    // The record counts; only where it says what the row says in its own way, the row does.
+    let rowid = raw.rowid.unwrap_or_default();
+    let content = raw.cells.iter().position(|(column, _)| column.eq_ignore_ascii_case("content"));
+    let is_told = content.is_some_and(|at| {
+        let key = text_of(raw.cell("key"));
+        content_of(&raw.cells[at].1, &key, rowid).0 == record.content
+    });
+    if !is_told {
+        raw.cells.retain(|(column, _)| !column.eq_ignore_ascii_case("content"));
+        raw.cells.push(("content".to_owned(), Value::Text(record.content.clone())));
+    }
+    if !has(&raw, "embedding")
+        && let Some(embedding) = record.embeddings.first()
+    {
+        let bytes = embedding.vector.iter().flat_map(|number| number.to_le_bytes()).collect();
+        raw.cells.push(("embedding".to_owned(), Value::Blob(bytes)));
+    }
+    Some(raw)
+}
+
+/// Cells in the order in which they were written.
+struct CellsIn(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for CellsIn {
+    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Cells;
+
+        impl<'de> Visitor<'de> for Cells {
+            type Value = CellsIn;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("the columns of a row")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<CellsIn, A::Error> {
+                let mut cells = Vec::new();
+                let mut names = HashSet::new();
+                while let Some((name, json)) = map.next_entry::<String, Json>()? {
+                    let value = cells::from_json(&json);
+                    let value = value.ok_or_else(|| de::Error::custom("not a value of a row"))?;
+                    if !names.insert(name.to_ascii_lowercase()) || cells.len() == MAX_COLUMNS {
+                        return Err(de::Error::custom("a column twice, or too many"));
+                    }
+                    cells.push((name, value));
+                }
+                Ok(CellsIn(cells))
+            }
+        }
+
+        deserializer.deserialize_map(Cells)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rusqlite::types::Value as Sql;
+
+    use super::super::brain::tests::{brain, rows, shape};
+    use super::*;
+
+    fn shared(alias: &str) -> Shared<'_> {
+        Shared {
+            agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
+            alias,
+            runtime_version: Some("0.8.7"),
+            identity_version: Some(1),
+            embedding: None,
+            fallback: "2026-02-01T00:00:00Z".parse().unwrap(),
+            embeddings: true,
+        }
+    }
+
+    /// Makes the records of a database, and holds each row against what its record gives back.
+    fn read(brain: &Brain, shared: &Shared<'_>) -> (Vec<Record>, Vec<Warning>) {
+        let mut reader = RowReader::new(brain, shared, HashSet::new()).unwrap();
+        let (rows, _) = rows(brain, shared.alias, true);
+        let mut records = Vec::new();
+        for row in &rows {
+            let record = reader.record(&brain.columns, row);
+            let text = serde_json::to_string(&record).unwrap();
+            let record: Record = serde_json::from_str(&text).unwrap();
+            assert!(!record.content.is_empty());
+            let raw = raw_of(&record).unwrap();
+            assert_eq!(raw.rowid, Some(row.rowid));
+            for (name, value) in brain.columns.iter().zip(&row.cells) {
+                let own = name == "agent_id" && brain.agent(shared.alias).is_some();
+                let away = name == "embedding" && !shared.embeddings;
+                if !own && !away && !raw.cut.contains(name) {
+                    assert_eq!(raw.cell(name), value, "{name} in {text}");
+                }
+            }
+            records.push(record);
+        }
+        let warnings = reader.warnings();
+        (records, warnings)
+    }
+
+    fn records(sql: &str) -> Vec<Record> {
+        let (records, warnings) = read(&brain(sql).unwrap(), &shared("default"));
+        assert_eq!(warnings, []);
+        records
+    }
+
+    const ID: &str = "fe5d40c8-28e0-486b-91ce-e98a60da5a30";
+
+    #[test]
+    fn a_row_of_the_newest_shape_becomes_a_record_with_all_it_says() {
+        let sql = format!(
+            "{} INSERT INTO memories VALUES ('{ID}', 'user_timezone', 'Pacific Time', 'core',
+             x'0000003f000080bf', '2026-11-15T07:17:26.711990613+02:00',
+             '2026-11-15T08:17:26.711990613+02:00', 's-1', 'default', 0.75, NULL, 'a-1',
+             '{{\"semantic\":\"preference\"}}', 1, NULL, NULL);",
+            shape("G")
+        );
+        let record = records(&sql).remove(0);
+        assert_eq!(record.id.to_string(), ID);
+        assert_eq!(record.content, "Pacific Time");
+        assert_eq!(record.memory_type, MemoryType::Preference);
+        assert_eq!(record.namespace, "core");
+        assert_eq!(record.category.as_deref(), Some("core"));
+        assert_eq!(record.tags, ["core", "zeroclaw"]);
+        assert_eq!(record.source.runtime, "zeroclaw");
+        assert_eq!(record.source.runtime_version.as_deref(), Some("0.8.7"));
+        assert_eq!(record.source.origin.as_deref(), Some("sqlite"));
+        assert_eq!(record.source.origin_file, None);
+        assert_eq!(record.source.session_id.as_deref(), Some("s-1"));
+        assert_eq!(record.source.extraction_method, Some(ExtractionMethod::AgentWritten));
+        assert_eq!(record.source.identity_version, Some(1));
+        assert_eq!(record.temporal.created_at.as_str(), "2026-11-15T07:17:26.711990613+02:00");
+        let updated_at = record.temporal.updated_at.as_ref().unwrap();
+        assert_eq!(updated_at.as_str(), "2026-11-15T08:17:26.711990613+02:00");
+        assert_eq!(record.status, Status::Active);
+        assert_eq!(record.confidence, Some(0.75));
+        let [embedding] = &record.embeddings[..] else { panic!("one vector") };
+        assert_eq!(embedding.model, "openai/text-embedding-3-small");
+        assert_eq!((embedding.dimensions, &embedding.vector[..]), (2, &[0.5, -1.0][..]));
+        assert_eq!(&embedding.computed_at, updated_at);
+        assert_eq!(
+            record.raw_source_format.unwrap().as_str(),
+            r#"{"key":"user_timezone","rowid":1,"row":{"id":"fe5d40c8-28e0-486b-91ce-e98a60da5a30","key":"user_timezone","category":"core","created_at":"2026-11-15T07:17:26.711990613+02:00","updated_at":"2026-11-15T08:17:26.711990613+02:00","session_id":"s-1","namespace":"default","importance":0.75,"superseded_by":null,"kind":"{\"semantic\":\"preference\"}","pinned":1,"tenant_id":null,"principal_id":null}}"#
+        );
+        assert_eq!(record.unknown.get("extra"), Some(r#"{"zeroclaw_key":"user_timezone"}"#));
+    }
+
+    #[test]
+    fn kinds_and_categories_make_types_and_shelves() {
+        let kind = |kind: &str| Value::Text(kind.to_owned());
+        for (value, category, expected) in [
+            (Value::Null, Some("core"), MemoryType::Semantic),
+            (Value::Null, Some("daily"), MemoryType::Episodic),
+            (Value::Null, Some("conversation"), MemoryType::Episodic),
+            (Value::Null, Some("procedural"), MemoryType::Procedural),
+            (Value::Null, Some("Daily"), MemoryType::Semantic),
+            (Value::Null, None, MemoryType::Semantic),
+            (kind("\"episodic\""), Some("core"), MemoryType::Episodic),
+            (kind("\"procedural\""), Some("core"), MemoryType::Procedural),
+            (kind("{\"semantic\":\"preference\"}"), Some("daily"), MemoryType::Preference),
+            (kind("{\"semantic\":\"decision\"}"), Some("daily"), MemoryType::Semantic),
+            (kind("what?"), Some("daily"), MemoryType::Episodic),
+        ] {
+            assert_eq!(memory_type(&value, category), expected, "{value:?} {category:?}");
+        }
+        for (category, expected) in [
+            (Some("core"), "core"),
+            (Some("daily"), "daily"),
+            (Some("conversation"), "conversation"),
+            (Some("Core"), "custom:Core"),
+            (Some("recipes"), "custom:recipes"),
+            (Some("custom:recipes"), "custom:recipes"),
+            (None, "core"),
+        ] {
+            assert_eq!(namespace(category), expected);
+        }
+    }
+
+    #[test]
+    fn keys_tell_who_wrote_a_row() {
+        use Writer::{Agent, AutoSave, Consolidation, Import};
+        for (key, category, session, expected) in [
+            ("user_msg", "conversation", None, AutoSave),
+            ("user_msg_fe5d40c8-28e0-486b-91ce-e98a60da5a30", "conversation", None, AutoSave),
+            ("user_msgs", "conversation", None, Agent),
+            ("assistant_resp", "daily", None, AutoSave),
+            ("webhook_msg_fe5d40c8-28e0-486b-91ce-e98a60da5a30", "conversation", None, AutoSave),
+            ("telegram_42_1001", "conversation", Some("telegram.work_42_7_alice"), AutoSave),
+            ("telegram_42_1001", "core", Some("telegram_42_alice"), Agent),
+            ("telegram_42_1001", "conversation", None, Agent),
+            ("whatsapp_491_7", "conversation", None, AutoSave),
+            ("assistant_autosave_7", "conversation", None, AutoSave),
+            ("heartbeat_fe5d40c8-28e0-486b-91ce-e98a60da5a30", "daily", None, AutoSave),
+            ("heartbeat_rate", "core", None, Agent),
+            ("run-7", "sop", None, AutoSave),
+            ("discord_1234", "discord", Some("general"), AutoSave),
+            ("daily_2026-03-15_fe5d40c8-28e0-486b-91ce-e98a60da5a30", "daily", None, Consolidation),
+            ("core_fe5d40c8-28e0-486b-91ce-e98a60da5a30", "core", None, Consolidation),
+            ("core_fact_fe5d40c8-28e0-486b-91ce-e98a60da5a30", "core", None, Consolidation),
+            ("core_values", "core", None, Agent),
+            ("openclaw_3", "core", None, Import),
+            ("openclaw_MEMORY_12", "core", None, Import),
+            ("tea__openclaw_2", "core", None, Import),
+            ("openclaw_habits", "core", None, Agent),
+            ("", "", None, Agent),
+        ] {
+            assert_eq!(Writer::of(key, Some(category), session), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn what_a_program_saved_by_itself_is_told_by_a_tag_and_a_known_word() {
+        let sql = format!(
+            "{} INSERT INTO memories VALUES ('{ID}', 'user_msg', 'x', 'conversation', 't', 't');",
+            shape("A")
+        );
+        let (records, _) = read(&brain(&sql).unwrap(), &shared("default"));
+        assert_eq!(records[0].tags, ["conversation", "zeroclaw", "auto_save"]);
+        let method = records[0].source.extraction_method.as_ref().unwrap();
+        assert!(ExtractionMethod::WORDS.contains(&method.as_str()));
+        assert_eq!(*method, ExtractionMethod::LlmExtracted);
+    }
+
+    #[test]
+    fn ids_are_kept_or_derived_and_never_shared() {
+        let sql = format!(
+            "CREATE TABLE memories (id TEXT, key TEXT);
+             INSERT INTO memories VALUES ('{ID}', 'a'), ('{ID}', 'b'), ('note-1', 'c'),
+             ('note-2', 'c'), (NULL, NULL), (NULL, NULL), ('{}', 'd'), (x'00', 'e');",
+            ID.to_uppercase()
+        );
+        let (records, _) = read(&brain(&sql).unwrap(), &shared("default"));
+        let ids: HashSet<_> = records.iter().map(|record| record.id).collect();
+        assert_eq!(ids.len(), 8);
+        assert_eq!(records[0].id.to_string(), ID);
+        // uuid5(7a65726f-636c-6177-2d61-6c662d6e7331, "default:c") and so on, by Python.
+        assert_eq!(records[2].id.to_string(), "769d8151-6622-56ce-ab0d-1de9933c2240");
+        assert_eq!(records[3].id.to_string(), "7d6e0b80-355c-5e01-9a08-d48f643449c5");
+        assert_eq!(records[4].id.to_string(), "45c778ce-36a6-5619-b0d7-51e620c37696");
+        assert_eq!(records[6].id.to_string(), "5ca381ca-0b64-51c8-b7c7-05264c3a4070");
+        let again = read(&brain(&sql).unwrap(), &shared("default")).0;
+        assert_eq!(records, again);
+    }
+
+    #[test]
+    fn times_are_read_in_every_way_and_the_text_stays() {
+        for (created, updated, expected) in [
+            ("'2026-01-15 10:30:00'", "'2026-01-15 10:30:00'", ("2026-01-15T10:30:00Z", None)),
+            ("'1768473000'", "NULL", ("2026-01-15T10:30:00Z", None)),
+            ("1768473000000", "NULL", ("2026-01-15T10:30:00Z", None)),
+            (
+                "'2026-01-15T10:30:00Z'",
+                "'2026-01-15T10:31:00Z'",
+                ("2026-01-15T10:30:00Z", Some("2026-01-15T10:31:00Z")),
+            ),
+            (
+                "'2026-01-15T10:30:00+01:00'",
+                "'2026-01-15T09:30:00Z'",
+                ("2026-01-15T10:30:00+01:00", None),
+            ),
+            ("'soon'", "'2026-01-15T10:31:00Z'", ("2026-01-15T10:31:00Z", None)),
+            ("NULL", "'never'", ("2026-02-01T00:00:00Z", None)),
+        ] {
+            let sql = format!(
+                "CREATE TABLE memories (key TEXT, created_at TEXT, updated_at TEXT);
+                 INSERT INTO memories VALUES ('a', {created}, {updated});"
+            );
+            let (records, warnings) = read(&brain(&sql).unwrap(), &shared("default"));
+            let temporal = &records[0].temporal;
+            let updated_at = temporal.updated_at.as_ref().map(Moment::as_str);
+            assert_eq!((temporal.created_at.as_str(), updated_at), expected, "{created} {updated}");
+            assert_eq!(warnings.len(), usize::from(created == "NULL"), "{warnings:?}");
+        }
+        let sql = format!(
+            "{} INSERT INTO memories VALUES ('{ID}', 'a', 'x', 'core', '2026-01-15T10:30:00Z', NULL);",
+            shape("seed")
+        );
+        assert_eq!(records(&sql)[0].temporal.created_at.as_str(), "2026-01-15T10:30:00Z");
+    }
+
+    #[test]
+    fn what_replaces_a_row_is_found_by_id_and_by_key() {
+        let other = "b1e2d205-620d-4007-9284-0195bd0192b2";
+        let third = "9dc10536-ea25-4667-840d-05aa1b957f3b";
+        let row = |id: &str, key: &str, by: &str| {
+            format!(
+                "INSERT INTO memories (id, key, content, created_at, updated_at, superseded_by)
+                 VALUES ('{id}', '{key}', 'x', '2026-01-15T10:30:00Z', '2026-01-15T10:30:00Z', {by});"
+            )
+        };
+        let sql = [
+            shape("D"),
+            &row(ID, "old", "'new'"),
+            &row(other, "older", &format!("'{third}'")),
+            &row(third, "new", "NULL"),
+            &row("e", "lost", "'nobody'"),
+            &row("f", "self", "'self'"),
+            &row("g", "empty", "''"),
+        ]
+        .concat();
+        let (records, warnings) = read(&brain(&sql).unwrap(), &shared("default"));
+        let relations = |record: &Record| -> Vec<(String, String)> {
+            let one = |it: &Relation| (it.relation.clone(), it.id.to_string());
+            record.related_records.iter().map(one).collect()
+        };
+        for record in &records[..2] {
+            assert_eq!(record.status, Status::Superseded);
+            assert_eq!(relations(record), [("superseded_by".to_owned(), third.to_owned())]);
+        }
+        assert_eq!(records[2].status, Status::Active);
+        let mut olds = vec![records[2].supersedes.unwrap().to_string()];
+        olds.extend(relations(&records[2]).into_iter().map(|(_, id)| id));
+        assert_eq!(olds, [ID, other]);
+        for record in &records[3..] {
+            assert_eq!((record.status.clone(), relations(record)), (Status::Superseded, vec![]));
+        }
+        assert_eq!(warnings[0].code, "links_unresolved");
+        assert!(warnings[0].message.starts_with("3 "), "{warnings:?}");
+    }
+
+    #[test]
+    fn a_link_does_not_lead_to_another_agent() {
+        let sql = "CREATE TABLE agents (id TEXT, alias TEXT, created_at TEXT);
+            INSERT INTO agents VALUES ('1', 'default', 't'), ('2', 'alpha', 't');
+            CREATE TABLE memories (key TEXT, superseded_by TEXT, agent_id TEXT);
+            INSERT INTO memories VALUES ('old', 'new', '1'), ('new', NULL, '2'), ('old', 'new', '2');";
+        let brain = brain(sql).unwrap();
+        let (default, _) = read(&brain, &shared("default"));
+        assert_eq!(default[0].related_records, []);
+        let (alpha, _) = read(&brain, &shared("alpha"));
+        assert_eq!(alpha[0].supersedes, Some(alpha[1].id));
+        assert_ne!(default[0].id, alpha[1].id);
+    }
+
+    #[test]
+    fn a_vector_says_how_sure_its_model_is() {
+        let sql = "CREATE TABLE memories (key TEXT, embedding BLOB, created_at TEXT);
+            INSERT INTO memories VALUES ('a', x'0000003f000080bf', '2026-01-15T10:30:00Z');";
+        let brain = brain(sql).unwrap();
+        let model = |shared: &Shared<'_>| {
+            let record = read(&brain, shared).0.remove(0);
+            let raw: Json = record.raw_source_format.unwrap().parse().unwrap();
+            (record.embeddings[0].model.clone(), raw["vector"].as_str().map(str::to_owned))
+        };
+        let mut shared = shared("default");
+        assert_eq!(model(&shared), ("unknown/unknown".to_owned(), Some("unknown".to_owned())));
+        shared.embedding = Some(EmbeddingSettings {
+            provider: "openai".to_owned(),
+            model: "m".to_owned(),
+            dimensions: None,
+        });
+        assert_eq!(model(&shared), ("openai/m".to_owned(), Some("config".to_owned())));
+        shared.embeddings = false;
+        let record = read(&brain, &shared).0.remove(0);
+        assert_eq!(record.embeddings, []);
+        assert_eq!(*raw_of(&record).unwrap().cell("embedding"), Value::Null);
+    }
+
+    #[test]
+    fn bytes_that_are_no_vector_stay_in_the_row() {
+        let sql = format!(
+            "{} INSERT INTO memories (id, key, content, embedding, created_at, updated_at) VALUES
+             (1, 'a', 'x', x'000000', '2026-01-15T10:30:00Z', '2026-01-15T10:30:00Z'),
+             (2, 'b', 'x', x'', '2026-01-15T10:30:00Z', '2026-01-15T10:30:00Z'),
+             (3, 'c', 'x', x'0000003f', '2026-01-15T10:30:00Z', '2026-01-15T10:30:00Z'),
+             (4, 'd', 'x', x'0000003f0000807f', '2026-01-15T10:30:00Z', '2026-01-15T10:30:00Z'),
+             (5, 'e', 'x', 'text', '2026-01-15T10:30:00Z', '2026-01-15T10:30:00Z'),
+             (6, 'f', 'x', NULL, '2026-01-15T10:30:00Z', '2026-01-15T10:30:00Z');",
+            shape("G")
+        );
+        let (records, warnings) = read(&brain(&sql).unwrap(), &shared("default"));
+        assert!(records.iter().all(|record| record.embeddings.is_empty()));
+        assert_eq!(warnings[0].code, "vectors_malformed");
+        assert!(warnings[0].message.starts_with("5 "), "{warnings:?}");
+    }
+
+    #[test]
+    fn every_vector_comes_back_to_the_bit() {
+        let numbers = [0.0_f32, -0.0, 1e-45, f32::MIN_POSITIVE, f32::MAX, -0.1, 16_777_217.0];
+        let hex: String =
+            numbers.iter().flat_map(|it| it.to_le_bytes()).map(|it| format!("{it:02x}")).collect();
+        let sql = format!(
+            "CREATE TABLE memories (key TEXT, embedding BLOB, created_at TEXT);
+             INSERT INTO memories VALUES ('a', x'{hex}', '2026-01-15T10:30:00Z');"
+        );
+        assert_eq!(records(&sql)[0].embeddings[0].vector.len(), 7);
+    }
+
+    #[test]
+    fn a_content_that_is_none_is_told_by_the_key() {
+        let sql = "CREATE TABLE memories (key TEXT, content, created_at TEXT DEFAULT 1768473000);
+            INSERT INTO memories (key, content) VALUES ('a', ''), ('b', NULL), ('', ''), ('d', 7),
+            ('e', CAST(x'61ff' AS TEXT)), ('f', x'6162'), ('g', ' ');";
+        let contents: Vec<_> = records(sql).into_iter().map(|record| record.content).collect();
+        assert_eq!(contents, ["a", "b", "row 3", "7", "a\u{fffd}", "ab", " "]);
+    }
+
+    #[test]
+    fn a_content_that_was_edited_counts_before_the_row() {
+        let sql = "CREATE TABLE memories (key TEXT, content, created_at TEXT DEFAULT 1768473000);
+            INSERT INTO memories (key, content) VALUES ('a', '');";
+        let mut record = records(sql).remove(0);
+        assert_eq!(*raw_of(&record).unwrap().cell("content"), Value::Text(String::new()));
+        record.content = "new".to_owned();
+        assert_eq!(*raw_of(&record).unwrap().cell("content"), Value::Text("new".to_owned()));
+    }
+
+    #[test]
+    fn a_row_that_is_too_long_travels_in_part_and_says_so() {
+        let sql = "CREATE TABLE memories (key TEXT, content TEXT, created_at TEXT, x);
+            INSERT INTO memories VALUES
+            ('a', printf('%.*c', 70000000, 'x'), '2026-01-15T10:30:00Z', 1),
+            ('b', printf('%.*c', 45000000, 'y'), '2026-01-15T10:30:00Z', zeroblob(20000000)),
+            ('c', 'z', '2026-01-15T10:30:00Z', zeroblob(20000000));";
+        let brain = brain(sql).unwrap();
+        let shared = shared("default");
+        let mut reader = RowReader::new(&brain, &shared, HashSet::new()).unwrap();
+        let mut found = Vec::new();
+        brain
+            .each_row::<DatabaseError>("default", false, &mut |row| {
+                let record = reader.record(&brain.columns, &row);
+                let raw = raw_of(&record).unwrap();
+                let length = serde_json::to_vec(&record).unwrap().len();
+                assert!(length < 64 << 20, "{length}");
+                found.push((record.content.len(), raw.cut));
+                Ok(())
+            })
+            .unwrap();
+        let cut = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        assert_eq!(found[0], (1, cut(&["content"])));
+        assert_eq!(found[1], (40 << 20, cut(&["content", "x"])));
+        assert_eq!(found[2], (1, cut(&["x"])));
+        assert_eq!(reader.warnings()[0].code, "rows_cut");
+    }
+
+    #[test]
+    fn long_labels_do_not_multiply() {
+        let sql = "CREATE TABLE memories (key TEXT, category TEXT, session_id TEXT, created_at);
+            INSERT INTO memories VALUES (printf('%.*c', 2000000, 'k'), printf('%.*c', 2000000, 'c'),
+            printf('%.*c', 2000000, 's'), 1768473000);";
+        let record = records(sql).remove(0);
+        assert!(serde_json::to_vec(&record).unwrap().len() < 7_000_000);
+    }
+
+    #[test]
+    fn keys_of_somebodys_own_rows_are_read() {
+        let read = |key| private_key(key).map(|it| (it.principal.to_owned(), it.key.to_owned()));
+        let pair = |principal: &str, key: &str| Some((principal.to_owned(), key.to_owned()));
+        assert_eq!(
+            read("p|12:principal-427:default-|secret_pref"),
+            pair("principal-42", "secret_pref")
+        );
+        assert_eq!(read("p|3:a:b3:opst0:|k:1"), pair("a:b", "k:1"));
+        for key in ["", "p|", "p|9:a", "p|1:é1:x-|k", "p|1:a1:b|k", "p|99999999999999999999:a"] {
+            assert_eq!(read(key), None, "{key}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_of_a_row_gives_none_back() {
+        let sql = "CREATE TABLE memories (key TEXT, created_at); INSERT INTO memories VALUES ('a', 1768473000);";
+        let record = records(sql).remove(0);
+        let with = |raw: &str| {
+            let raw = serde_json::from_str(raw).unwrap();
+            raw_of(&Record { raw_source_format: Some(raw), ..record.clone() })
+        };
+        assert!(with(r#"{"key":"a","rowid":null,"row":{"x":{"blob":"AA=="}}}"#).is_some());
+        for raw in [
+            r#"{"key":"a","category":"core"}"#,
+            r#"{"key":1,"row":{}}"#,
+            r#"{"key":"a","row":{"x":[1]}}"#,
+            r#"{"key":"a","row":{"x":1,"X":2}}"#,
+            r#"{"key":"a","row":{"x":{"blob":"*"}}}"#,
+        ] {
+            assert_eq!(with(raw), None, "{raw}");
+        }
+        let mut foreign = record.clone();
+        foreign.source.runtime = "openclaw".to_owned();
+        assert_eq!(raw_of(&foreign), None);
+    }
+
+    const COLUMNS: [&str; 20] = [
+        "id",
+        "key",
+        "content",
+        "category",
+        "embedding",
+        "created_at",
+        "updated_at",
+        "timestamp",
+        "session_id",
+        "namespace",
+        "importance",
+        "superseded_by",
+        "agent_id",
+        "kind",
+        "pinned",
+        "tenant_id",
+        "principal_id",
+        "mood",
+        "odd \"name\"",
+        "é",
+    ];
+
+    fn cell() -> impl Strategy<Value = Sql> {
+        prop_oneof![
+            Just(Sql::Null),
+            any::<i64>().prop_map(Sql::Integer),
+            any::<f64>().prop_filter("SQLite has none", |it| !it.is_nan()).prop_map(Sql::Real),
+            "\\PC{0,12}|core|daily|p\\|1:a1:b-\\|k|a|b".prop_map(Sql::Text),
+            proptest::collection::vec(any::<u8>(), 0..16).prop_map(Sql::Blob),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn a_table_of_any_columns_gives_a_record_for_every_row(
+            columns in proptest::sample::subsequence(COLUMNS.to_vec(), 1..=20).prop_shuffle(),
+            cells in proptest::collection::vec(proptest::collection::vec(cell(), 20), 0..6),
+            has_agents: bool,
+        ) {
+            let home = tempfile::TempDir::new().unwrap();
+            let path = home.path().join("brain.db");
+            let connection = rusqlite::Connection::open(&path).unwrap();
+            let names: Vec<_> =
+                columns.iter().map(|it| format!("\"{}\"", it.replace('"', "\"\""))).collect();
+            connection.execute(&format!("CREATE TABLE memories ({})", names.join(",")), []).unwrap();
+            if has_agents {
+                connection.execute_batch("CREATE TABLE agents (id TEXT, alias TEXT);
+                    INSERT INTO agents VALUES ('a', 'default');").unwrap();
+            }
+            let places = vec!["?"; columns.len()].join(",");
+            for row in &cells {
+                let row = rusqlite::params_from_iter(&row[..columns.len()]);
+                connection.execute(&format!("INSERT INTO memories VALUES ({places})"), row).unwrap();
+            }
+            drop(connection);
+            let machine = crate::database::tests::machine(home.path());
+            let brain = Brain::open(&machine, &path).unwrap().unwrap();
+            let (records, _) = read(&brain, &shared("default"));
+            prop_assert_eq!(records.len(), cells.len());
+            let ids: HashSet<_> = records.iter().map(|record| record.id).collect();
+            prop_assert_eq!(ids.len(), records.len());
+        }
+    }
+}

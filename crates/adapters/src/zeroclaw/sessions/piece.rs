@@ -1,0 +1,119 @@
+//! What was said, in records of some kilobytes that are filled in order, so that a conversation
+//! that goes on changes its last record only.
+
+use anemone_format::{ExtractionMethod, MemoryType, Moment, Opaque, Record, Source};
+use serde::Serialize;
+
+use super::super::rows::Shared;
+use super::super::{NAMESPACES, RUNTIME};
+
+/// A record is full with this much text.
+const RECORD_BYTES: usize = 8 << 10;
+
+/// A conversation that is being read.
+pub(super) struct Conversation {
+    /// The runtime's name for it; entries of the same conversation have it too.
+    pub(super) key: String,
+    /// What its user calls it.
+    pub(super) name: Option<String>,
+    /// The transcript, such as `sessions/<key>.jsonl`, wherever it lies.
+    pub(super) origin_file: String,
+    /// When it was opened, for messages that have no time.
+    pub(super) opened_at: Option<Moment>,
+    index: u64,
+    content: String,
+    first_at: Option<Moment>,
+    last_at: Option<Moment>,
+}
+
+impl Conversation {
+    pub(super) fn new(
+        key: &str,
+        origin_file: String,
+        name: Option<String>,
+        opened_at: Option<Moment>,
+    ) -> Self {
+        Self {
+            key: key.to_owned(),
+            name,
+            origin_file,
+            opened_at,
+            index: 0,
+            content: String::new(),
+            first_at: None,
+            last_at: None,
+        }
+    }
+
+    /// Adds what somebody said; returns the record that is full because of it.
+    pub(super) fn say(
+        &mut self,
+        text: &str,
+        at: Option<Moment>,
+        shared: &Shared<'_>,
+    ) -> Option<Record> {
+        let full = !self.content.is_empty() && self.content.len() + text.len() + 2 > RECORD_BYTES;
+        let done = if full { self.flush(shared) } else { None };
+        if !self.content.is_empty() {
+            self.content.push_str("\n\n");
+        }
+        self.content.push_str(text);
+        if self.first_at.is_none() {
+            self.first_at.clone_from(&at);
+        }
+        if at.is_some() {
+            self.last_at = at;
+        }
+        done
+    }
+
+    /// Goes on behind records that another place gave.
+    pub(super) fn go_on_at(&mut self, index: u64) {
+        self.index = index;
+    }
+
+    /// Returns how many records it gave.
+    pub(super) fn records(&self) -> u64 {
+        self.index
+    }
+
+    /// Returns the record that is being filled.
+    pub(super) fn flush(&mut self, shared: &Shared<'_>) -> Option<Record> {
+        #[derive(Serialize)]
+        struct RawPiece<'a> {
+            session_key: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            name: Option<&'a str>,
+            piece: u64,
+        }
+        if self.content.is_empty() {
+            return None;
+        }
+        let content = std::mem::take(&mut self.content);
+        let (first_at, last_at) = (self.first_at.take(), self.last_at.take());
+        let id = NAMESPACES.record(&self.origin_file, self.index);
+        let opened_at = self.opened_at.as_ref().unwrap_or(&shared.fallback);
+        let created_at = first_at.clone().unwrap_or_else(|| opened_at.clone());
+        let mut record = Record::new(id, shared.agent_id, RUNTIME, created_at, &content);
+        record.memory_type = MemoryType::Episodic;
+        record.namespace = "session".to_owned();
+        record.category = Some("session".to_owned());
+        record.tags = vec!["session".to_owned(), RUNTIME.to_owned()];
+        record.temporal.observed_at = first_at;
+        record.temporal.updated_at = last_at;
+        record.source = Source {
+            runtime_version: shared.runtime_version.map(str::to_owned),
+            origin: Some("session".to_owned()),
+            origin_file: Some(self.origin_file.clone()),
+            extraction_method: Some(ExtractionMethod::AgentWritten),
+            session_id: Some(self.key.clone()),
+            identity_version: shared.identity_version,
+            ..Source::new(RUNTIME)
+        };
+        let raw =
+            RawPiece { session_key: &self.key, name: self.name.as_deref(), piece: self.index };
+        record.raw_source_format = Some(Opaque::new(&raw).expect("a struct is a JSON object"));
+        self.index += 1;
+        Some(record)
+    }
+}

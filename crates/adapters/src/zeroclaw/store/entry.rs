@@ -1,0 +1,319 @@
+//! A record as a row of the database.
+
+use std::collections::HashMap;
+
+use anemone_format::{MemoryType, Moment, Record, RecordId, Status};
+use jiff::Timestamp;
+use jiff::tz::Offset;
+
+use super::super::rows::{RawRow, raw_of};
+use super::keys;
+use super::target::plain_id;
+use crate::database::Value;
+
+/// A row to be, with a cell for every column of the table; `None` where it does not speak of one.
+pub(super) struct Entry {
+    /// The key that it has, or would have if it were alone.
+    pub(super) key: String,
+    /// Whether the record was such a row before.
+    pub(super) is_own: bool,
+    pub(super) rowid: Option<i64>,
+    pub(super) cells: Vec<Option<Value>>,
+    /// Whether it had a vector that cannot be kept.
+    pub(super) lost_vector: bool,
+    /// Whether a part of it did not travel.
+    pub(super) is_cut: bool,
+    /// Columns that it had and the table does not have.
+    pub(super) homeless: Vec<String>,
+}
+
+/// What all rows of one merge have in common.
+pub(super) struct Shared {
+    /// The columns of the rows.
+    pub(super) columns: Vec<String>,
+    /// Whether vectors that the runtime itself made can be kept.
+    pub(super) keeps_vectors: bool,
+    /// What makes the vectors of the database: a name as in records, and how long they are.
+    pub(super) model: Option<(String, u64)>,
+    /// What replaces a record.
+    pub(super) superseded: HashMap<RecordId, RecordId>,
+    /// Whether records that this runtime read out of files stay there.
+    pub(super) in_files: bool,
+}
+
+/// Why a record becomes no row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum NoRow {
+    /// Only its tombstone is left.
+    Deleted,
+    /// Its text is blank.
+    Blank,
+    /// It is a part of a file, which comes back as a file.
+    InFile,
+}
+
+impl Shared {
+    /// Finds a column.
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
+    }
+
+    /// Makes a row of a record; `changed` when somebody knows that its text is not what it was.
+    pub(super) fn entry(&self, record: &Record, changed: bool) -> Result<Entry, NoRow> {
+        if *record.status.effective() == Status::Deleted {
+            return Err(NoRow::Deleted);
+        }
+        if let Some(raw) = raw_of(record) {
+            return Ok(self.own(record, raw, changed));
+        }
+        let from_file =
+            record.source.runtime == super::super::RUNTIME && record.source.origin_file.is_some();
+        if from_file && self.in_files {
+            return Err(NoRow::InFile);
+        }
+        let content = without_blank_lines(&record.content);
+        if content.is_empty() {
+            return Err(NoRow::Blank);
+        }
+        Ok(self.foreign(record, content))
+    }
+
+    /// Takes a row back as it was.
+    fn own(&self, record: &Record, raw: RawRow, changed: bool) -> Entry {
+        let key = match raw.cell("key") {
+            Value::Text(key) => key.clone(),
+            _ => raw.key.clone(),
+        };
+        let updated_at = record.temporal.updated_at.as_ref();
+        let was = raw.cell("updated_at").as_text().and_then(|text| text.parse::<Moment>().ok());
+        let is_later = match (updated_at, &was) {
+            (Some(now), Some(was)) => now.instant() > was.instant(),
+            _ => false,
+        };
+        let mut entry = Entry {
+            key,
+            is_own: true,
+            is_cut: !raw.cut.is_empty(),
+            rowid: raw.rowid,
+            cells: vec![None; self.columns.len()],
+            lost_vector: false,
+            homeless: Vec::new(),
+        };
+        for (name, value) in raw.cells {
+            match self.position(&name) {
+                Some(at) => entry.cells[at] = Some(value),
+                // Whose it is, is the database's to say.
+                None if name.eq_ignore_ascii_case("agent_id") => {}
+                None => entry.homeless.push(name),
+            }
+        }
+        if let Some(at) = self.position("embedding") {
+            let has_vector =
+                matches!(&entry.cells[at], Some(Value::Blob(bytes)) if !bytes.is_empty());
+            if changed || is_later || !self.keeps_vectors {
+                entry.lost_vector = has_vector;
+                entry.cells[at] = Some(Value::Null);
+            }
+        }
+        if changed || is_later {
+            let at = updated_at.unwrap_or(&record.temporal.created_at);
+            entry.set(self, "updated_at", Value::Text(stamp(at.instant())));
+        }
+        if changed {
+            let was = entry.cell(self, "superseded_by").is_some_and(|it| *it != Value::Null);
+            match record.status.effective() {
+                // What it names may be a key, or nobody here.
+                Status::Superseded if was && !self.superseded.contains_key(&record.id) => {}
+                Status::Superseded | Status::Active => {
+                    entry.set(self, "superseded_by", self.superseded_by(record));
+                }
+                // The row has no word for these.
+                _ => {}
+            }
+        }
+        if let Some(id) = entry.cell(self, "id").map(plain_id) {
+            entry.set(self, "id", id);
+        }
+        // The table refuses what the source's table may not have refused.
+        let created_at = &record.temporal.created_at;
+        entry.fill(self, "id", &|| Value::Text(record.id.to_string()));
+        entry.fill(self, "content", &|| Value::Text(String::new()));
+        entry.fill(self, "category", &|| Value::Text("core".to_owned()));
+        entry.fill(self, "created_at", &|| Value::Text(stamp(created_at.instant())));
+        let updated_at = updated_at.unwrap_or(created_at);
+        entry.fill(self, "updated_at", &|| Value::Text(stamp(updated_at.instant())));
+        entry.fill_null(self, "pinned", &Value::Integer(0));
+        entry
+    }
+
+    /// Makes a row of what another runtime remembers.
+    fn foreign(&self, record: &Record, content: &str) -> Entry {
+        let mut entry = Entry {
+            key: keys::natural(record, content),
+            is_own: false,
+            is_cut: false,
+            rowid: None,
+            cells: vec![None; self.columns.len()],
+            lost_vector: false,
+            homeless: Vec::new(),
+        };
+        let created_at = record.temporal.created_at.instant();
+        let updated_at = record
+            .temporal
+            .updated_at
+            .as_ref()
+            .map_or(created_at, |at| at.instant().max(created_at));
+        let text = |text: &str| Value::Text(text.to_owned());
+        entry.set(self, "id", Value::Text(record.id.to_string()));
+        entry.set(self, "content", text(content));
+        entry.set(self, "category", text(category(&record.namespace)));
+        entry.set(self, "created_at", Value::Text(stamp(created_at)));
+        entry.set(self, "updated_at", Value::Text(stamp(updated_at)));
+        if self.position("created_at").is_none() {
+            entry.set(self, "timestamp", Value::Text(stamp(created_at)));
+        }
+        let session = record.source.session_id.as_deref();
+        entry.set(self, "session_id", session.map_or(Value::Null, text));
+        if let Some(confidence) = record.confidence.filter(|it| it.is_finite()) {
+            entry.set(self, "importance", Value::Real(confidence));
+        }
+        entry.set(self, "superseded_by", self.superseded_by(record));
+        if let Some(kind) = kind(record) {
+            entry.set(self, "kind", text(kind));
+        }
+        let vector = self.model.as_ref().and_then(|(model, length)| {
+            let fits = |it: &&anemone_format::Embedding| {
+                it.model == *model && it.dimensions == *length && it.vector.len() as u64 == *length
+            };
+            record.embeddings.iter().find(fits)
+        });
+        entry.lost_vector = vector.is_none() && !record.embeddings.is_empty();
+        let bytes = |numbers: &[f32]| numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
+        let vector = vector.map_or(Value::Null, |it| Value::Blob(bytes(&it.vector)));
+        entry.set(self, "embedding", vector);
+        entry
+    }
+
+    /// Returns what stands for the record that replaces another one. A row is hidden by anything
+    /// that is not null, also where nobody knows what replaces it.
+    fn superseded_by(&self, record: &Record) -> Value {
+        if *record.status.effective() != Status::Superseded {
+            return Value::Null;
+        }
+        match self.superseded.get(&record.id) {
+            Some(newer) => Value::Text(newer.to_string()),
+            None => Value::Text(String::new()),
+        }
+    }
+}
+
+impl Entry {
+    /// Returns a cell.
+    pub(super) fn cell(&self, shared: &Shared, name: &str) -> Option<&Value> {
+        self.cells.get(shared.position(name)?)?.as_ref()
+    }
+
+    /// Sets a cell, if the table has the column.
+    pub(super) fn set(&mut self, shared: &Shared, name: &str, value: Value) {
+        if let Some(at) = shared.position(name) {
+            self.cells[at] = Some(value);
+        }
+    }
+
+    /// Does not speak of a column.
+    pub(super) fn leave(&mut self, shared: &Shared, name: &str) {
+        if let Some(at) = shared.position(name) {
+            self.cells[at] = None;
+        }
+    }
+
+    fn fill(&mut self, shared: &Shared, name: &str, value: &dyn Fn() -> Value) {
+        if let Some(at) = shared.position(name)
+            && matches!(self.cells[at], None | Some(Value::Null))
+        {
+            self.cells[at] = Some(value());
+        }
+    }
+
+    fn fill_null(&mut self, shared: &Shared, name: &str, value: &Value) {
+        if let Some(at) = shared.position(name)
+            && matches!(self.cells[at], Some(Value::Null))
+        {
+            self.cells[at] = Some(value.clone());
+        }
+    }
+}
+
+/// Notes what a record says about what replaces what.
+pub(super) fn note_superseded(record: &Record, superseded: &mut HashMap<RecordId, RecordId>) {
+    if let Some(older) = record.supersedes {
+        superseded.entry(older).or_insert(record.id);
+    }
+    for relation in &record.related_records {
+        match &*relation.relation {
+            "superseded_by" | "replaced_by" => {
+                superseded.insert(record.id, relation.id);
+            }
+            "supersedes" | "replaces" => {
+                superseded.entry(relation.id).or_insert(record.id);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Writes a time as the runtime does.
+pub(super) fn stamp(at: Timestamp) -> String {
+    let at = Offset::UTC.to_datetime(at);
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:09}+00:00",
+        at.year(),
+        at.month(),
+        at.day(),
+        at.hour(),
+        at.minute(),
+        at.second(),
+        at.subsec_nanosecond()
+    )
+}
+
+/// Returns the category of a shelf.
+fn category(namespace: &str) -> &str {
+    match namespace {
+        "" | "curated" | "facts" | "core" | "default" => "core",
+        "session" | "conversation" => "conversation",
+        other => other,
+    }
+}
+
+/// Returns the kind of a memory, as the runtime writes it.
+fn kind(record: &Record) -> Option<&'static str> {
+    let semantic = match record.category.as_deref() {
+        Some("preference") => r#"{"semantic":"preference"}"#,
+        Some("decision") => r#"{"semantic":"decision"}"#,
+        Some("entity") => r#"{"semantic":"entity"}"#,
+        _ => r#"{"semantic":"fact"}"#,
+    };
+    match record.memory_type.effective() {
+        MemoryType::Procedural => Some(r#""procedural""#),
+        MemoryType::Episodic => Some(r#""episodic""#),
+        MemoryType::Preference => Some(r#"{"semantic":"preference"}"#),
+        MemoryType::Semantic => Some(semantic),
+        _ => None,
+    }
+}
+
+/// Takes blank lines off both ends.
+fn without_blank_lines(mut text: &str) -> &str {
+    while let Some((line, rest)) = text.split_once('\n')
+        && line.trim().is_empty()
+    {
+        text = rest;
+    }
+    while let Some((rest, line)) = text.rsplit_once('\n')
+        && line.trim().is_empty()
+    {
+        text = rest.strip_suffix('\r').unwrap_or(rest);
+    }
+    if text.trim().is_empty() { "" } else { text }
+}

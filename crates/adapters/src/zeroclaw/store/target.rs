@@ -1,0 +1,204 @@
+//! The database that memories go into, as far as a plan has to know it.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::io;
+use std::path::Path;
+
+use fs_err as fs;
+use sha2::{Digest as _, Sha256};
+
+use super::super::brain::{AgentRow, Brain, position_of};
+use crate::adapter::Machine;
+use crate::database::{DatabaseError, Value, digest};
+use crate::ids::short_digest;
+use crate::plan::PlanError;
+
+/// The column that says whose a row is.
+pub(super) const AGENT_ID: &str = "agent_id";
+
+/// What lies at the place of a database.
+pub(super) enum Present {
+    /// Nothing.
+    Nothing,
+    /// A database without memories.
+    NoTable,
+    /// A database.
+    Table(Box<Target>),
+}
+
+/// A database that memories are merged into. Of the rows there are digests, because there may be
+/// more of them than memory.
+pub(super) struct Target {
+    pub(super) columns: Vec<String>,
+    pub(super) agents: Vec<AgentRow>,
+    pub(super) meta: Vec<(String, String)>,
+    /// Rows of the agent, by their keys.
+    pub(super) rows: HashMap<Box<str>, Known>,
+    /// Rows of all agents, by a digest of their ids; with the key where it is a row of the agent.
+    pub(super) ids: HashMap<IdDigest, Option<Box<str>>>,
+    /// The numbers of all rows.
+    pub(super) rowids: HashSet<i64>,
+    /// How many rows there are, whoever they belong to.
+    pub(super) count: u64,
+}
+
+/// A part of the digest of an id.
+pub(super) type IdDigest = [u8; 16];
+
+/// What is known of a row.
+pub(super) struct Known {
+    /// Its id.
+    id: Option<IdDigest>,
+    /// Digest of its content.
+    pub(super) content: [u8; 32],
+    /// Digest of all of it, and a short one of every cell; only where rows may be replaced.
+    pub(super) whole: Option<([u8; 32], Box<[u64]>)>,
+}
+
+/// Returns what ids are told apart by; none where there is no id. The column makes a text of a
+/// number, and so does this.
+pub(super) fn id_digest(id: &Value) -> Option<IdDigest> {
+    let mut hasher = Sha256::new();
+    match plain_id(id) {
+        Value::Text(text) => hasher.update(text),
+        // No text that is one has these bytes.
+        Value::OddText(bytes) => hasher.update(bytes),
+        Value::Blob(bytes) => {
+            hasher.update([0xff]);
+            hasher.update(bytes);
+        }
+        Value::Null | Value::Integer(_) | Value::Real(_) | Value::TooLong(_) => return None,
+    }
+    let digest: [u8; 32] = hasher.finalize().into();
+    let [short @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] = digest;
+    Some(short)
+}
+
+/// Returns an id as a column of texts keeps it.
+pub(super) fn plain_id(id: &Value) -> Value {
+    match id {
+        Value::Integer(number) => Value::Text(number.to_string()),
+        Value::Real(number) => Value::Text(format!("{number:?}")),
+        other => other.clone(),
+    }
+}
+
+/// Returns what cells are told apart by.
+pub(super) fn cell_digest(cell: &Value) -> u64 {
+    short_digest(&digest(std::slice::from_ref(cell)))
+}
+
+/// Returns what contents are told apart by.
+pub(super) fn content_digest(cell: &Value) -> [u8; 32] {
+    digest(std::slice::from_ref(cell))
+}
+
+impl Present {
+    /// Reads what lies at a path; `whole` when rows may be replaced.
+    pub(super) fn read(
+        machine: &Machine,
+        path: &Path,
+        alias: &str,
+        whole: bool,
+    ) -> Result<Self, PlanError> {
+        let failed = |detail: String| PlanError::Database { path: path.to_owned(), detail };
+        match fs::symlink_metadata(path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return match leftover(path) {
+                    // A log would be played back into the new database.
+                    Some(name) => Err(failed(format!("it is not there, but its {name} is"))),
+                    None => Ok(Self::Nothing),
+                };
+            }
+            Err(error) => return Err(failed(error.to_string())),
+        }
+        let brain = Brain::open(machine, path).map_err(|error| failed(error.to_string()))?;
+        let Some(brain) = brain else { return Ok(Self::NoTable) };
+        let target = Target::read(&brain, alias, whole);
+        Ok(Self::Table(Box::new(target.map_err(|error| failed(error.to_string()))?)))
+    }
+}
+
+/// Finds what a database that is gone has left behind.
+pub(super) fn leftover(path: &Path) -> Option<String> {
+    ["-wal", "-journal"].into_iter().find_map(|suffix| {
+        let mut name = path.file_name()?.to_owned();
+        name.push(suffix);
+        fs::symlink_metadata(path.with_file_name(&name)).is_ok().then(|| suffix.to_owned())
+    })
+}
+
+impl Target {
+    /// Makes one that has nothing.
+    pub(super) fn empty() -> Self {
+        Self {
+            columns: Vec::new(),
+            agents: Vec::new(),
+            meta: Vec::new(),
+            rows: HashMap::new(),
+            ids: HashMap::new(),
+            rowids: HashSet::new(),
+            count: 0,
+        }
+    }
+
+    /// Returns the keys of the agent's rows by their contents, each list in order.
+    pub(super) fn by_content(&self) -> HashMap<[u8; 32], VecDeque<&str>> {
+        let mut found: HashMap<[u8; 32], VecDeque<&str>> = HashMap::new();
+        for (key, known) in &self.rows {
+            found.entry(known.content).or_default().push_back(key);
+        }
+        found.values_mut().for_each(|keys| keys.make_contiguous().sort_unstable());
+        found
+    }
+
+    fn read(brain: &Brain, alias: &str, whole: bool) -> Result<Self, DatabaseError> {
+        let columns = brain.columns.clone();
+        let at = |name: &str| position_of(&columns, name);
+        let owners = brain.owners();
+        let has_agents = at(AGENT_ID).is_some();
+        let few = ["id", "key", "content", AGENT_ID];
+        let all: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let places = match whole {
+            true => few.map(at),
+            false => [Some(0), Some(1), Some(2), Some(3)],
+        };
+        let id_at = at("id");
+        let (mut rows, mut ids, mut count) = (HashMap::new(), HashMap::new(), 0);
+        let mut rowids = HashSet::new();
+        let selected: &[&str] = if whole { &all } else { &few };
+        brain.scan(selected, &mut |rowid, _, cells| {
+            count += 1;
+            rowids.insert(rowid);
+            let [id, key, content, agent] = places
+                .map(|place| place.and_then(|place| cells.get(place)).unwrap_or(&Value::Null));
+            let is_own = !has_agents || owners.has(alias, agent);
+            let is_named = !has_agents || owners.named(agent).is_some();
+            let key = key.as_text().filter(|_| is_own);
+            let id = id_digest(id);
+            if let Some(id) = id {
+                ids.insert(id, None);
+            }
+            if let Some(key) = key {
+                let content = content_digest(content);
+                let short = |(at, cell): (usize, &Value)| match Some(at) == id_at {
+                    true => cell_digest(&plain_id(cell)),
+                    false => cell_digest(cell),
+                };
+                let whole =
+                    whole.then(|| (digest(&cells), cells.iter().enumerate().map(short).collect()));
+                // One that names its agent counts before one that names nobody.
+                if is_named || !rows.contains_key(key) {
+                    ids.extend(id.map(|id| (id, Some(Box::from(key)))));
+                    let known = Known { id, content, whole };
+                    let before = rows.insert(Box::from(key), known);
+                    ids.extend(before.and_then(|it: Known| it.id).map(|id| (id, None)));
+                }
+            }
+            Ok::<(), DatabaseError>(())
+        })?;
+        let (agents, meta) = (brain.agents.clone(), brain.meta.clone());
+        Ok(Self { columns, agents, meta, rows, ids, rowids, count })
+    }
+}
