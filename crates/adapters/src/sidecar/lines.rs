@@ -1,0 +1,114 @@
+//! JSON that somebody may have written: bounded before it is parsed.
+
+use std::io::{self, BufRead as _, BufReader, Read};
+
+use serde::de::DeserializeOwned;
+
+/// Bytes of a document, and of a line, at most: as in archives.
+pub(super) const MAX_BYTES: u64 = 64 << 20;
+/// Values in a document or a line, at most: one takes many times the two bytes of its text.
+const MAX_VALUES: usize = 4_000_000;
+
+/// Why the folder cannot be read.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// What was read is not what it should be.
+    Broken(String),
+    /// It could not be read.
+    Io(io::Error),
+    /// There is no place for temporary files.
+    Scratch(io::Error),
+    /// The memories that the runtime has now were not read.
+    Unread,
+}
+
+/// Reads a whole document.
+pub(super) fn document<T: DeserializeOwned>(
+    name: &str,
+    reader: &mut dyn Read,
+) -> Result<T, Trouble> {
+    let mut bytes = Vec::new();
+    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(Trouble::Io)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Trouble::Broken(format!("{name} is larger than {MAX_BYTES} bytes")));
+    }
+    parse(name, &bytes)
+}
+
+/// Hands out the values of a file of lines. Blank lines are none.
+pub(super) fn each_line<T: DeserializeOwned>(
+    name: &str,
+    reader: &mut dyn Read,
+    take: &mut dyn FnMut(T) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    let mut reader = BufReader::with_capacity(256 << 10, reader);
+    let mut line = Vec::new();
+    let mut number = 0_u64;
+    loop {
+        line.clear();
+        let read = (&mut reader).take(MAX_BYTES + 1).read_until(b'\n', &mut line);
+        if read.map_err(Trouble::Io)? == 0 {
+            return Ok(());
+        }
+        number += 1;
+        let broken = |what: &str| Trouble::Broken(format!("line {number} of {name} {what}"));
+        if line.len() as u64 > MAX_BYTES {
+            return Err(broken("is too long"));
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        take(parse(name, &line).map_err(|_| broken("is not what it should be"))?)?;
+    }
+}
+
+fn parse<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, Trouble> {
+    let broken = |what: &str| Trouble::Broken(format!("{name} {what}"));
+    if values(bytes) > MAX_VALUES {
+        return Err(broken("has too many values"));
+    }
+    serde_json::from_slice(bytes).map_err(|_| broken("is not what it should be"))
+}
+
+/// Counts the values in a JSON text, about.
+fn values(bytes: &[u8]) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while let Some(found) = memchr::memchr3(b',', b'[', b'"', &bytes[at..]) {
+        at += found + 1;
+        if bytes[at - 1] != b'"' {
+            count += 1;
+            continue;
+        }
+        while let Some(end) = memchr::memchr2(b'"', b'\\', &bytes[at..]) {
+            at += end + 1;
+            if bytes[at - 1] == b'"' {
+                break;
+            }
+            at = (at + 1).min(bytes.len());
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_texts_do_not_count() {
+        assert_eq!(values(br#"{"a":"1,2,[","b":[1,2,"\",,"]}"#), 4);
+        assert_eq!(values(br#""open\"#), 0);
+    }
+
+    #[test]
+    fn a_line_that_is_none_is_named_by_its_number() {
+        let mut seen = Vec::new();
+        let result = each_line("x.jsonl", &mut &b"1\n\n2\nthree\n"[..], &mut |value: u64| {
+            seen.push(value);
+            Ok(())
+        });
+        let Err(Trouble::Broken(message)) = result else { panic!("{result:?}") };
+        assert_eq!(message, "line 4 of x.jsonl is not what it should be");
+        assert_eq!(seen, [1, 2]);
+    }
+}
