@@ -6,13 +6,10 @@ mod config;
 mod credentials;
 mod discover;
 mod facts;
-mod identity;
 mod index;
 mod install;
 mod layout;
 mod memory;
-mod principals;
-mod prose;
 mod read;
 mod sessions;
 mod write;
@@ -28,6 +25,8 @@ use crate::check::Check;
 use crate::ids::Namespaces;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::source::SnapshotSource;
+
+pub(crate) use self::write::home;
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "openclaw";
@@ -50,8 +49,8 @@ impl Adapter for OpenClaw {
         discover::discover(machine)
     }
 
-    fn locate(&self, machine: &Machine, workspace: &Path) -> FoundAgent {
-        discover::locate(machine, workspace)
+    fn locate(&self, machine: &Machine, folder: &Path, _: Option<&str>) -> FoundAgent {
+        discover::locate(machine, folder)
     }
 
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {

@@ -2,74 +2,38 @@
 
 use std::convert::Infallible;
 use std::iter;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::Path;
 
-use anemone_format::{DEFAULT_ARTIFACT_THRESHOLD_BYTES, Moment};
-use jiff::Timestamp;
+use anemone_format::DEFAULT_ARTIFACT_THRESHOLD_BYTES;
 
 use super::config::Config;
-use super::discover::{GEN_9, config_in_use, discover, same_place, schema_version};
+use super::discover::{GEN_9, config_in_use, discover, schema_version};
 use super::facts::each_fact;
 use super::layout::{FACTS, MEMORY, MemoryKind, Place, place_of};
 use crate::adapter::{FoundAgent, Machine, Oddity, SecretFinding};
-use crate::check::Severity::{Error, Info, Warning};
+use crate::check::Severity::{Info, Warning};
 use crate::check::{
-    Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, a_few, is_writable,
-    noted_agent_id, survey,
+    Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, begin, is_inside,
+    noted_agent_id,
 };
 use crate::database::Database;
 use crate::paths::lossy;
-use crate::walk::{Found, IgnoreFileError};
-use crate::{secrets, times};
+use crate::persona::PersonaPlace;
+use crate::places::{same_place, written_at};
+use crate::secrets;
+use crate::walk::Found;
 
 /// Checks an agent; reads its workspace and writes nothing.
 pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
     let workspace = &agent.workspace;
-    let mut check = Check {
-        workspace: workspace.clone(),
-        exists: workspace.is_dir(),
-        writable: is_writable(workspace),
-        config: config_state(machine, agent),
-        ..Check::default()
-    };
-    let shown = workspace.display();
-    let mut survey = match survey(workspace, MEMORY, &surveyed) {
-        _ if !check.exists => {
-            check.note(
-                Error,
-                "workspace_not_found",
-                format!("there is no workspace at {shown}"),
-                "give the workspace with -w DIR; `anemone agents` lists what is on this machine",
-            );
-            Survey::default()
-        }
-        Ok(survey) => survey,
-        Err(error) if error.get_ref().is_some_and(|it| it.is::<IgnoreFileError>()) => {
-            check.note(
-                Error,
-                "alfignore",
-                format!("in the workspace {shown}, {error}"),
-                "make it a plain file that you may read",
-            );
-            Survey::default()
-        }
-        Err(error) => {
-            check.note(
-                Error,
-                "workspace_not_readable",
-                format!("the workspace {shown} cannot be read: {error}"),
-                "run it as the user that the agent belongs to",
-            );
-            Survey::default()
-        }
-    };
+    let (mut check, mut survey) = begin(workspace, MEMORY, &surveyed);
+    check.config = config_state(machine, agent);
     if check.is_ready() {
         survey.secrets.extend(secrets_in_facts(machine, workspace, &survey));
         check.resources = resources(workspace, &survey);
         check.index = index_state(machine, agent, &survey);
         note_resources(&mut check);
-        note_survey(&mut check, &survey);
+        check.note_survey(&survey);
         note_index(&mut check);
         check.secrets = survey.secrets;
         check.unreadable = survey.unreadable;
@@ -84,7 +48,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
 
 fn surveyed(found: &Found) -> Surveyed {
     match place_of(&found.path) {
-        Place::Memory(_) | Place::Persona(_) | Place::User | Place::OtherUser(_) => Surveyed::Text,
+        Place::Memory(_) | Place::Persona(_) => Surveyed::Text,
         Place::Artifact if found.size() > DEFAULT_ARTIFACT_THRESHOLD_BYTES => Surveyed::Named,
         Place::Facts | Place::Raw | Place::Artifact => Surveyed::Other,
     }
@@ -143,16 +107,6 @@ fn resources(workspace: &Path, survey: &Survey) -> Resources {
     }
 }
 
-/// Whether a link leads to a file in the workspace.
-fn is_inside(workspace: &Path, name: &str) -> bool {
-    let (Ok(root), Ok(file)) =
-        (fs_err::canonicalize(workspace), fs_err::canonicalize(workspace.join(name)))
-    else {
-        return false;
-    };
-    file.starts_with(root) && file.is_file()
-}
-
 fn daily_logs(survey: &Survey) -> DailyLogs {
     let logs = survey.files.iter().filter_map(|it| {
         let Place::Memory(MemoryKind::Daily(name)) = place_of(&it.path) else { return None };
@@ -175,7 +129,7 @@ fn project_files(survey: &Survey) -> u64 {
 
 /// Whether the runtime's index covers a file.
 fn is_indexed(found: &&Found) -> bool {
-    matches!(place_of(&found.path), Place::Memory(_) | Place::User)
+    matches!(place_of(&found.path), Place::Memory(_) | Place::Persona(PersonaPlace::User))
 }
 
 fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> IndexState {
@@ -203,44 +157,10 @@ fn holds_index(machine: &Machine, agent: &FoundAgent, database: &Path) -> bool {
     tables.map_or(true, |tables| tables.iter().any(|it| it.name == table))
 }
 
-/// When a database was last written; what is new stands beside it first.
-fn written_at(database: &Path) -> Option<Moment> {
-    let mut log = database.as_os_str().to_owned();
-    log.push("-wal");
-    let files = [database.to_owned(), PathBuf::from(log)];
-    let times = files.iter().filter_map(|path| fs_err::metadata(path).ok()?.modified().ok());
-    let newest: Option<SystemTime> = times.max();
-    newest.and_then(|it| Timestamp::try_from(it).ok()).and_then(times::moment)
-}
-
 fn note_resources(check: &mut Check) {
     let found = check.resources.clone();
-    if !check.writable {
-        let shown = check.workspace.display();
-        check.note(
-            Warning,
-            "workspace_not_writable",
-            format!("the workspace {shown} may not be written to"),
-            "an export only reads; an import into it needs the right to write",
-        );
-    }
-    let any = [found.soul_md, found.identity_md, found.agents_md, found.user_md, found.memory_md];
-    if !any.contains(&true) {
-        check.note(
-            Warning,
-            "workspace_empty",
-            "no file of an agent lies in the workspace",
-            "see whether this is the right folder; `anemone agents` lists what is on this machine",
-        );
-    }
-    if !found.soul_md {
-        check.note(
-            Warning,
-            "no_soul_md",
-            "there is no SOUL.md",
-            "the agent is exported without a persona; write a SOUL.md to give it one",
-        );
-    }
+    check.note_access();
+    check.note_persona();
     let logs = found.daily_logs.as_ref().map_or(0, |it| it.count);
     if !found.memory_md && logs == 0 {
         check.note(
@@ -257,58 +177,6 @@ fn note_resources(check: &mut Check) {
             "the folder memory holds no daily log",
             "daily logs are called YYYY-MM-DD.md; the agent writes them as it works",
         );
-    }
-}
-
-fn note_survey(check: &mut Check, survey: &Survey) {
-    let places: Vec<String> = survey
-        .secrets
-        .iter()
-        .map(|it| format!("{} line {} ({})", it.path, it.line, it.kind))
-        .collect();
-    let threshold = DEFAULT_ARTIFACT_THRESHOLD_BYTES;
-    let notes = [
-        (
-            &places,
-            (Error, "secrets_found"),
-            format!("{} that look like secrets", places.len()),
-            "take them out, or export with --redact-secrets or --allow-secrets",
-        ),
-        (
-            &survey.unreadable,
-            (Warning, "unreadable_files"),
-            "these cannot be read and would not travel".to_owned(),
-            "give yourself the right to read them, or name them in .alfignore",
-        ),
-        (
-            &survey.not_utf8,
-            (Warning, "not_utf8"),
-            "these are not UTF-8; they travel, but not as records".to_owned(),
-            "save them as UTF-8",
-        ),
-        (
-            &survey.special,
-            (Warning, "special_files"),
-            "sockets, pipes and devices do not travel".to_owned(),
-            "nothing, unless they should not be there",
-        ),
-        (
-            &survey.links_outside,
-            (Warning, "symlink_outside"),
-            "links that lead out of the workspace travel as links".to_owned(),
-            "copy what they lead to into the workspace, if it belongs to the agent",
-        ),
-        (
-            &survey.not_scanned,
-            (Info, "not_scanned"),
-            format!("larger than {threshold} bytes, so only named and not scanned for secrets"),
-            "export with --artifact-threshold, if they should travel",
-        ),
-    ];
-    for (paths, (severity, code), what, suggestion) in notes {
-        if !paths.is_empty() {
-            check.note(severity, code, format!("{what}: {}", a_few(paths)), suggestion);
-        }
     }
 }
 
@@ -369,10 +237,12 @@ fn note_oddity(oddity: &Oddity, check: &mut Check) {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::time::Duration;
+    use std::path::PathBuf;
+    use std::time::{Duration, SystemTime};
 
     use super::super::discover::locate;
     use super::*;
+    use crate::check::Severity::Error;
 
     struct Home(tempfile::TempDir, Machine);
 
@@ -529,7 +399,7 @@ mod tests {
             |line| SecretFinding { path: "notes/keys.md".to_owned(), line, kind: "token" };
         let survey = Survey { secrets: (1..=7).map(finding).collect(), ..Survey::default() };
         let mut check = Check::default();
-        note_survey(&mut check, &survey);
+        check.note_survey(&survey);
         assert_eq!(codes(&check), ["secrets_found"]);
         assert_eq!(check.issues[0].severity, Error);
         let message = &check.issues[0].message;

@@ -10,6 +10,7 @@
 //! install that was moved up keeps the old file, so a profile is taken from the first store that
 //! has it, databases first. Secrets stay in buffers that are wiped, and are not in any message.
 
+mod foreign;
 mod store;
 
 use std::borrow::Cow;
@@ -576,6 +577,79 @@ mod tests {
         apply_store(&home.machine, &change, &now).unwrap();
         assert!(!fs::read_to_string(home.path(file)).unwrap().contains("SECRET-ACC"));
         assert!(plan(OnExisting::Replace).is_empty());
+    }
+
+    // What is sealed is what ZeroClaw's adapter seals; what comes out is what the facts say that
+    // OpenClaw reads.
+    #[test]
+    fn keys_and_tokens_of_zeroclaw_become_profiles_and_nothing_else_is_written() {
+        let home = Home::new();
+        let key = |path: &str, value: &str| {
+            let keys: Vec<&str> = path.split('.').collect();
+            let json = serde_json::json!({ "zeroclaw": {
+                "schema": 3, "path": keys, "value": value, "encrypted": true } });
+            opened(path, &json.to_string())
+        };
+        let profile = |id: &str, fields: serde_json::Value| {
+            let json = serde_json::json!({ "zeroclaw": { "id": id, "profile": fields } });
+            opened(id, &json.to_string())
+        };
+        let put = [
+            key("providers.models.openai.work", "KEY-2"),
+            key("providers.models.openai.work.api_key", "KEY-2"),
+            key("providers.models.openai.default.api_key", "KEY-1"),
+            key("providers.models.groq.fast.api_key", "KEY-3"),
+            key("channels.telegram.default.bot_token", "SECRET-TG"),
+            key("channels.webhook.default.secret", "SECRET-WH"),
+            profile(
+                "anthropic:work",
+                serde_json::json!({ "model_provider": "anthropic", "kind": "token",
+                    "token": "TOK", "expires_at": "2026-02-01T00:00:00Z", "access_token": null }),
+            ),
+            profile(
+                "y:me@x",
+                serde_json::json!({ "provider": "y", "kind": "oauth", "access_token": "ACC",
+                    "refresh_token": "REF", "expires_at": null }),
+            ),
+            profile(
+                "z:a",
+                serde_json::json!({ "provider": "z", "kind": "odd", "token": "SECRET" }),
+            ),
+            opened("own:a", r#"{"type":"api_key","key":"OWN"}"#),
+            opened("odd:a", r#""SECRET""#),
+        ];
+        let change = plan_store(&home.machine, &home.agent, &put, OnExisting::Keep).unwrap();
+        let refused: Vec<_> =
+            change.refused.iter().map(|it| it.path.clone().unwrap_or_default()).collect();
+        assert_eq!(
+            refused,
+            [
+                "s: providers.models.openai.work",
+                "s: channels.telegram.default.bot_token",
+                "s: channels.webhook.default.secret",
+                "s: z:a",
+                "s: odd:a",
+            ]
+        );
+        apply_store(&home.machine, &change, &moment("2026-02-01T00:00:00Z")).unwrap();
+        let text = fs::read_to_string(home.path("agents/main/agent/auth-profiles.json")).unwrap();
+        assert!(!text.contains("SECRET") && !text.contains("zeroclaw"), "{text}");
+        let store: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            store["profiles"],
+            serde_json::json!({
+                "own:a": { "type": "api_key", "key": "OWN" },
+                "openai:default": { "type": "api_key", "provider": "openai", "key": "KEY-1" },
+                "openai:work": { "type": "api_key", "provider": "openai", "key": "KEY-2" },
+                "groq:default": { "type": "api_key", "provider": "groq", "key": "KEY-3" },
+                "anthropic:work": { "type": "token", "provider": "anthropic", "token": "TOK",
+                    "expires": 1_769_904_000_000_i64 },
+                "y:me@x": { "type": "oauth", "provider": "y", "access": "ACC", "refresh": "REF" },
+            })
+        );
+        // Read again, each is a credential that ZeroClaw's adapter takes.
+        let (found, warnings) = home.read(None);
+        assert_eq!((found.len(), warnings.len()), (6, 0));
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //!   workspace/, workspace-<id>/
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,8 @@ use super::config::{Config, DEFAULT_AGENT, agent_id, home, resolve};
 use super::install::{AGENT_DATABASE, PROFILES_FILE, STATE_DATABASE};
 use crate::adapter::{FoundAgent, Machine, Oddity};
 use crate::check::a_few;
-use crate::paths::{is_name, without_dots};
+use crate::paths::is_name;
+use crate::places::{absolute, each_workspace_once, names_in, real, same_place, settle};
 
 /// JSON files and one index database per agent.
 pub(super) const GEN_3: &str = "gen-3";
@@ -374,75 +375,15 @@ fn header(database: &Path) -> Result<Option<u32>, String> {
     }
 }
 
-/// Looks at the workspace itself: whether it is there, and whether it is somewhere else.
-fn settle(agent: &mut FoundAgent) {
-    let shown = agent.workspace.display().to_string();
-    let (code, message) = match fs_err::symlink_metadata(&agent.workspace) {
-        Ok(there) if there.is_dir() => return,
-        Ok(there) if there.is_symlink() => match fs_err::canonicalize(&agent.workspace) {
-            Ok(target) if target.is_dir() => {
-                let message = format!("{shown} is a link to {}", target.display());
-                agent.workspace = target;
-                ("workspace_is_a_link", message)
-            }
-            _ => ("workspace_missing", format!("{shown} is a link that leads to no folder")),
-        },
-        Ok(_) => ("workspace_missing", format!("{shown} is not a folder")),
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            ("workspace_missing", format!("{shown} may not be looked at"))
-        }
-        Err(_) => ("workspace_missing", format!("there is no folder {shown}")),
-    };
-    agent.oddities.push(Oddity { code, message });
-}
-
-/// Keeps the first of several agents in one workspace, and says so.
-fn each_workspace_once(agents: Vec<FoundAgent>) -> Vec<FoundAgent> {
-    let mut result: Vec<FoundAgent> = Vec::new();
-    let mut places = BTreeMap::new();
-    for agent in agents {
-        let position = *places.entry(real(&agent.workspace)).or_insert(result.len());
-        let Some(first) = result.get_mut(position) else {
-            result.push(agent);
-            continue;
-        };
-        let of = agent.install.as_ref().map(|it| format!(" of {}", it.display()));
-        let (alias, of) = (agent.alias, of.unwrap_or_default());
-        let message = format!("the agent {alias}{of} has the same workspace and is not listed");
-        first.oddities.push(Oddity { code: "workspace_shared", message });
-    }
-    result
-}
-
 /// Whether a folder of an older name is a workspace; the program's source has such a name too.
 fn looks_like_a_workspace(folder: &Path) -> bool {
     let files = ["SOUL.md", "IDENTITY.md", "MEMORY.md", "USER.md"];
     files.iter().any(|name| folder.join(name).is_file()) || folder.join("memory").is_dir()
 }
 
-fn names_in(folder: &Path) -> Vec<String> {
-    let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
-    let mut names: Vec<String> =
-        entries.flatten().filter_map(|it| it.file_name().into_string().ok()).collect();
-    names.sort();
-    names
-}
-
-pub(super) fn same_place(one: &Path, other: &Path) -> bool {
-    real(one) == real(other)
-}
-
-/// Returns where a path really is; what is not there stays as it was written.
-fn real(path: &Path) -> PathBuf {
-    fs_err::canonicalize(path).unwrap_or_else(|_| absolute(path))
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    without_dots(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::ffi::OsString;
 
     use super::*;

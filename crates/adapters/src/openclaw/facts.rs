@@ -6,9 +6,6 @@
 use std::collections::HashSet;
 
 use anemone_format::{Entity, EntityKind, MemoryType, Moment, Opaque, Record, Unknown};
-use jiff::Timestamp;
-use jiff::civil::{Date, DateTime};
-use jiff::tz::Offset;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::memory::Shared;
@@ -27,9 +24,6 @@ const CATEGORY: &[&str] = &["category"];
 const CREATED: &[&str] = &["created_at", "created"];
 const ACCESSED: &[&str] = &["last_accessed", "last_accessed_at", "accessed_at"];
 const ACCESSES: &[&str] = &["access_count"];
-
-/// Unix times from here on are in milliseconds; in seconds this would be the year 5138.
-const FIRST_MILLIS: i64 = 100_000_000_000;
 
 /// One row of the table.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,7 +145,8 @@ impl Shape {
         let at = |at: Option<usize>| at.and_then(|at| row.get(at)).unwrap_or(&Value::Null);
         let count = at(self.accesses).as_integer();
         let category = text_of(at(self.category));
-        let bytes = row.iter().filter(|value| matches!(value, Value::Blob(_)));
+        let is_bytes = |value: &&Value| matches!(value, Value::OddText(_) | Value::Blob(_));
+        let bytes = row.iter().filter(is_bytes);
         let readable = bytes.map(text_of).collect();
         Fact {
             row_key: unique_key(at(self.id), &number, keys),
@@ -159,8 +154,8 @@ impl Shape {
             key: text_of(at(Some(self.key))),
             value: text_of(at(Some(self.value))),
             category: Some(category).filter(|category| !category.is_empty()),
-            created_at: moment_of(at(self.created)),
-            last_accessed_at: moment_of(at(self.accessed)),
+            created_at: times::in_cell(at(self.created)),
+            last_accessed_at: times::in_cell(at(self.accessed)),
             access_count: count.and_then(|count| u64::try_from(count).ok()),
             readable,
             columns: names.iter().cloned().zip(row).collect(),
@@ -247,39 +242,9 @@ fn text_of(value: &Value) -> String {
         Value::Integer(number) => number.to_string(),
         Value::Real(number) => number.to_string(),
         Value::Text(text) => text.clone(),
-        Value::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::OddText(bytes) | Value::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Value::TooLong(length) => format!("[{length} bytes]"),
     }
-}
-
-/// Reads a time in one of the ways in which people write them into SQLite. Without an offset it is
-/// in UTC, as in SQLite's own functions.
-fn moment_of(value: &Value) -> Option<Moment> {
-    let text = match value {
-        Value::Text(text) => text.trim(),
-        Value::Integer(number) => return moment_of_unix(*number),
-        #[expect(clippy::cast_possible_truncation, reason = "a float out of range saturates")]
-        Value::Real(number) => return moment_of_unix(*number as i64),
-        Value::Null | Value::Blob(_) | Value::TooLong(_) => return None,
-    };
-    if let Ok(moment) = text.parse() {
-        return Some(moment);
-    }
-    if let Ok(number) = text.parse() {
-        return moment_of_unix(number);
-    }
-    let civil = text.parse::<DateTime>().or_else(|_| text.parse::<Date>().map(DateTime::from));
-    times::moment(Offset::UTC.to_timestamp(civil.ok()?).ok()?)
-}
-
-fn moment_of_unix(number: i64) -> Option<Moment> {
-    let instant = if number >= FIRST_MILLIS {
-        Timestamp::from_millisecond(number)
-    } else {
-        Timestamp::from_second(number)
-    };
-    // Zero and below is what an unset field looks like.
-    instant.ok().filter(|_| number > 0).and_then(times::moment)
 }
 
 /// The row as it was, to put it back.
@@ -314,7 +279,7 @@ impl Serialize for RawValue<'_> {
             Value::Real(number) => serializer.serialize_f64(*number),
             Value::Text(text) => serializer.serialize_str(text),
             // As the program's own text form of its databases has it.
-            Value::Blob(bytes) => {
+            Value::OddText(bytes) | Value::Blob(bytes) => {
                 let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 serializer.collect_map([("$hex", hex)])
             }
@@ -440,7 +405,7 @@ mod tests {
     #[test]
     fn times_are_read_in_the_ways_people_write_them() {
         let check = |value: Value, expected: Option<&str>| {
-            assert_eq!(moment_of(&value).as_ref().map(Moment::as_str), expected, "{value:?}");
+            assert_eq!(times::in_cell(&value).as_ref().map(Moment::as_str), expected, "{value:?}");
         };
         let text = |text: &str| Value::Text(text.to_owned());
         check(text("2026-01-15T10:30:00+01:00"), Some("2026-01-15T10:30:00+01:00"));

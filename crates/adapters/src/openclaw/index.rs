@@ -389,7 +389,9 @@ fn decode(value: &Value) -> Result<Vec<f32>, Useless> {
         }
         Value::Text(text) if text.is_empty() => Vec::new(),
         Value::Text(text) => serde_json::from_str(text).map_err(|_| Useless::Malformed)?,
-        Value::Integer(_) | Value::Real(_) | Value::TooLong(_) => return Err(Useless::Malformed),
+        Value::Integer(_) | Value::Real(_) | Value::OddText(_) | Value::TooLong(_) => {
+            return Err(Useless::Malformed);
+        }
     };
     if numbers.len() > MAX_DIMENSIONS {
         return Err(Useless::Malformed);

@@ -92,6 +92,7 @@ mod tests {
             agent_id: None,
             sessions: true,
             embeddings: true,
+            private: false,
             seal: None,
             artifact_threshold: 0,
             secrets: SecretPolicy::Report,

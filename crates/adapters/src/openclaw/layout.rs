@@ -1,5 +1,7 @@
 //! Which file of a workspace is what.
 
+use crate::persona::{self, Persona, PersonaPlace};
+use crate::sidecar::SIDECAR;
 use crate::times::{DailyName, date_in_name};
 
 /// The folder of memories.
@@ -14,12 +16,8 @@ pub(super) enum Place {
     Memory(MemoryKind),
     /// The database of structured facts that some users keep.
     Facts,
-    /// A file that says who the agent is or what it does.
-    Persona(Persona),
-    /// `USER.md`.
-    User,
-    /// `users/<profile>/USER.md`, with the profile.
-    OtherUser(String),
+    /// A file that says who the agent is, what it does or whom it works for.
+    Persona(PersonaPlace),
     /// Managed by OpenClaw, and nothing we take apart.
     Raw,
     /// Anything else.
@@ -43,62 +41,18 @@ pub(super) enum MemoryKind {
     Other,
 }
 
-/// Files of the persona; `file` says which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Persona {
-    Soul,
-    Identity,
-    Agents,
-    Tools,
-    Heartbeat,
-    Boot,
-    Bootstrap,
-}
-
-impl Persona {
-    /// Every one.
-    pub(super) const ALL: [Self; 7] = [
-        Self::Soul,
-        Self::Identity,
-        Self::Agents,
-        Self::Tools,
-        Self::Heartbeat,
-        Self::Boot,
-        Self::Bootstrap,
-    ];
-
-    /// Returns the name of its file, at the root of the workspace.
-    pub(super) const fn file(self) -> &'static str {
-        match self {
-            Self::Soul => "SOUL.md",
-            Self::Identity => "IDENTITY.md",
-            Self::Agents => "AGENTS.md",
-            Self::Tools => "TOOLS.md",
-            Self::Heartbeat => "HEARTBEAT.md",
-            Self::Boot => "BOOT.md",
-            Self::Bootstrap => "BOOTSTRAP.md",
-        }
-    }
-}
-
 /// Returns what a regular file is, by its path in the workspace.
 pub(super) fn place_of(path: &[u8]) -> Place {
     let Ok(path) = std::str::from_utf8(path) else {
         return if is_managed(path) { Place::Raw } else { Place::Artifact };
     };
-    if let Some(persona) = Persona::ALL.into_iter().find(|it| it.file() == path) {
-        return Place::Persona(persona);
+    if let Some(place) = persona::place_of(path.as_bytes()) {
+        return Place::Persona(place);
     }
     match path {
-        "USER.md" => return Place::User,
         "MEMORY.md" | "memory.md" => return Place::Memory(MemoryKind::Curated),
         FACTS => return Place::Facts,
         _ => {}
-    }
-    if let Some(profile) = path.strip_prefix("users/").and_then(|it| it.strip_suffix("/USER.md"))
-        && !profile.contains('/')
-    {
-        return Place::OtherUser(profile.to_owned());
     }
     match path.strip_prefix("memory/") {
         Some(name) if is_markdown(name) => Place::Memory(memory_kind(path, name)),
@@ -110,7 +64,7 @@ pub(super) fn place_of(path: &[u8]) -> Place {
 /// Whether OpenClaw manages what lies at a path: it travels under `raw/`.
 pub(super) fn is_managed(path: &[u8]) -> bool {
     const FILES: &[&str] = &["USER.md", "MEMORY.md", "memory.md", "DREAMS.md", "dreams.md"];
-    const FOLDERS: &[&str] = &[MEMORY, ".openclaw", "users"];
+    const FOLDERS: &[&str] = &[MEMORY, ".openclaw", "users", SIDECAR];
     let is_file = |name: &str| path == name.as_bytes();
     let is_below = |folder: &str| {
         let rest = path.strip_prefix(folder.as_bytes());
@@ -183,7 +137,7 @@ mod tests {
             (b"memory/caf\xe9.md", Place::Raw),
             (b".openclaw/workspace-state.json", Place::Raw),
             (b"DREAMS.md", Place::Raw),
-            (b"users/lin/USER.md", Place::OtherUser("lin".to_owned())),
+            (b"users/lin/USER.md", Place::Persona(PersonaPlace::OtherUser("lin".to_owned()))),
             (b"skills/weather/SKILL.md", Place::Artifact),
             (b"memory-of-summer.png", Place::Artifact),
             (b"caf\xe9.md", Place::Artifact),

@@ -11,10 +11,8 @@ use super::layout::MemoryKind;
 use super::{NAMESPACES, RUNTIME};
 use crate::labels::{self, Labels, Standing};
 use crate::markdown::{self, Page, Section};
+use crate::pieces::pieces;
 use crate::times::{self, Dated, SessionHeader};
-
-/// A record's text is cut when its JSON would be longer: a line of an archive has a limit.
-const MAX_ESCAPED_BYTES: usize = 40 << 20;
 
 /// What all records of a reading share.
 pub(super) struct Shared<'a> {
@@ -278,39 +276,6 @@ fn observed_at(kind: &MemoryKind, labels: &Labels) -> Option<Moment> {
     date.and_then(times::midnight)
 }
 
-/// Cuts a text whose JSON would be too long for a line, at line ends where there are any.
-fn pieces(text: &str) -> Vec<&str> {
-    // A byte becomes six at most, as in `\u0001`.
-    if text.len() <= MAX_ESCAPED_BYTES / 6 || escaped_bytes(text) <= MAX_ESCAPED_BYTES {
-        return vec![text];
-    }
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while rest.len() > MAX_ESCAPED_BYTES / 6 {
-        let mut at = MAX_ESCAPED_BYTES / 6;
-        while !rest.is_char_boundary(at) {
-            at -= 1;
-        }
-        let at = rest[..at].rfind('\n').map_or(at, |newline| newline + 1);
-        let (piece, tail) = rest.split_at(at);
-        pieces.push(piece);
-        rest = tail;
-    }
-    if !rest.is_empty() {
-        pieces.push(rest);
-    }
-    pieces
-}
-
-fn escaped_bytes(text: &str) -> usize {
-    let length = |byte: u8| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
-        0..0x20 => 6,
-        _ => 1,
-    };
-    text.bytes().map(length).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
@@ -319,6 +284,7 @@ mod tests {
 
     use super::super::layout::{Place, place_of};
     use super::*;
+    use crate::pieces::MAX_ESCAPED_BYTES;
 
     const MTIME: &str = "2026-03-20T18:00:00Z";
 

@@ -1,10 +1,7 @@
 //! Reads a workspace and what its install knows of it.
 
-use std::path::PathBuf;
-
 use anemone_format::{
-    AgentId, AgentInfo, Credentials, Manifest, Moment, ReadingInfo, Root, RuntimeHints, Unknown,
-    sha256_hex,
+    AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Unknown, sha256_hex,
 };
 use serde::Serialize;
 
@@ -13,20 +10,20 @@ use super::index::{ChunkStream, app_version};
 use super::install::InstallDatabase;
 use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
 use super::memory::{self, MemoryFile, Shared};
-use super::prose::Prose;
 use super::{NAMESPACES, RUNTIME, credentials, facts, sessions};
 use crate::adapter::{
-    FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SecretPolicy,
-    SessionCounts, Sink, Unchanged, Warning,
+    FoundAgent, Machine, ReadError, ReadOptions, Reading, SecretPolicy, SessionCounts, Sink,
+    Unchanged, Warning,
 };
 use crate::carry::{self, Carrier, MAX_TEXT_BYTES};
 use crate::database::Database;
-use crate::earlier::Earlier;
-use crate::paths::{lossy, spelled};
-use crate::steady::Steady;
-use crate::walk::{
-    AGENT_ID_FILE, Found, FoundKind, IGNORE_FILE, IgnoreFileError, WalkRules, Walked, Workspace,
+use crate::opened::{
+    Opened, Told, carry_credential_times, configured_at, end_reading, warn_of_nothing,
 };
+use crate::paths::{lossy, spelled};
+use crate::persona::{self, Prose};
+use crate::steady::Steady;
+use crate::walk::Found;
 use crate::{secrets, times};
 
 /// Counts the changes in what this adapter makes of the same files.
@@ -41,26 +38,20 @@ pub(super) fn read(
     options: &ReadOptions<'_>,
     sink: &mut dyn Sink,
 ) -> Result<Reading, ReadError> {
-    let opened = Opened::open(agent, options)?;
+    let opened = Opened::open(agent, options, MEMORY, &NAMESPACES)?;
     let around = Around::read(machine, agent, &opened, options)?;
     let artifacts: Vec<String> = opened
-        .placed()
+        .placed(RUNTIME, layout::is_managed)
         .filter(|(root, found)| *root == Root::Artifacts && found.is_file())
         .map(|(_, found)| spelled(&found.path))
         .collect();
     let found = &opened.walked.found;
     let steady = Steady::take(&opened.workspace, &opened.path, found, &machine.scratch);
     let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
-    carrier.outcome.warnings.extend(opened.walked.warnings.iter().cloned());
-    carrier.outcome.left_out.extend(opened.walked.left_out.iter().cloned());
+    opened.tell(layout::is_managed, &mut carrier);
     carrier.outcome.warnings.extend(around.warnings.iter().cloned());
-    for it in opened.walked.left_out.iter().filter(|it| it.reason == LeftOutReason::Unreadable) {
-        let message = "cannot be read; nothing of it travels";
-        carrier.outcome.warn("unreadable", it.path.as_bytes(), message);
-    }
-    warn_of_links(&opened, &mut carrier);
 
-    let prose = Prose::read(&opened.walked.found, &mut carrier);
+    let prose = Prose::read(RUNTIME, &opened.walked.found, &mut carrier, &persona::place_of);
     let identity = prose.identity(opened.agent_id, options.earlier);
     let principals = prose.principals(opened.agent_id, options.earlier);
     let shared = Shared {
@@ -101,36 +92,20 @@ pub(super) fn read(
         });
     }
 
-    if carrier.outcome.records == 0 {
-        carrier.outcome.warnings.push(Warning {
-            code: "no_memory_content",
-            path: None,
-            message: "no memories were found; see whether this is the right folder".to_owned(),
-        });
-    }
-    let (done, mentions) = carrier.finish();
-    let newest = done.newest.unwrap_or_else(times::epoch);
+    warn_of_nothing(&mut carrier);
     let name = prose.name().or(around.name);
     let mut info = AgentInfo::new(opened.agent_id, name.as_deref().unwrap_or(UNNAMED), RUNTIME);
     info.source_runtime_version.clone_from(&around.version);
-    let mut manifest = Manifest::new(info, newest);
-    manifest.runtime_hints = around.hints;
-    manifest.reading = Some(around.info);
-    let attachments =
-        mentions.attachments(opened.agent_id, options.artifact_threshold, done.artifacts);
-    Ok(Reading {
-        manifest,
+    let told = Told {
+        agent: info,
+        hints: around.hints,
+        info: around.info,
         identity,
         principals,
         credentials: around.credentials,
-        attachments: Some(attachments).filter(|it| !it.attachments.is_empty()),
-        records: done.records,
-        files: done.files,
         sessions,
-        warnings: done.warnings,
-        left_out: done.left_out,
-        secrets: done.secrets,
-    })
+    };
+    Ok(end_reading(told, carrier, options))
 }
 
 /// Says whether an agent is what an earlier reading found, and what still does not travel.
@@ -145,10 +120,16 @@ pub(super) fn is_unchanged(
     if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
         return Ok(None);
     }
-    let opened = Opened::open(agent, options)?;
+    let opened = Opened::open(agent, options, MEMORY, &NAMESPACES)?;
     let threshold = options.artifact_threshold;
     let same = opened.agent_id == earlier.manifest.agent.id
-        && carry::is_unchanged(&opened.workspace, earlier, threshold, opened.placed());
+        && carry::is_unchanged(
+            &opened.workspace,
+            earlier,
+            threshold,
+            opened.placed(RUNTIME, layout::is_managed),
+            &[],
+        );
     if !same {
         return Ok(None);
     }
@@ -156,65 +137,10 @@ pub(super) fn is_unchanged(
     if around.info != *info {
         return Ok(None);
     }
-    let large = |(root, found): &(Root<'_>, &Found)| {
-        *root == Root::Artifacts && found.is_file() && found.size() > threshold
-    };
     let mut left_out = opened.walked.left_out.clone();
-    left_out.extend(opened.placed().filter(large).map(|(_, found)| LeftOut {
-        path: lossy(&found.path),
-        reason: LeftOutReason::Referenced,
-        files: 1,
-        bytes: found.size(),
-    }));
+    left_out.extend(opened.large(threshold, layout::is_managed));
     let warnings = opened.walked.warnings.iter().cloned().chain(around.warnings).collect();
     Ok(Some(Unchanged { warnings, left_out }))
-}
-
-/// An open workspace with everything in it.
-struct Opened {
-    /// Its canonical path.
-    path: PathBuf,
-    workspace: Workspace,
-    walked: Walked,
-    agent_id: AgentId,
-}
-
-impl Opened {
-    fn open(agent: &FoundAgent, options: &ReadOptions<'_>) -> Result<Self, ReadError> {
-        let failed = |source| ReadError::Workspace { path: agent.workspace.clone(), source };
-        let path = fs_err::canonicalize(&agent.workspace).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                ReadError::NoWorkspace { path: agent.workspace.clone() }
-            }
-            _ => failed(error),
-        })?;
-        let workspace = Workspace::open(&path).map_err(failed)?;
-        let rules = WalkRules { memory: MEMORY.as_bytes(), exclude: options.exclude };
-        let walked = workspace.walk(&rules).map_err(|error| match error.downcast() {
-            Ok(IgnoreFileError(source)) => {
-                ReadError::IgnoreFile { path: path.join(IGNORE_FILE), source }
-            }
-            Err(error) => failed(error),
-        })?;
-        let agent_id = match options.agent_id {
-            Some(id) => id,
-            None => match workspace.agent_id() {
-                Ok(noted) => noted.unwrap_or_else(|| NAMESPACES.agent(&path)),
-                Err(_) => return Err(ReadError::AgentIdFile { path: path.join(AGENT_ID_FILE) }),
-            },
-        };
-        Ok(Self { path, workspace, walked, agent_id })
-    }
-
-    /// Everything in the order in which an archive holds it: artifacts, then what is raw.
-    fn placed(&self) -> impl Iterator<Item = (Root<'static>, &Found)> {
-        let of = |managed: bool| {
-            let found = self.walked.found.iter();
-            found.filter(move |found| layout::is_managed(&found.path) == managed)
-        };
-        let artifacts = of(false).map(|found| (Root::Artifacts, found));
-        artifacts.chain(of(true).map(|found| (Root::Raw(RUNTIME), found)))
-    }
 }
 
 /// What the install knows of an agent, beside its workspace.
@@ -307,25 +233,6 @@ fn extra_paths(machine: &Machine, opened: &Opened, config: &Config) -> Vec<Warni
     outside.map(warning).collect()
 }
 
-/// Returns when the install was last configured: nothing says when a credential was made.
-fn configured_at(agent: &FoundAgent) -> Moment {
-    let metadata = agent.config.as_ref().and_then(|path| fs_err::metadata(path).ok());
-    let time = metadata.and_then(|it| it.modified().ok());
-    let instant = time.and_then(|it| jiff::Timestamp::try_from(it).ok());
-    instant.and_then(times::moment).unwrap_or_else(times::epoch)
-}
-
-/// A credential is as old as it was when it was first seen.
-fn carry_credential_times(credentials: Option<&mut Credentials>, earlier: Option<&Earlier>) {
-    let known = earlier.and_then(|it| it.credentials.as_ref());
-    let (Some(credentials), Some(known)) = (credentials, known) else { return };
-    for credential in &mut credentials.credentials {
-        if let Some(known) = known.credentials.iter().find(|it| it.id == credential.id) {
-            credential.created_at = known.created_at.clone();
-        }
-    }
-}
-
 fn hints(config: Option<&Config>, agent: &FoundAgent) -> Option<RuntimeHints> {
     let config = config?;
     let own = config.agent(&agent.alias).and_then(|it| it.model.clone());
@@ -349,28 +256,6 @@ fn configured_name(config: Option<&Config>, agent: &FoundAgent) -> Option<String
     Some(configured.unwrap_or_else(|| agent.alias.clone()))
 }
 
-/// Warns of links that keep memories out of the archive.
-fn warn_of_links(opened: &Opened, carrier: &mut Carrier<'_>) {
-    for found in &opened.walked.found {
-        let FoundKind::Symlink(target) = &found.kind else { continue };
-        if !layout::is_managed(&found.path) {
-            continue;
-        }
-        let (code, message) = match opened.workspace.destination(&found.path, target) {
-            None => (
-                "link_outside",
-                "leads out of the workspace; the link travels, what it leads to does not",
-            ),
-            Some(path) if !layout::is_managed(&path) => (
-                "link_to_artifact",
-                "the link travels, and what it leads to travels without records",
-            ),
-            Some(_) => continue,
-        };
-        carrier.outcome.warn(code, &found.path, message);
-    }
-}
-
 /// Takes the files one by one.
 struct Reader<'a> {
     machine: &'a Machine,
@@ -385,7 +270,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn files(&mut self) -> Result<(), ReadError> {
         let opened = self.opened;
-        for (root, found) in opened.placed() {
+        for (root, found) in opened.placed(RUNTIME, layout::is_managed) {
             if !self.carrier.is_there(found) || !self.carrier.may_be_named(found) {
                 continue;
             }
@@ -401,7 +286,7 @@ impl Reader<'_> {
                 Place::Raw if self.hidden_facts && is_log_of_facts(&found.path) => {
                     self.carrier.leave_out_secret(found);
                 }
-                Place::Persona(_) | Place::User | Place::OtherUser(_) | Place::Raw => {
+                Place::Persona(_) | Place::Raw => {
                     self.carrier.whole_file(root, found)?;
                 }
             }
@@ -516,6 +401,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::adapter::LeftOutReason;
     use crate::database::tests::machine;
     use crate::openclaw::discover::GEN_9;
 
@@ -575,6 +461,7 @@ mod tests {
                 agent_id: None,
                 sessions: true,
                 embeddings: true,
+                private: false,
                 seal: None,
                 artifact_threshold: 1_000,
                 secrets,

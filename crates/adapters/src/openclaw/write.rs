@@ -1,33 +1,38 @@
 //! A snapshot as an OpenClaw workspace.
 //!
 //! A snapshot of an OpenClaw agent carries its files, and they are put back as they were. One of
-//! another runtime has only records and documents; files are made of those by the tables that
-//! reading uses, the other way round.
+//! another runtime has records and documents, and files that may mean the same here; the rest is
+//! made by the tables that reading uses, the other way round, and what has no place is kept beside
+//! it. One that was here before and comes back from another runtime is put back as it was, with
+//! what changed since.
 
+mod back;
+mod cut;
 mod records;
+#[cfg(test)]
+mod trips;
 
-use std::collections::{BTreeMap, HashSet};
-use std::io;
-use std::path::Path;
+use std::collections::BTreeMap;
 
-use anemone_format::{
-    Capability, Credential, Credentials, FileRoot, Identity, Manifest, NOT_EXPORTED, Portability,
-    Principal, StructuredIdentity, StructuredProfile, SubAgent,
-};
+use anemone_format::{Credential, Credentials, FileRoot, Identity, NOT_EXPORTED, Record, RecordId};
 
-use self::records::write_records;
+use self::records::{Became, Pages};
 use super::RUNTIME;
 use super::credentials::{OnExisting, plan_store};
+use super::layout::{MemoryKind, Place, place_of};
 use crate::adapter::{FoundAgent, Machine};
 use crate::paths::lossy;
+use crate::persona::{documents, one_line};
 use crate::plan::{
     self, CredentialsStep, Draft, NotRestored, OnConflict, Plan, PlanError, PlanOptions, Wanted,
+    WantedNode,
 };
-use crate::source::SnapshotSource;
+use crate::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
+use crate::sidecar::{
+    Claim, Claims, Keep, Link, Placed, Returned, SIDECAR, Written, is_within, keep_with,
+};
+use crate::source::{SnapshotSource, SourceFile, SourceKind};
 use crate::walk::AGENT_ID_FILE;
-
-/// The shelf of transcripts, which lie outside the workspace.
-const SESSION: &str = "session";
 
 /// Plans how a snapshot becomes the workspace of an agent.
 pub(super) fn plan(
@@ -38,39 +43,212 @@ pub(super) fn plan(
 ) -> Result<Plan, PlanError> {
     let read = PlanError::Source;
     let mut draft = Draft::default();
-    let carried = carried_files(source, &mut draft.not_restored);
-    let identity = source.identity().map_err(read)?;
-    let is_ours = !carried.raw.is_empty();
-    draft.wanted = carried.raw;
-    if !is_ours {
-        if let Some(identity) = &identity {
-            write_identity(identity, &mut draft);
-        }
-        if let Some(principals) = source.principals().map_err(read)? {
-            write_principals(&principals.principals, &mut draft);
-        }
-        write_records(machine, source, target, &mut draft)?;
-    }
-    // Where an artifact has the path of another file, that one comes first and counts.
-    draft.wanted.extend(carried.artifacts);
-    if is_ours {
-        note_records(source, &mut draft).map_err(read)?;
+    let is_foreign = source.manifest().agent.source_runtime != RUNTIME;
+    let returned = match is_foreign {
+        true => Returned::open(machine, source, RUNTIME, &mut draft.warnings)?,
+        false => None,
+    };
+    // What the agent is, and was.
+    let origin: &dyn SnapshotSource = match &returned {
+        Some(returned) => returned,
+        None => source,
+    };
+    let identity = origin.identity().map_err(read)?;
+    match &returned {
+        Some(returned) => back::put_back(machine, source, returned, target, &mut draft)?,
+        None if is_foreign => settle(machine, source, target, identity.as_ref(), &mut draft)?,
+        None => restore(machine, source, target, identity.as_ref(), &mut draft)?,
     }
     if draft.wanted.iter().all(|it| it.path != AGENT_ID_FILE.as_bytes()) {
-        draft.wanted.push(agent_id_file(source.manifest()));
+        draft.wanted.push(agent_id_file(origin.manifest()));
     }
     if let Some(structured) = identity.as_ref().and_then(|it| it.structured.as_ref()) {
         note_capabilities(machine, structured, &mut draft);
     }
-    note_artifacts(source, &mut draft).map_err(read)?;
-    if let Some(credentials) = source.credentials().map_err(read)? {
+    note_artifacts(origin, &mut draft).map_err(read)?;
+    let mut credentials = origin.credentials().map_err(read)?;
+    if let Some(returned) = &returned {
+        draft.forgotten = returned.forgotten().map_err(read)?;
+        note_artifacts(source, &mut draft).map_err(read)?;
+        back::add_credentials(&mut credentials, source.credentials().map_err(read)?);
+    }
+    if let Some(credentials) = credentials {
         plan_credentials(machine, target, options, credentials, &mut draft);
     }
-    plan::plan(&target.workspace, draft, source, options)
+    let agent_id = origin.manifest().agent.id;
+    let mut plan = plan::plan(&target.workspace, draft, source, options)?;
+    plan.agent_id = agent_id;
+    Ok(plan)
 }
 
-fn agent_id_file(manifest: &Manifest) -> Wanted {
-    Wanted::text(AGENT_ID_FILE, manifest.agent.id.to_string(), manifest.created_at.clone())
+/// Where a record of another runtime goes, and what is read of it there.
+pub(crate) struct Home {
+    pub(crate) path: String,
+    /// The day that the file's name says.
+    pub(crate) day: Option<jiff::civil::Date>,
+    pub(crate) memory_type: &'static str,
+}
+
+/// Returns where a record of another runtime goes.
+pub(crate) fn home(record: &Record) -> Home {
+    let path = records::file_of(record);
+    let (day, memory_type) = match cut::kind_of(&path) {
+        Some(MemoryKind::Daily(name)) => (Some(name.date), "episodic"),
+        Some(MemoryKind::ActiveContext) => (None, "summary"),
+        Some(MemoryKind::Gating) => (None, "procedural"),
+        _ => (None, "semantic"),
+    };
+    Home { path, day, memory_type }
+}
+
+/// Puts back the files of a snapshot of this runtime; where it has none, they are made.
+fn restore(
+    machine: &Machine,
+    source: &dyn SnapshotSource,
+    target: &FoundAgent,
+    identity: Option<&Identity>,
+    draft: &mut Draft,
+) -> Result<(), PlanError> {
+    let read = PlanError::Source;
+    let carried = carried_files(source, &mut draft.not_restored);
+    let is_ours = !carried.raw.is_empty();
+    draft.wanted = carried.raw;
+    if !is_ours {
+        for (path, text, at) in documents(source, identity, draft).map_err(read)? {
+            draft.wanted.push(Wanted::text(&path, text, at));
+        }
+        let mut pages = Pages::new(machine, target, draft)?;
+        pages.take_all(source)?;
+        pages.write_all(draft)?;
+        pages.finish(draft)?;
+    }
+    // Where an artifact has the path of another file, that one comes first and counts.
+    draft.wanted.extend(carried.artifacts);
+    if is_ours {
+        note_records(source, &|_| false, draft).map_err(read)?;
+    }
+    Ok(())
+}
+
+/// Makes a workspace of a snapshot of another runtime.
+fn settle(
+    machine: &Machine,
+    source: &dyn SnapshotSource,
+    target: &FoundAgent,
+    identity: Option<&Identity>,
+    draft: &mut Draft,
+) -> Result<(), PlanError> {
+    let mut pages = Pages::new(machine, target, draft)?;
+    pages.take_all(source)?;
+    let mut homes = Homes::default();
+    for (index, file) in source.files().iter().enumerate() {
+        if matches!(file.root, FileRoot::Raw(_)) {
+            homes.find(index, file, &pages, draft);
+        }
+    }
+    homes.documents(source, identity, draft)?;
+    pages.write_all(draft)?;
+    homes.claim_all(draft);
+    for (index, file) in source.files().iter().enumerate() {
+        match file.root {
+            FileRoot::Raw(_) => {}
+            FileRoot::Artifacts => homes.artifact(index, file, draft),
+            FileRoot::Other => homes.aside.push(index),
+        }
+    }
+    homes.placed.append(&mut pages.placed);
+    let became = std::mem::take(&mut pages.became);
+    pages.finish(draft)?;
+    homes.keep(machine, source, became, draft)
+}
+
+/// Where the files of another runtime go.
+#[derive(Default)]
+struct Homes {
+    claims: Claims,
+    placed: Vec<Placed>,
+    aside: Vec<usize>,
+}
+
+impl Homes {
+    /// Puts a file where it means the same, or aside.
+    fn find(&mut self, index: usize, file: &SourceFile, pages: &Pages, draft: &mut Draft) {
+        let is_file = matches!(file.kind, SourceKind::File { .. });
+        let same = is_file
+            && match place_of(&file.path) {
+                Place::Persona(_) => true,
+                // It is read to the agent, unless memories are made of it.
+                Place::Memory(_) => {
+                    file.path == b"MEMORY.md"
+                        && !pages.origins.contains("MEMORY.md")
+                        && !pages.wants("MEMORY.md")
+                }
+                _ => false,
+            };
+        if same && self.claims.claim(&file.path, false) == Claim::Free {
+            draft.wanted.push(Wanted::carried(index, file));
+            self.placed.push(Placed::of(file));
+        } else {
+            self.aside.push(index);
+        }
+    }
+
+    /// Makes the files of the persona and the people that are not there.
+    fn documents(
+        &mut self,
+        source: &dyn SnapshotSource,
+        identity: Option<&Identity>,
+        draft: &mut Draft,
+    ) -> Result<(), PlanError> {
+        let files = documents(source, identity, draft).map_err(PlanError::Source)?;
+        for (path, text, at) in files {
+            if self.claims.claim(path.as_bytes(), false) == Claim::Free {
+                self.placed.push(Placed::made_with(&path, &text));
+                draft.wanted.push(Wanted::text(&path, text, at));
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes which paths are taken.
+    fn claim_all(&mut self, draft: &Draft) {
+        for wanted in &draft.wanted {
+            self.claims.claim(&wanted.path, matches!(wanted.node, WantedNode::Folder));
+        }
+    }
+
+    /// Puts a file that is nobody's where it was, or aside when that is taken.
+    fn artifact(&mut self, index: usize, file: &SourceFile, draft: &mut Draft) {
+        let is_folder = file.kind == SourceKind::Folder;
+        let is_ours =
+            is_within(&file.path, SIDECAR.as_bytes()) || file.path == AGENT_ID_FILE.as_bytes();
+        if !is_ours && self.claims.claim(&file.path, is_folder) == Claim::Free {
+            draft.wanted.push(Wanted::carried(index, file));
+            self.placed.push(Placed::of(file));
+        } else {
+            self.aside.push(index);
+        }
+    }
+
+    /// Keeps what has no place.
+    fn keep(
+        self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        became: BTreeMap<RecordId, Became>,
+        draft: &mut Draft,
+    ) -> Result<(), PlanError> {
+        let mut links = Vec::with_capacity(became.len());
+        let mut written: BTreeMap<RecordId, Written> = BTreeMap::new();
+        for (id, became) in became {
+            links.push(Link { id, parts: became.parts });
+            if became.written != Written::default() {
+                written.insert(id, became.written);
+            }
+        }
+        let keep = Keep { aside: self.aside, placed: self.placed, links };
+        keep_with(machine, source, keep, &written, draft)
+    }
 }
 
 /// The files of a snapshot that belong into this workspace.
@@ -109,70 +287,6 @@ fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> C
     carried
 }
 
-/// Counts the records that the carried files hold, and notes those that no file holds.
-fn note_records(source: &dyn SnapshotSource, draft: &mut Draft) -> io::Result<()> {
-    let files: HashSet<&[u8]> = draft.wanted.iter().map(|it| &it.path[..]).collect();
-    let mut lost = Lost::default();
-    let mut held = 0;
-    source.each_record_place(&mut |place| {
-        if place.deleted {
-            lost.deleted += 1;
-        } else if place.origin_file.is_some_and(|file| files.contains(file.as_bytes())) {
-            held += 1;
-        } else if place.namespace == SESSION {
-            lost.session += 1;
-        } else {
-            lost.other += 1;
-        }
-    })?;
-    draft.records = held;
-    draft.not_restored.extend(lost.notes());
-    Ok(())
-}
-
-/// Records that no file holds.
-#[derive(Default)]
-struct Lost {
-    deleted: u64,
-    session: u64,
-    other: u64,
-}
-
-impl Lost {
-    fn notes(&self) -> impl Iterator<Item = NotRestored> {
-        [
-            (self.deleted, "only the mark is left that they were deleted"),
-            (
-                self.session,
-                "transcripts lie outside the workspace, in a store of the runtime's own",
-            ),
-            (self.other, "no file of the snapshot holds them"),
-        ]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, reason)| {
-            let noun = if count == 1 { "record" } else { "records" };
-            NotRestored { what: "records", path: None, reason: format!("{count} {noun}: {reason}") }
-        })
-    }
-}
-
-/// Notes artifacts that the snapshot only names.
-fn note_artifacts(source: &dyn SnapshotSource, draft: &mut Draft) -> io::Result<()> {
-    let Some(list) = source.attachments()? else { return Ok(()) };
-    for it in list.attachments.iter().filter(|it| it.archive_path.0.is_none()) {
-        let mut reason =
-            format!("only named: {} bytes, {} {}", it.size_bytes, it.hash.algorithm, it.hash.value);
-        if let Some(place) = &it.remote_ref.0 {
-            reason.push_str(", at ");
-            reason.push_str(place);
-        }
-        let path = Some(it.source_path.clone());
-        draft.not_restored.push(NotRestored { what: "artifact", path, reason });
-    }
-    Ok(())
-}
-
 /// Plans how credentials go into the store of the install, and notes those that do not.
 fn plan_credentials(
     machine: &Machine,
@@ -209,7 +323,8 @@ fn plan_credentials(
         OnConflict::Stop | OnConflict::Ours | OnConflict::Both => OnExisting::Keep,
     };
     match plan_store(machine, target, &opened, on_existing) {
-        Ok(change) => {
+        Ok(mut change) => {
+            draft.not_restored.append(&mut change.refused);
             draft.credentials = Some(CredentialsStep {
                 store: change.path.clone(),
                 added: change.added.clone(),
@@ -233,268 +348,20 @@ fn not_restored(credential: &Credential, reason: String) -> NotRestored {
     NotRestored { what: "credential", path: Some(name), reason }
 }
 
-/// Notes what the agent could do elsewhere and cannot do here.
-fn note_capabilities(machine: &Machine, identity: &StructuredIdentity, draft: &mut Draft) {
-    let inner = identity.sub_agents.iter().flat_map(|it| &it.capabilities);
-    for capability in identity.capabilities.iter().chain(inner) {
-        let portability = capability.portability.as_ref().map(Portability::effective);
-        if portability != Some(&Portability::HostDependent) {
-            continue;
-        }
-        if let Some(missing) = missing_requirement(machine, capability) {
-            draft.not_restored.push(NotRestored {
-                what: "capability",
-                path: Some(capability.name.clone()),
-                reason: format!("it needs {missing}, which is not here"),
-            });
-        }
-    }
-}
-
-/// Returns the first thing that a capability needs and the machine does not have.
-fn missing_requirement<'a>(machine: &Machine, capability: &'a Capability) -> Option<&'a str> {
-    let needs = capability.host_requirements.as_deref().unwrap_or(&capability.name);
-    let mut needs = needs.split([',', ';', '\n']).map(str::trim).filter(|it| !it.is_empty());
-    needs.find(|need| {
-        if need.starts_with('/') {
-            return fs_err::symlink_metadata(need).is_err();
-        }
-        !on_path(machine, &need.to_lowercase().replace(' ', "-"))
-    })
-}
-
-fn on_path(machine: &Machine, program: &str) -> bool {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '+' | '-');
-    if program.is_empty() || !program.chars().all(plain) {
-        return false;
-    }
-    let Some(path) = machine.variable("PATH") else { return false };
-    std::env::split_paths(path).any(|folder| is_executable(&folder.join(program)))
-}
-
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs_err::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-}
-
-/// Makes the files that say who the agent is.
-fn write_identity(identity: &Identity, draft: &mut Draft) {
-    let at = || identity.updated_at.clone();
-    let prose = identity.prose.as_ref();
-    let mut files: Vec<(&str, String)> = Vec::new();
-    let mut instructions = None;
-    if let Some(prose) = prose {
-        files.extend(prose.soul.clone().map(|text| ("SOUL.md", text)));
-        files.extend(prose.identity_profile.clone().map(|text| ("IDENTITY.md", text)));
-        instructions.clone_from(&prose.operating_instructions);
-        for (name, text) in prose.custom_blocks.iter().flat_map(|it| it.iter()) {
-            let file = match name {
-                "tools_guidance" => "TOOLS.md",
-                "heartbeat_checklist" => "HEARTBEAT.md",
-                "boot_checklist" => "BOOT.md",
-                "bootstrap" => "BOOTSTRAP.md",
-                _ => {
-                    draft.not_restored.push(NotRestored {
-                        what: "text",
-                        path: Some(name.to_owned()),
-                        reason: format!("{RUNTIME} has no file for it"),
-                    });
-                    continue;
-                }
-            };
-            files.push((file, text.clone()));
-        }
-    }
-    let structured = identity.structured.as_ref();
-    let has_prose = !files.is_empty() || instructions.is_some();
-    if let Some(structured) = structured.filter(|_| !has_prose) {
-        files.push(("IDENTITY.md", identity_card(structured)));
-    }
-    let sub_agents = structured.map_or(&[][..], |it| &it.sub_agents);
-    let missing = sub_agents.iter().filter(|it| !names_sub_agent(instructions.as_deref(), it));
-    let sections: Vec<String> = missing.map(sub_agent_section).collect();
-    if !sections.is_empty() || instructions.is_some() {
-        let mut text = instructions.unwrap_or_default();
-        for section in sections {
-            push_paragraph(&mut text, &section);
-        }
-        files.push(("AGENTS.md", text));
-    }
-    draft.wanted.extend(files.into_iter().map(|(path, text)| Wanted::text(path, text, at())));
-}
-
-/// Adds text after a blank line.
-fn push_paragraph(text: &mut String, more: &str) {
-    if !text.is_empty() {
-        text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
-    }
-    text.push_str(more);
-}
-
-/// Returns text on one line, fit for a heading or a list.
-fn one_line(text: &str) -> String {
-    let plain = text.replace(char::is_control, " ");
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn names_sub_agent(instructions: Option<&str>, agent: &SubAgent) -> bool {
-    let name = one_line(&agent.name);
-    instructions.unwrap_or_default().lines().any(|line| {
-        line.trim_start()
-            .strip_prefix("## ")
-            .map(str::trim)
-            .and_then(|heading| heading.strip_prefix("SubAgent"))
-            .is_some_and(|rest| rest.trim_start_matches(':').trim() == name)
-    })
-}
-
-fn sub_agent_section(agent: &SubAgent) -> String {
-    let mut text = format!("## SubAgent: {}\n", one_line(&agent.name));
-    let mut add = |line: String| push_line(&mut text, &line);
-    for (label, value) in [
-        ("Description", &agent.description),
-        ("Routing", &agent.routing_hints),
-        ("Performance", &agent.performance_notes),
-    ] {
-        if let Some(value) = value {
-            add(format!("- **{label}:** {}", one_line(value)));
-        }
-    }
-    if let Some(model) = agent.model_hints.as_ref().and_then(|it| it.primary_model.as_ref()) {
-        add(format!("- **Model:** {}", one_line(model)));
-    }
-    if !agent.capabilities.is_empty() {
-        add(format!("- **Capabilities:** {}", capability_names(&agent.capabilities)));
-    }
-    add(format!("- **Status:** {}", one_line(agent.status.as_str())));
-    text
-}
-
-/// Adds a line of a list, the first one after a blank line.
-fn push_line(text: &mut String, line: &str) {
-    if !text.lines().last().is_some_and(|last| last.starts_with("- ")) {
-        text.push('\n');
-    }
-    text.push_str(line);
-    text.push('\n');
-}
-
-fn capability_names(list: &[Capability]) -> String {
-    list.iter().map(|it| one_line(&it.name)).collect::<Vec<_>>().join(", ")
-}
-
-/// Writes a persona of which only fields are known, in the shape that OpenClaw reads.
-fn identity_card(identity: &StructuredIdentity) -> String {
-    let mut text = "# IDENTITY.md - Who Am I?\n".to_owned();
-    let names = identity.names.as_ref();
-    let fields = [
-        ("Name", names.map(|it| &it.primary)),
-        ("Nickname", names.and_then(|it| it.nickname.as_ref())),
-        ("Full name", names.and_then(|it| it.full.as_ref())),
-        ("Role", identity.role.as_ref()),
-    ];
-    for (label, value) in fields {
-        if let Some(value) = value {
-            push_line(&mut text, &format!("- **{label}:** {}", one_line(value)));
-        }
-    }
-    for (heading, items) in [
-        ("Goals", identity.goals.iter().map(|it| one_line(it)).collect::<Vec<_>>()),
-        ("Capabilities", identity.capabilities.iter().map(capability_line).collect()),
-    ] {
-        if !items.is_empty() {
-            push_paragraph(&mut text, &format!("## {heading}\n"));
-            items.iter().for_each(|it| push_line(&mut text, &format!("- {it}")));
-        }
-    }
-    text
-}
-
-fn capability_line(capability: &Capability) -> String {
-    let name = one_line(&capability.name);
-    match &capability.description {
-        Some(description) => format!("{name}: {}", one_line(description)),
-        None => name,
-    }
-}
-
-/// Makes a file for everybody the agent works for.
-fn write_principals(principals: &[Principal], draft: &mut Draft) {
-    for (index, principal) in principals.iter().enumerate() {
-        let profile = &principal.profile;
-        let prose = profile.prose.as_ref().and_then(|it| it.user_profile.clone());
-        let card = || profile.structured.as_ref().map(profile_card);
-        let Some(text) = prose.or_else(card) else {
-            draft.not_restored.push(NotRestored {
-                what: "principal",
-                path: Some(principal.id.to_string()),
-                reason: "nothing is known about them".to_owned(),
-            });
-            continue;
-        };
-        let path = match index {
-            0 => "USER.md".to_owned(),
-            _ => format!("users/{}/USER.md", principal.id),
-        };
-        draft.wanted.push(Wanted::text(&path, text, profile.updated_at.clone()));
-    }
-}
-
-/// Writes a principal of whom only fields are known.
-fn profile_card(profile: &StructuredProfile) -> String {
-    let name = profile.name.as_deref().map_or_else(|| "User".to_owned(), one_line);
-    let mut text = format!("# {name}\n");
-    if let Some(zone) = &profile.timezone {
-        push_paragraph(&mut text, &format!("## Timezone\n\n{}\n", one_line(zone)));
-    }
-    let wishes = profile.communication_preferences.as_ref();
-    let work = profile.work_context.as_ref();
-    let projects = work.map(|it| it.projects.join(", ")).filter(|it| !it.is_empty());
-    let sections = [
-        (
-            "Preferences",
-            vec![
-                ("Tone", wishes.and_then(|it| it.tone.clone())),
-                ("Response length", wishes.and_then(|it| it.response_length.clone())),
-                ("Formatting", wishes.and_then(|it| it.formatting.clone())),
-                ("Language", profile.locale.clone()),
-            ],
-        ),
-        (
-            "Work",
-            vec![
-                ("Role", work.and_then(|it| it.role.clone())),
-                ("Company", work.and_then(|it| it.company.clone())),
-                ("Projects", projects),
-            ],
-        ),
-    ];
-    for (heading, fields) in sections {
-        if fields.iter().any(|(_, value)| value.is_some()) {
-            push_paragraph(&mut text, &format!("## {heading}\n"));
-            for (label, value) in fields {
-                if let Some(value) = value {
-                    push_line(&mut text, &format!("- {label}: {}", one_line(&value)));
-                }
-            }
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Read as _;
+    use std::path::Path;
 
     use anemone_format::{
-        Entity, EntityKind, ItemId, Names, Nullable, Opaque, Pairs, PrincipalType, Principals,
-        Profile, ProseIdentity, ProseProfile, Record, RecordId, Snapshot, Status, SubAgentStatus,
-        Unknown,
+        Capability, Entity, EntityKind, ItemId, Names, Nullable, Opaque, Pairs, Portability,
+        Principal, PrincipalType, Principals, Profile, ProseIdentity, ProseProfile, Snapshot,
+        Status, StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, Unknown,
     };
 
     use super::records::{file_of, is_memory_file};
     use super::*;
-    use crate::plan::{Action, Step, WantedNode};
+    use crate::plan::{Action, Step};
     use crate::source::InMemory;
     use crate::tree::tests::{at, file, snapshot};
 
@@ -528,7 +395,7 @@ mod tests {
     ) -> (Plan, BTreeMap<String, String>) {
         let root = tempfile::tempdir().unwrap();
         let source = InMemory::new(snapshot);
-        let options = PlanOptions { on_conflict: OnConflict::Stop, vault_key: None };
+        let options = PlanOptions::new(OnConflict::Stop);
         let target = agent(&root.path().join("w"), generation);
         let plan = plan(&machine(root.path()), &source, &target, &options).unwrap();
         let read = |step: &Step| {
@@ -690,12 +557,12 @@ mod tests {
             \n## plain\n\n<!-- importance: 6 -->\nplain\n\
             \n## more\n\n<!-- category: misc -->\nmore";
         let (_, files) = planned(&with_records(records.clone()), Some("gen-3"));
-        assert_eq!(files["memory/core.md"], text);
+        assert_eq!(files["MEMORY.md"], text);
         let (_, files) = planned(&with_records(records), Some("gen-9"));
         let recent = text
             .replace("Likes oolong.\n", "Likes oolong. <!-- importance: 9 -->\n")
             .replace("i=0.7] Shell\n", "i=0.7] Shell <!-- importance: 7 -->\n");
-        assert_eq!(files["memory/core.md"], recent);
+        assert_eq!(files["MEMORY.md"], recent);
     }
 
     #[test]
@@ -840,22 +707,6 @@ mod tests {
             "# IDENTITY.md - Who Am I?\n\n- **Name:** Clawdia\n- **Role:** Keeps house\n\n\
              ## Capabilities\n\n- containers\n- sensor\n- git\n"
         );
-    }
-
-    #[test]
-    fn a_program_is_found_on_the_path() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let root = tempfile::tempdir().unwrap();
-        let machine = machine(root.path());
-        let program = root.path().join("bin/docker");
-        fs_err::create_dir(root.path().join("bin")).unwrap();
-        assert!(!on_path(&machine, "docker"));
-        fs_err::write(&program, "").unwrap();
-        fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(!on_path(&machine, "docker"));
-        fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(on_path(&machine, "docker"));
-        assert!(!on_path(&machine, "../bin/docker"));
     }
 
     #[test]

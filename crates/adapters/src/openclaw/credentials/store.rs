@@ -10,13 +10,15 @@ use fs_err as fs;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
+use super::foreign::{self, Opened};
 use super::{
     AGENT_DATABASE, Fields, InstallDatabase, PROFILES_FILE, STATE_DATABASE, STATE_KEY, STATE_TABLE,
     agent_folder, own_store, read_below, state_text, unreadable,
 };
 use crate::adapter::{FoundAgent, Machine, Warning};
 use crate::database::{Copy, CopyError, DatabaseError, Put, put_rows};
-use crate::plan::{Restore, RestoreError};
+use crate::plan::{NotRestored, Restore, RestoreError};
+use crate::source::SnapshotSource;
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
 /// database.
@@ -44,6 +46,8 @@ pub(in crate::openclaw) struct StoreChange {
     pub(in crate::openclaw) replaced: Vec<String>,
     /// Profiles that stay as they are, though one of that name was to be put.
     pub(in crate::openclaw) kept: Vec<String>,
+    /// Credentials that have no place in the store.
+    pub(in crate::openclaw) refused: Vec<NotRestored>,
     /// Whether the program has yet to be told that this is the store it should read.
     names_store: bool,
     old: Option<Zeroizing<String>>,
@@ -62,8 +66,14 @@ impl fmt::Debug for StoreChange {
 }
 
 impl Restore for StoreChange {
-    fn restore(&self, machine: &Machine, now: &Moment) -> Result<(), RestoreError> {
-        apply_store(machine, self, now).map_err(|error| RestoreError(Box::new(error)))
+    fn restore(
+        &self,
+        machine: &Machine,
+        _: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<Option<PathBuf>, RestoreError> {
+        apply_store(machine, self, now).map_err(|error| RestoreError(Box::new(error)))?;
+        Ok(None)
     }
 }
 
@@ -118,8 +128,9 @@ pub(in crate::openclaw) enum ApplyStoreError {
     },
 }
 
-/// Plans how opened credentials go into the store that the target's program reads; each secret is
-/// the JSON of a profile, as it was read.
+/// Plans how opened credentials go into the store that the target's program reads. Each secret is
+/// the JSON of a profile, as it was read, or what ZeroClaw's adapter sealed; of that, what is no
+/// profile here is refused and not written.
 pub(in crate::openclaw) fn plan_store(
     machine: &Machine,
     target: &FoundAgent,
@@ -142,9 +153,12 @@ pub(in crate::openclaw) fn plan_store(
         let old = old.map_err(|error| unreadable(&path, &error.to_string()))?;
         (path, old)
     };
+    let (profiles, refused) = foreign::profiles(opened);
     let names_store = match &database {
-        Some(database) => !is_store_named(machine, database, &install.join(folder))?,
-        None => false,
+        Some(database) if !profiles.is_empty() => {
+            !is_store_named(machine, database, &install.join(folder))?
+        }
+        _ => false,
     };
     let is_database = database.is_some();
     let mut change = StoreChange {
@@ -153,12 +167,21 @@ pub(in crate::openclaw) fn plan_store(
         added: Vec::new(),
         replaced: Vec::new(),
         kept: Vec::new(),
+        refused: refused.into_iter().map(|(it, reason)| not_restored(it, reason)).collect(),
         names_store,
         old,
         new: Zeroizing::new(String::new()),
     };
-    change.merge(opened, on_existing)?;
+    change.merge(&profiles, on_existing)?;
     Ok(change)
+}
+
+fn not_restored(credential: &Credential, reason: &str) -> NotRestored {
+    let name = match &credential.label {
+        Some(label) => format!("{}: {label}", credential.service),
+        None => credential.service.clone(),
+    };
+    NotRestored { what: "credential", path: Some(name), reason: reason.to_owned() }
 }
 
 /// Says whether the program knows that its profiles are in the state database. Profiles that it
@@ -191,11 +214,7 @@ impl StoreChange {
         !self.added.is_empty() || !self.replaced.is_empty()
     }
 
-    fn merge(
-        &mut self,
-        opened: &[(Credential, Zeroizing<Vec<u8>>)],
-        on_existing: OnExisting,
-    ) -> Result<(), Warning> {
+    fn merge(&mut self, opened: &[Opened<'_>], on_existing: OnExisting) -> Result<(), Warning> {
         let old = self.old.take();
         let odd = |what: &str| unreadable(&self.path, what);
         let text = old.as_deref().map_or(r#"{"version":1,"profiles":{}}"#, String::as_str);
@@ -207,12 +226,10 @@ impl StoreChange {
                 .map_err(|_| odd("its profiles are not a JSON object"))?,
             None => serde_json::from_str(text).map_err(|_| odd("the store is not an object"))?,
         };
-        for (credential, secret) in opened {
-            let id = credential.label.clone().unwrap_or_else(|| credential.service.clone());
-            let profile = serde_json::from_slice::<&RawValue>(secret)
-                .ok()
-                .filter(|profile| profile.get().starts_with('{'))
-                .ok_or_else(|| odd("an opened credential is not an auth profile"))?;
+        for it in opened {
+            let id = it.id.clone();
+            let profile = serde_json::from_slice::<&RawValue>(it.profile())
+                .map_err(|_| odd("an opened credential is not an auth profile"))?;
             match profiles.0.iter_mut().find(|(known, _)| *known == id) {
                 None => {
                     profiles.0.push((Cow::Owned(id.clone()), profile));

@@ -310,7 +310,7 @@ pub(super) fn row_of(
     let read = Read::of(table, &["archive_blob"]).only("archive_name", name);
     let row = database?.rows(&read).ok()??.next()?.ok()?;
     match row.into_iter().next()? {
-        Value::Blob(bytes) => Some(Box::new(io::Cursor::new(bytes))),
+        Value::OddText(bytes) | Value::Blob(bytes) => Some(Box::new(io::Cursor::new(bytes))),
         Value::Text(text) => Some(Box::new(io::Cursor::new(text.into_bytes()))),
         Value::Null | Value::Integer(_) | Value::Real(_) | Value::TooLong(_) => None,
     }

@@ -19,7 +19,7 @@ const MAX_WINDOW_BYTES: u64 = 32 << 20;
 pub(super) fn unpacked_event(json: &Value, packed: &Value, size: &Value) -> Option<Vec<u8>> {
     match (json, packed) {
         (Value::Text(json), _) => Some(json.clone().into_bytes()),
-        (_, Value::Blob(packed)) => {
+        (_, Value::OddText(packed) | Value::Blob(packed)) => {
             let size = size.as_integer().and_then(|size| u64::try_from(size).ok());
             let most = size.unwrap_or(MAX_EVENT_BYTES).min(MAX_EVENT_BYTES);
             let mut event = Vec::new();

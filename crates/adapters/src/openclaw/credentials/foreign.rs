@@ -1,0 +1,210 @@
+//! Secrets that ZeroClaw sealed, as auth profiles.
+//!
+//! Keys of providers and the tokens of its own profiles have a place in OpenClaw's store. Anything
+//! else, such as the token of a messenger, would lie there in clear and be of no use.
+
+use std::collections::BTreeSet;
+
+use anemone_format::{Credential, Moment};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zeroize::Zeroizing;
+
+/// An opened credential, and the name of its profile.
+pub(super) struct Opened<'a> {
+    pub(super) id: String,
+    /// The profile, where it is not what was sealed.
+    pub(super) made: Option<Zeroizing<Vec<u8>>>,
+    pub(super) sealed: &'a [u8],
+}
+
+impl Opened<'_> {
+    /// Returns the JSON of the profile.
+    pub(super) fn profile(&self) -> &[u8] {
+        self.made.as_deref().map_or(self.sealed, Vec::as_slice)
+    }
+}
+
+/// A text that is wiped when dropped.
+struct Secret(Zeroizing<String>);
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self(Zeroizing::new(text)))
+    }
+}
+
+#[derive(Deserialize)]
+struct Payload {
+    zeroclaw: Body,
+}
+
+/// What ZeroClaw's adapter seals, as far as it has a place here.
+#[derive(Deserialize)]
+struct Body {
+    #[serde(default)]
+    path: Vec<String>,
+    value: Option<Secret>,
+    id: Option<String>,
+    profile: Option<TheirProfile>,
+}
+
+#[derive(Deserialize)]
+struct TheirProfile {
+    kind: Option<String>,
+    model_provider: Option<String>,
+    provider: Option<String>,
+    profile_name: Option<String>,
+    token: Option<Secret>,
+    access_token: Option<Secret>,
+    refresh_token: Option<Secret>,
+    expires_at: Option<String>,
+}
+
+/// A profile of OpenClaw.
+#[derive(Serialize)]
+struct Profile {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    provider: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<Secret>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<Secret>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    access: Option<Secret>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh: Option<Secret>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<i64>,
+}
+
+/// A profile that is made, and what it would like to be called.
+struct Made {
+    profile: Profile,
+    name: String,
+}
+
+/// Finds the profile of each opened credential; those that have none come with the reason.
+pub(super) fn profiles<'a>(
+    opened: &'a [(Credential, Zeroizing<Vec<u8>>)],
+) -> (Vec<Opened<'a>>, Vec<(&'a Credential, &'static str)>) {
+    let (mut found, mut refused) = (Vec::new(), Vec::new());
+    let mut theirs = Vec::new();
+    let mut taken = BTreeSet::new();
+    for (credential, secret) in opened {
+        if let Ok(payload) = serde_json::from_slice::<Payload>(secret) {
+            match made(credential, payload.zeroclaw) {
+                Ok(made) => theirs.push((secret, made)),
+                Err(reason) => refused.push((credential, reason)),
+            }
+        } else if is_profile(secret) {
+            let id = credential.label.clone().unwrap_or_else(|| credential.service.clone());
+            taken.insert(id.clone());
+            found.push(Opened { id, made: None, sealed: secret });
+        } else {
+            refused.push((credential, "it is not an auth profile"));
+        }
+    }
+    // The one that is called so is the usual one; without it, the first is.
+    let is_usual = |made: &Made| made.profile.key.is_none() || made.name == "default";
+    theirs.sort_by_key(|(_, made)| !is_usual(made));
+    for (secret, made) in theirs {
+        let provider = &made.profile.provider;
+        let usual = made.profile.key.is_some().then(|| format!("{provider}:default"));
+        let numbered = (2_u64..).map(|number| format!("{provider}:{}-{number}", made.name));
+        let own = std::iter::once(format!("{provider}:{}", made.name)).chain(numbered);
+        let id = usual.into_iter().chain(own).find(|id| !taken.contains(id));
+        let id = id.expect("some number is free");
+        taken.insert(id.clone());
+        let json = serde_json::to_vec(&made.profile).expect("texts and numbers are JSON");
+        let json = Some(Zeroizing::new(json));
+        found.push(Opened { id, made: json, sealed: secret });
+    }
+    (found, refused)
+}
+
+/// Says whether an opened secret is what this adapter seals: the JSON of a profile.
+fn is_profile(secret: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Head {
+        zeroclaw: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_slice::<Head>(secret).is_ok_and(|head| head.zeroclaw.is_none())
+        && secret.trim_ascii_start().starts_with(b"{")
+}
+
+fn made(credential: &Credential, body: Body) -> Result<Made, &'static str> {
+    match body.profile {
+        Some(profile) => made_of_profile(credential, body.id.as_deref(), profile),
+        None => made_of_key(credential, &body.path, body.value),
+    }
+}
+
+fn made_of_key(
+    credential: &Credential,
+    path: &[String],
+    value: Option<Secret>,
+) -> Result<Made, &'static str> {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    let (provider, name) = match &path[..] {
+        ["providers", "models", provider, name, "api_key"] => (*provider, *name),
+        ["providers", "models", provider, "api_key"] | ["model_providers", provider, "api_key"] => {
+            (*provider, "default")
+        }
+        ["api_key"] if credential.service != "zeroclaw" => (&*credential.service, "default"),
+        _ => return Err("it belongs to a setting that OpenClaw has elsewhere; set it up there"),
+    };
+    let key = value.filter(|key| !key.0.is_empty()).ok_or("it is not a text")?;
+    let provider = plain_provider(provider)?;
+    let profile = Profile { key: Some(key), ..Profile::new("api_key", provider) };
+    Ok(Made { profile, name: name.to_owned() })
+}
+
+fn made_of_profile(
+    credential: &Credential,
+    id: Option<&str>,
+    theirs: TheirProfile,
+) -> Result<Made, &'static str> {
+    let provider = theirs.model_provider.or(theirs.provider);
+    let provider = plain_provider(&provider.unwrap_or_else(|| credential.service.clone()))?;
+    let named = id.and_then(|id| id.split_once(':')).map(|(_, name)| name.to_owned());
+    let name = named.or(theirs.profile_name).filter(|it| !it.is_empty());
+    let expires = theirs.expires_at.and_then(|at| at.parse::<Moment>().ok());
+    let expires = expires.map(|at| at.instant().as_millisecond());
+    let profile = match theirs.kind.as_deref() {
+        Some("token") => {
+            Profile { token: theirs.token, expires, ..Profile::new("token", provider) }
+        }
+        Some("oauth") => Profile {
+            access: theirs.access_token,
+            refresh: theirs.refresh_token,
+            expires,
+            ..Profile::new("oauth", provider)
+        },
+        _ => return Err("it is a profile of a kind that OpenClaw does not keep"),
+    };
+    if profile.token.is_none() && profile.access.is_none() {
+        return Err("its profile holds no token");
+    }
+    Ok(Made { profile, name: name.unwrap_or_else(|| "default".to_owned()) })
+}
+
+/// In older settings a provider may be an address, which OpenClaw has in its own settings.
+fn plain_provider(name: &str) -> Result<String, &'static str> {
+    match name.is_empty() || name.contains([':', '/']) {
+        true => Err("its provider is an address; set it up in OpenClaw"),
+        false => Ok(name.to_owned()),
+    }
+}
+
+impl Profile {
+    fn new(kind: &'static str, provider: String) -> Self {
+        Self { kind, provider, key: None, token: None, access: None, refresh: None, expires: None }
+    }
+}
