@@ -65,3 +65,21 @@ pub fn secrets(bytes: &[u8]) {
     assert_eq!(left, [], "of {hits:?}");
     assert_eq!(redact(&redacted, &left), redacted);
 }
+
+/// A configuration of ZeroClaw without its secrets is TOML, and has none.
+///
+/// # Panics
+///
+/// When a law does not hold.
+pub fn zeroclaw_config(text: &str) {
+    crate::zeroclaw::fuzzing::config(text);
+}
+
+/// A file of ZeroClaw's memories is read into records of their own.
+///
+/// # Panics
+///
+/// When a law does not hold.
+pub fn zeroclaw_entries(text: &str) {
+    crate::zeroclaw::fuzzing::entries(text);
+}

@@ -16,21 +16,30 @@ mod earlier;
 pub mod fuzzing;
 mod ids;
 mod labels;
+pub mod mapping;
 mod markdown;
 mod openclaw;
+mod opened;
 mod paths;
+mod persona;
+mod pieces;
+mod places;
 mod plain;
 mod plan;
+mod restore;
 pub mod secrets;
+mod sidecar;
 mod source;
 mod steady;
 mod times;
 mod tree;
 mod walk;
+mod zeroclaw;
 
 pub use adapter::{
     Adapter, FoundAgent, LeftOut, LeftOutReason, Machine, Oddity, ReadError, ReadOptions, Reading,
-    SealSecret, SecretFinding, SecretPolicy, SessionCounts, Sink, Unchanged, Warning,
+    SealSecret, SecretFinding, SecretPolicy, SessionCounts, Sink, UNKNOWN_AGENT, Unchanged,
+    Warning,
 };
 pub use check::{
     Check, ConfigState, DailyLogs, IndexState, Issue, Resources, Severity, noted_agent_id,
@@ -38,15 +47,16 @@ pub use check::{
 pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
 pub use earlier::Earlier;
 pub use plan::{
-    Action, Conflict, CredentialsStep, NotRestored, OnConflict, Plan, PlanError, PlanOptions,
-    RestoreError, Step, StepKind,
+    Action, ConfigStep, Conflict, CredentialsStep, Forgotten, MemoriesStep, NotRestored,
+    OnConflict, Plan, PlanError, PlanOptions, RestoreError, Step, StepKind,
 };
+pub use sidecar::ComingBack;
 pub use source::{InMemory, RecordPlace, SnapshotSource, SourceFile, SourceKind};
 pub use tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, remove_tree};
 pub use walk::AGENT_ID_FILE;
 
 /// Every runtime we know; a new one is a module and a line here.
-pub const ADAPTERS: &[&dyn Adapter] = &[&openclaw::OpenClaw];
+pub const ADAPTERS: &[&dyn Adapter] = &[&openclaw::OpenClaw, &zeroclaw::ZeroClaw];
 
 /// Returns the adapter of a runtime.
 #[must_use]

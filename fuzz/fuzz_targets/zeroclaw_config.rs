@@ -1,0 +1,7 @@
+//! A configuration of ZeroClaw: without its secrets it is TOML of the same shape.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    anemone_adapters::fuzzing::zeroclaw_config(&String::from_utf8_lossy(bytes));
+});
