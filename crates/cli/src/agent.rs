@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::{ADAPTERS, Adapter, FoundAgent, Machine, by_name};
+use anemone_adapters::{ADAPTERS, Adapter, FoundAgent, Machine, UNKNOWN_AGENT, by_name};
 use clap::Args;
 
 use crate::error::{CliError, Kind};
@@ -10,16 +10,17 @@ use crate::error::{CliError, Kind};
 /// Arguments that pick an agent.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AgentArgs {
-    /// The runtime: openclaw
+    /// The runtime: openclaw or zeroclaw
     #[arg(long, short, value_name = "RUNTIME")]
     pub(crate) runtime: Option<String>,
 
-    /// The agent's workspace; without it, the one agent that is found on this machine
+    /// The agent's workspace, or its install (ZeroClaw); without it, the one agent that is found
+    /// on this machine
     #[arg(long, short, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
 
-    /// The agent with this name, as `anemone agents` lists it
-    #[arg(long, value_name = "ALIAS", conflicts_with = "workspace")]
+    /// The agent with this name, as `anemone agents` lists it; with -w, the one in that install
+    #[arg(long, value_name = "ALIAS")]
     pub(crate) agent: Option<String>,
 }
 
@@ -34,60 +35,138 @@ impl AgentArgs {
     pub(crate) fn choose(&self, machine: &Machine) -> Result<Chosen, CliError> {
         let adapters = adapters(self.runtime.as_deref())?;
         if let Some(workspace) = &self.workspace {
-            let there = fs_err::metadata(workspace).map_err(|error| {
-                CliError::from(error).hint("give the folder that holds MEMORY.md and memory/")
-            })?;
-            if !there.is_dir() {
-                return Err(CliError::new(Kind::Failed, "not_a_folder", "this is not a folder")
-                    .about(workspace)
-                    .hint("give the folder that holds MEMORY.md and memory/"));
-            }
-            let located =
-                adapters.iter().map(|adapter| (adapter, adapter.locate(machine, workspace)));
-            let (adapter, agent) = located
-                .max_by_key(|(_, agent)| agent.install.is_some())
-                .expect("there is at least one adapter");
-            return Ok(Chosen { adapter: *adapter, agent });
+            check_folder(workspace)?;
+            let chosen = locate(&adapters, machine, workspace, self.agent.as_deref());
+            check_runtime(&chosen, machine, workspace)?;
+            check_alias(&chosen.agent, self.agent.as_deref())?;
+            check_known(&chosen.agent)?;
+            return Ok(chosen);
         }
         if let Some(alias) = &self.agent {
-            let mut failed = None;
-            for adapter in adapters {
-                match find(adapter, machine, alias) {
-                    Ok(agent) => return Ok(Chosen { adapter, agent }),
-                    Err(error) => failed = Some(error),
-                }
-            }
-            return Err(failed.expect("there is at least one adapter"));
+            return find(&adapters, machine, alias);
         }
-        let mut found = Vec::new();
-        for adapter in adapters {
-            let agents = adapter.discover(machine);
-            let aliases = aliases(&agents);
-            let there = agents.into_iter().zip(aliases).filter(|(it, _)| it.workspace.is_dir());
-            found.extend(there.map(|(agent, alias)| (Chosen { adapter, agent }, alias)));
+        only(&adapters, machine)
+    }
+}
+
+/// Returns the one agent there is.
+pub(crate) fn only(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+) -> Result<Chosen, CliError> {
+    let mut found = Vec::new();
+    for adapter in adapters.iter().copied() {
+        let agents = adapter.discover(machine);
+        let aliases = aliases(&agents);
+        let there = agents.into_iter().zip(aliases).filter(|(it, _)| it.workspace.is_dir());
+        found.extend(there.map(|(agent, alias)| (Chosen { adapter, agent }, alias)));
+    }
+    match found.len() {
+        1 => Ok(found.remove(0).0),
+        0 => {
+            let message = "no agent was found on this machine";
+            Err(CliError::new(Kind::Failed, "agent_not_found", message)
+                .hint("give the workspace with -w DIR; `anemone agents` says where we looked"))
         }
-        match found.len() {
-            1 => Ok(found.remove(0).0),
-            0 => Err(CliError::new(
-                Kind::Failed,
-                "agent_not_found",
-                "no agent was found on this machine",
-            )
-            .hint("give the workspace with -w DIR; `anemone agents` says where we looked")),
-            count => {
-                let mut error = CliError::new(
-                    Kind::Usage,
-                    "agent_selection_ambiguous",
-                    format!("{count} agents were found; say which one you mean"),
-                );
-                error.causes = found
-                    .iter()
-                    .map(|(it, alias)| format!("{alias}: {}", it.agent.workspace.display()))
-                    .collect();
-                Err(error.hint("give --agent ALIAS or -w DIR"))
-            }
+        count => {
+            let message = format!("{count} agents were found; say which one you mean");
+            let mut error = CliError::new(Kind::Usage, "agent_selection_ambiguous", message);
+            error.causes = found
+                .iter()
+                .map(|(it, alias)| format!("{alias}: {}", it.agent.workspace.display()))
+                .collect();
+            Err(error.hint("give --agent ALIAS or -w DIR"))
         }
     }
+}
+
+/// Refuses what is no folder.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), CliError> {
+    const HINT: &str = "give the folder that holds MEMORY.md and memory/";
+    let there = fs_err::metadata(folder).map_err(|error| CliError::from(error).hint(HINT))?;
+    if there.is_dir() {
+        return Ok(());
+    }
+    let error = CliError::new(Kind::Failed, "not_a_folder", "this is not a folder");
+    Err(error.about(folder).hint(HINT))
+}
+
+/// Refuses a name that the agent in a folder does not have.
+pub(crate) fn check_alias(agent: &FoundAgent, alias: Option<&str>) -> Result<(), CliError> {
+    let Some(alias) = alias.filter(|alias| *alias != agent.alias) else { return Ok(()) };
+    let message = format!("the agent in this folder is {:?}, not {alias:?}", agent.alias);
+    let error = CliError::new(Kind::Usage, "agent_not_found", message);
+    Err(error.about(&agent.workspace).hint("give --agent or -w DIR, not both"))
+}
+
+/// Refuses to take the install of one runtime for the workspace of another: keys lie in it.
+pub(crate) fn check_runtime(
+    chosen: &Chosen,
+    machine: &Machine,
+    folder: &Path,
+) -> Result<(), CliError> {
+    if recognition(&chosen.agent, folder) > 0 {
+        return Ok(());
+    }
+    let others = ADAPTERS.iter().filter(|it| it.runtime() != chosen.adapter.runtime());
+    for other in others {
+        let found = other.locate(machine, folder, None);
+        if found.config.as_deref().is_some_and(Path::is_file) {
+            let message = format!("this is the install of {}", other.runtime());
+            return Err(CliError::new(Kind::Usage, "wrong_runtime", message)
+                .about(folder)
+                .hint(format!("say {} instead, or give the agent's workspace", other.runtime())));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a name that no file or folder should have.
+pub(crate) fn check_name(alias: &str) -> Result<(), CliError> {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let fits = !alias.is_empty() && alias.len() <= 64 && !alias.starts_with('.');
+    if fits && alias.chars().all(is_plain) {
+        return Ok(());
+    }
+    let message = format!("an agent cannot be called {alias:?}");
+    let error = CliError::new(Kind::Usage, "agent_name", message);
+    Err(error.hint("use up to 64 letters, digits, hyphens and underscores"))
+}
+
+/// Refuses to read an agent that its install does not have.
+pub(crate) fn check_known(agent: &FoundAgent) -> Result<(), CliError> {
+    let Some(oddity) = agent.oddities.iter().find(|it| it.code == UNKNOWN_AGENT) else {
+        return Ok(());
+    };
+    Err(CliError::new(Kind::Failed, "agent_not_found", oddity.message.clone()))
+}
+
+/// Returns the agent in a folder, with the adapter that knows the folder best; the first adapter
+/// takes any folder that nobody knows.
+fn locate(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+    folder: &Path,
+    alias: Option<&str>,
+) -> Chosen {
+    let mut best: Option<(u8, Chosen)> = None;
+    for adapter in adapters.iter().copied() {
+        let agent = adapter.locate(machine, folder, alias);
+        let known = recognition(&agent, folder);
+        if best.as_ref().is_none_or(|(most, _)| known > *most) {
+            best = Some((known, Chosen { adapter, agent }));
+        }
+    }
+    best.expect("there is at least one adapter").1
+}
+
+/// Says how surely a folder is that of an agent: a runtime's files count, a name does not.
+fn recognition(agent: &FoundAgent, folder: &Path) -> u8 {
+    let is_file = |path: &Option<PathBuf>| path.as_ref().is_some_and(|it| it.is_file());
+    let in_install = agent.install.as_deref().is_some_and(|it| it != folder && it.is_dir());
+    4 * u8::from(is_file(&agent.config))
+        + 2 * u8::from(is_file(&agent.database))
+        + u8::from(in_install)
 }
 
 /// Returns the adapters that the user may mean.
@@ -107,21 +186,49 @@ pub(crate) fn adapter(runtime: &str) -> Result<&'static dyn Adapter, CliError> {
     })
 }
 
+/// Returns where a runtime keeps its first agent, when there is none yet.
+pub(crate) fn usual_place(runtime: &str, machine: &Machine) -> PathBuf {
+    let home = machine.home.join(format!(".{runtime}"));
+    match runtime {
+        // One install has several agents, so the install is named.
+        "zeroclaw" => machine.variable("ZEROCLAW_CONFIG_DIR").map_or(home, PathBuf::from),
+        _ => home.join("workspace"),
+    }
+}
+
 /// Returns the agent of an alias that the user gave.
 pub(crate) fn find(
-    adapter: &dyn Adapter,
+    adapters: &[&'static dyn Adapter],
     machine: &Machine,
     alias: &str,
-) -> Result<FoundAgent, CliError> {
-    let found = adapter.discover(machine);
-    let aliases = aliases(&found);
-    let position = aliases.iter().position(|it| it == alias);
-    position.and_then(|at| found.into_iter().nth(at)).ok_or_else(|| {
-        let error = format!("there is no agent {alias:?} of {}", adapter.runtime());
+) -> Result<Chosen, CliError> {
+    let mut known = Vec::new();
+    let mut found = Vec::new();
+    for adapter in adapters.iter().copied() {
+        let agents = adapter.discover(machine);
+        for (agent, name) in agents.clone().into_iter().zip(aliases(&agents)) {
+            if name == alias {
+                found.push(Chosen { adapter, agent });
+            }
+            known.push(name);
+        }
+    }
+    if found.len() > 1 {
+        let runtimes: Vec<&str> = found.iter().map(|it| it.adapter.runtime()).collect();
+        let message = format!("{} have an agent {alias:?}", runtimes.join(" and "));
+        return Err(CliError::new(Kind::Usage, "agent_selection_ambiguous", message)
+            .hint("say which runtime you mean with -r RUNTIME"));
+    }
+    found.pop().ok_or_else(|| {
+        let of = match adapters {
+            [adapter] => format!(" of {}", adapter.runtime()),
+            _ => String::new(),
+        };
+        let error = format!("there is no agent {alias:?}{of}");
         let error = CliError::new(Kind::Failed, "agent_not_found", error);
-        match aliases.is_empty() {
+        match known.is_empty() {
             true => error.hint("no agent was found; give the workspace with -w DIR"),
-            false => error.hint(format!("found are: {}", aliases.join(", "))),
+            false => error.hint(format!("found are: {}", known.join(", "))),
         }
     })
 }

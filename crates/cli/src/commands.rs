@@ -13,6 +13,7 @@ mod export;
 mod import;
 mod inspect;
 mod man;
+mod migrate;
 mod purge;
 mod validate;
 mod vault;
@@ -84,6 +85,7 @@ enum Command {
     Delta(delta::DeltaArgs),
     Apply(apply::ApplyArgs),
     Import(import::ImportArgs),
+    Migrate(Box<migrate::MigrateArgs>),
     Purge(purge::PurgeArgs),
     Export(export::ExportArgs),
     Encrypt(encrypt::EncryptArgs),
@@ -118,6 +120,7 @@ pub(crate) fn run(
         Command::Delta(args) => printer.print(&delta::run(&args, &context)?)?,
         Command::Apply(args) => printer.print(&apply::run(&args, &context)?)?,
         Command::Import(args) => printer.print(&import::run(&args, &context)?)?,
+        Command::Migrate(args) => printer.print(&migrate::run(&args, &context)?)?,
         Command::Purge(args) => printer.print(&purge::run(&args, &context)?)?,
         Command::Export(args) => printer.print(&export::run(&args, &context)?)?,
         Command::Encrypt(args) => printer.print(&encrypt::run(&args, &context)?)?,

@@ -17,7 +17,15 @@ pub(crate) const ANEMONE_PASSPHRASE: &str = "ANEMONE_PASSPHRASE";
 /// The existing tool's key to its service; only whether it is set matters to us.
 pub(crate) const ALF_API_KEY: &str = "ALF_API_KEY";
 /// Variables with which a runtime is told where its things are.
-const OF_RUNTIMES: &str = "OPENCLAW_";
+const OF_RUNTIMES: [&str; 2] = ["OPENCLAW_", "ZEROCLAW_"];
+
+/// Where programs of this user keep what they must not lose; `~/.local/share` when it is not set.
+pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
+
+/// Nobody without a home folder has agents in it.
+fn home() -> PathBuf {
+    std::env::home_dir().filter(|it| it.is_absolute()).unwrap_or_else(|| PathBuf::from("/"))
+}
 
 /// What the environment says.
 pub(crate) struct Environment {
@@ -28,6 +36,8 @@ pub(crate) struct Environment {
     pub(crate) stdin_is_terminal: bool,
     pub(crate) threads: usize,
     pub(crate) alf_key_is_set: bool,
+    /// Where programs of this user keep what they must not lose.
+    pub(crate) data_home: PathBuf,
 }
 
 impl Environment {
@@ -43,22 +53,24 @@ impl Environment {
             stdin_is_terminal: std::io::stdin().is_terminal(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             alf_key_is_set: std::env::var_os(ALF_API_KEY).is_some_and(|it| !it.is_empty()),
+            data_home: std::env::var_os(XDG_DATA_HOME)
+                .map(PathBuf::from)
+                .filter(|it| it.is_absolute())
+                .unwrap_or_else(|| home().join(".local/share")),
         }
     }
 
     /// Returns what an adapter may know of this machine, with a folder for copies that goes with it.
     pub(crate) fn machine(&self) -> Result<OwnMachine, CliError> {
         let scratch = Scratch::new()?;
-        let of_interest = |name: &str| name == "PATH" || name.starts_with(OF_RUNTIMES);
+        let of_interest =
+            |name: &str| name == "PATH" || OF_RUNTIMES.iter().any(|it| name.starts_with(it));
         let variables: BTreeMap<_, _> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
             .filter(|(name, _)| of_interest(name))
             .collect();
         let machine = Machine {
-            // Nobody without a home folder has agents in it.
-            home: std::env::home_dir()
-                .filter(|it| it.is_absolute())
-                .unwrap_or_else(|| PathBuf::from("/")),
+            home: home(),
             variables,
             database_reader: std::env::current_exe().unwrap_or_else(|_| "anemone".into()),
             scratch: scratch.path().to_owned(),

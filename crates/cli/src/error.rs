@@ -52,6 +52,15 @@ impl CliError {
         self
     }
 
+    /// Tells programs what a report says besides; its `ok` is no longer true.
+    pub(crate) fn with_details(mut self, report: &impl serde::Serialize) -> Self {
+        if let Ok(serde_json::Value::Object(mut fields)) = serde_json::to_value(report) {
+            fields.remove("ok");
+            self.details = Some(Box::new(fields));
+        }
+        self
+    }
+
     fn from_error(kind: Kind, code: &'static str, error: &dyn std::error::Error) -> Self {
         let mut causes = Vec::new();
         let mut source = error.source();
@@ -224,8 +233,22 @@ impl From<PlanError> for CliError {
             PlanError::MountPoint { .. } => {
                 ("mount_point", Some("import into a new folder, and move the files from there"))
             }
+            PlanError::Choice { .. } => {
+                let error = Self::from_error(Kind::Usage, "usage", &error);
+                return error.hint("leave it off; an install that is there keeps its own way");
+            }
             PlanError::Source(_) => {
                 ("corrupt_archive", Some("`anemone validate` names everything that is wrong"))
+            }
+            PlanError::MemoriesUnread { .. } => (
+                "memories_unread",
+                Some(
+                    "let the runtime keep memories as it did when the agent came to it; if that \
+                     move was ended half-way, do it again first",
+                ),
+            ),
+            PlanError::Settings { .. } => {
+                ("config_unreadable", Some("make it a plain file that you may read, and TOML"))
             }
             PlanError::UnsafePath { .. } => {
                 ("unsafe_archive", Some("do not unpack this file with another tool either"))

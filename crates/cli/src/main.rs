@@ -13,6 +13,8 @@ mod files;
 mod keys;
 mod output;
 mod progress;
+mod proof;
+mod restore;
 mod tally;
 
 use std::process::ExitCode;

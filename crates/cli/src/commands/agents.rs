@@ -20,13 +20,15 @@ use crate::tally::Tally;
 ///
 /// Looks where runtimes keep their state: for OpenClaw ~/.openclaw, profiles (~/.openclaw-NAME),
 /// older names (~/.clawdbot, ~/clawd, ~/openclaw), and what OPENCLAW_STATE_DIR,
-/// OPENCLAW_CONFIG_PATH, OPENCLAW_PROFILE and OPENCLAW_WORKSPACE_DIR say. Nothing is written.
+/// OPENCLAW_CONFIG_PATH, OPENCLAW_PROFILE and OPENCLAW_WORKSPACE_DIR say; for ZeroClaw
+/// ~/.zeroclaw, and what ZEROCLAW_CONFIG_DIR, ZEROCLAW_DATA_DIR and ZEROCLAW_WORKSPACE say.
+/// Nothing is written.
 ///
 /// The alias is what --agent of other commands takes. Where two installs have an agent of the
 /// same name, the one that is not in use is called INSTALL/NAME, such as work/main.
 #[derive(Args, Debug)]
 pub(crate) struct AgentsArgs {
-    /// List agents of this runtime only, such as openclaw
+    /// List agents of this runtime only: openclaw or zeroclaw
     #[arg(long, short, value_name = "RUNTIME")]
     runtime: Option<String>,
 }
@@ -115,6 +117,7 @@ fn count_of(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent) -> Cou
         agent_id: None,
         sessions: false,
         embeddings: false,
+        private: false,
         seal: None,
         artifact_threshold: 0,
         secrets: SecretPolicy::Allow,
@@ -144,6 +147,7 @@ impl Report for Listed {
             let home = safe(&self.looked_in.display().to_string());
             writeln!(out, "no agents found in {home}")?;
             writeln!(out, "OpenClaw keeps them in ~/.openclaw or where OPENCLAW_STATE_DIR says.")?;
+            writeln!(out, "ZeroClaw keeps them in ~/.zeroclaw or where ZEROCLAW_CONFIG_DIR says.")?;
             return writeln!(
                 out,
                 "If the workspace is elsewhere: anemone check -r openclaw -w DIR"

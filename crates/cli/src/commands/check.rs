@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::agent::{adapter, find};
+use crate::agent::{adapter, check_alias, find, usual_place};
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 
@@ -25,12 +25,12 @@ use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 /// of the runtime's configuration, else the runtime's usual one.
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
-    /// The runtime, such as openclaw
+    /// The runtime: openclaw or zeroclaw
     #[arg(long, short, value_name = "RUNTIME")]
     runtime: String,
 
     /// The workspace, if it is not the usual one
-    #[arg(long, short, value_name = "DIR", conflicts_with = "agent")]
+    #[arg(long, short, value_name = "DIR")]
     workspace: Option<PathBuf>,
 
     /// The agent, by the alias that `anemone agents` shows
@@ -157,7 +157,8 @@ pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, C
     }
     let configured = check.config.workspace.as_deref();
     let is_configured = configured.is_some_and(|it| same_place(it, &agent.workspace));
-    let source = source.unwrap_or(if is_configured { "openclaw.json" } else { "default" });
+    let configuration = if agent.runtime == "openclaw" { "openclaw.json" } else { "config.toml" };
+    let source = source.unwrap_or(if is_configured { configuration } else { "default" });
     let alf = Alf::new(&machine, &settings, &check.resources, context.environment.alf_key_is_set);
     let ready = check.is_ready();
     context.printer.print(&Checked::new(&agent, source, check, alf))?;
@@ -167,23 +168,23 @@ pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, C
 /// Finds the agent that is meant, and who said so; `None` leaves that to the configuration.
 fn choose(
     args: &CheckArgs,
-    adapter: &dyn Adapter,
+    adapter: &'static dyn Adapter,
     machine: &Machine,
     settings: &AlfSettings,
 ) -> Result<(FoundAgent, Option<&'static str>), CliError> {
     if let Some(workspace) = &args.workspace {
-        return Ok((adapter.locate(machine, workspace), Some("flag")));
+        let alias = args.agent.as_deref();
+        let agent = adapter.locate(machine, workspace, alias);
+        check_alias(&agent, alias)?;
+        return Ok((agent, Some("flag")));
     }
     if let Some(alias) = &args.agent {
-        return Ok((find(adapter, machine, alias)?, Some("flag")));
+        return Ok((find(&[adapter], machine, alias)?.agent, Some("flag")));
     }
     if let Some(workspace) = &settings.workspace {
-        return Ok((adapter.locate(machine, workspace), Some("alf_config")));
+        return Ok((adapter.locate(machine, workspace, None), Some("alf_config")));
     }
-    let usual = || {
-        let folder = machine.home.join(format!(".{}", adapter.runtime())).join("workspace");
-        adapter.locate(machine, &folder)
-    };
+    let usual = || adapter.locate(machine, &usual_place(adapter.runtime(), machine), None);
     let agent = adapter.discover(machine).into_iter().next().unwrap_or_else(usual);
     Ok((agent, None))
 }

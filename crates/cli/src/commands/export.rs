@@ -68,6 +68,10 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     sessions: bool,
 
+    /// Carry entries that the runtime keeps for one person only (ZeroClaw's private plane)
+    #[arg(long)]
+    private: bool,
+
     /// Carry the secrets of credentials, sealed with --vault-key
     #[arg(long, requires = "vault_key")]
     credentials: bool,
@@ -255,7 +259,9 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     let (written, summary) = target.write(args.sealing().as_ref(), |out| {
         let spool = spool(Some(&output))?;
         let writer = ArchiveWriter::new(out, &blank_manifest(), spool, context.environment.threads);
-        write(writer, &progress, options.secrets, &read)
+        let (written, reading) = write(writer, &progress, options.secrets, &read)?;
+        let summary = Summary::new(reading, written.bytes, written.embeddings);
+        Ok((written.archive, summary))
     })?;
     let is_same = |(_, archive): &(Earlier, Archive)| *archive.manifest() == written.manifest;
     exported.agent_id_file = args.write_agent_id(&chosen, written.manifest.agent.id)?;
@@ -272,7 +278,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
 }
 
 /// Reads an agent into something.
-type ReadInto<'a> = dyn Fn(&mut dyn Sink) -> Result<Reading, CliError> + 'a;
+pub(super) type ReadInto<'a> = dyn Fn(&mut dyn Sink) -> Result<Reading, CliError> + 'a;
 
 /// Says what would travel, and whether secrets would.
 fn list(progress: &Progress, read: &ReadInto<'_>) -> Result<(Summary, bool), CliError> {
@@ -285,20 +291,27 @@ fn list(progress: &Progress, read: &ReadInto<'_>) -> Result<(Summary, bool), Cli
 }
 
 /// Writes what is read; secrets stop it before anything has a name.
-fn write<W: Write>(
+pub(super) fn write<W: Write>(
     writer: ArchiveWriter<W>,
     progress: &Progress,
     secrets: SecretPolicy,
     read: &ReadInto<'_>,
-) -> Result<(WrittenArchive, Summary), CliError> {
+) -> Result<(Written, Reading), CliError> {
     let mut sink = Writing { writer, bytes: 0, embeddings: 0, progress };
     let reading = read(&mut sink)?;
     if secrets == SecretPolicy::Report {
         check_secrets(&reading.secrets)?;
     }
     let Writing { writer, bytes, embeddings, .. } = sink;
-    let written = finish(writer, &reading)?;
-    Ok((written, Summary::new(reading, bytes, embeddings)))
+    let archive = finish(writer, &reading)?;
+    Ok((Written { archive, bytes, embeddings }, reading))
+}
+
+/// An archive that was written, and how much went into it.
+pub(super) struct Written {
+    archive: WrittenArchive,
+    bytes: u64,
+    embeddings: u64,
 }
 
 impl ExportArgs {
@@ -312,6 +325,7 @@ impl ExportArgs {
             agent_id: None,
             sessions: self.sessions,
             embeddings: true,
+            private: self.private,
             seal,
             artifact_threshold: self.artifact_threshold,
             secrets: self.secret_policy(),
@@ -328,7 +342,9 @@ impl ExportArgs {
         if let Some(path) = &self.output {
             return Ok(path.clone());
         }
-        let workspace = fs_err::canonicalize(&chosen.agent.workspace)?;
+        // An agent may have no folder: a database of all agents knows it.
+        let workspace = &chosen.agent.workspace;
+        let workspace = fs_err::canonicalize(workspace).unwrap_or_else(|_| workspace.clone());
         let name = workspace.file_name().map_or_else(|| "agent".into(), |it| it.to_os_string());
         Ok(PathBuf::from(name).with_added_extension("alf"))
     }
@@ -363,7 +379,7 @@ impl ExportArgs {
     }
 }
 
-fn seal(
+pub(super) fn seal(
     key: Option<&VaultKey>,
     credential: &Credential,
     secret: &[u8],
@@ -420,7 +436,7 @@ fn check_secrets(secrets: &[SecretFinding]) -> Result<(), CliError> {
 }
 
 /// A manifest to start with; the reading brings the true one.
-fn blank_manifest() -> Manifest {
+pub(super) fn blank_manifest() -> Manifest {
     let agent = AgentInfo::new(AgentId::new(uuid::Uuid::nil()), "", "");
     Manifest::new(agent, Moment::from(jiff::Timestamp::UNIX_EPOCH))
 }

@@ -1,26 +1,26 @@
 //! `anemone import`
 
-use std::error::Error as _;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anemone_adapters::{
-    Action, Applied, CredentialsStep, OnConflict, Plan, PlanError, PlanOptions,
-    SnapshotSource as _, Step, StepKind, apply, noted_agent_id,
+    Action, OnConflict, Plan, SnapshotSource as _, Step, StepKind, noted_agent_id,
 };
 use anemone_format::AgentId;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
+use super::Context;
 use super::diff::open_sound_archive;
-use super::{Context, now};
-use crate::agent::adapter;
+use crate::agent::{Chosen, adapter, check_alias, check_name, check_runtime};
 use crate::archive_source::ArchiveSource;
 use crate::error::{CliError, Kind};
-use crate::files::Unfinished;
 use crate::keys::read_vault_key;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 use crate::progress::Progress;
+use crate::restore::{
+    Choice, MissingLine, RestoreArgs, Stores, cannot_plan, restore, text, warning, write_missing,
+};
 
 /// Put an archive back as a workspace
 ///
@@ -30,11 +30,11 @@ use crate::progress::Progress;
 /// unless --on-conflict says so. The new tree takes the place of the old one in one step.
 #[derive(Args, Debug)]
 pub(crate) struct ImportArgs {
-    /// The runtime that will run the agent, such as openclaw
+    /// The runtime that will run the agent: openclaw or zeroclaw
     #[arg(long, short, value_name = "RUNTIME")]
     runtime: String,
 
-    /// The workspace to fill; it is made if it is not there
+    /// The workspace to fill, or the install's folder (ZeroClaw); it is made if it is not there
     #[arg(long, short, value_name = "DIR")]
     workspace: PathBuf,
 
@@ -45,29 +45,16 @@ pub(crate) struct ImportArgs {
     #[arg(long, short = 'n')]
     dry_run: bool,
 
-    /// What to do where the workspace has another file than the archive: stop, take theirs (the
-    /// archive's; ours is kept beside the workspace), keep ours, or have both
-    #[arg(
-        long,
-        value_enum,
-        default_value = "stop",
-        value_name = "WHAT",
-        hide_possible_values = true
-    )]
-    on_conflict: Choice,
+    #[command(flatten)]
+    restore: RestoreArgs,
+
+    /// What the runtime calls the agent, where an install has several (ZeroClaw)
+    #[arg(long, value_name = "ALIAS")]
+    agent: Option<String>,
 
     /// Open the sealed secrets of credentials with the vault key in this file
     #[arg(long, value_name = "FILE")]
     vault_key: Option<PathBuf>,
-}
-
-/// The words of `--on-conflict`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Choice {
-    Stop,
-    Theirs,
-    Ours,
-    Both,
 }
 
 #[derive(Serialize)]
@@ -89,9 +76,11 @@ pub(crate) struct Imported {
     plan: Option<Vec<StepLine>>,
     conflicts: Vec<ConflictLine>,
     not_restored: Vec<MissingLine>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    credentials_restored: Option<CredentialsLine>,
-    replaced_kept_at: Option<String>,
+    #[serde(flatten)]
+    stores: Stores,
+    /// Settings that come new; programs find them in `stores`.
+    #[serde(skip)]
+    settings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -112,34 +101,6 @@ struct ConflictLine {
     reason: &'static str,
 }
 
-#[derive(Serialize)]
-struct MissingLine {
-    what: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-    reason: String,
-}
-
-/// Where secrets went.
-#[derive(Serialize)]
-struct CredentialsLine {
-    store: String,
-    added: Vec<String>,
-    replaced: Vec<String>,
-    kept: Vec<String>,
-}
-
-impl CredentialsLine {
-    fn new(step: &CredentialsStep) -> Self {
-        Self {
-            store: step.store.display().to_string(),
-            added: step.added.clone(),
-            replaced: step.replaced.clone(),
-            kept: step.kept.clone(),
-        }
-    }
-}
-
 pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, CliError> {
     let adapter = adapter(&args.runtime)?;
     let vault_key = args.vault_key.as_deref().map(read_vault_key).transpose()?;
@@ -147,22 +108,19 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
     let (archive, _) = open_sound_archive(&args.file, context, &progress)?;
     let source = ArchiveSource::new(&archive)?;
     let machine = context.environment.machine()?;
-    let target = adapter.locate(&machine, &args.workspace);
-    check_agent(args, source.manifest().agent.id)?;
-    let options = PlanOptions {
-        on_conflict: match args.on_conflict {
-            Choice::Stop => OnConflict::Stop,
-            Choice::Theirs => OnConflict::Theirs,
-            Choice::Ours => OnConflict::Ours,
-            Choice::Both => OnConflict::Both,
-        },
-        vault_key: vault_key.as_ref(),
-    };
+    let target = adapter.locate(&machine, &args.workspace, args.agent.as_deref());
+    args.agent.as_deref().map(check_name).transpose()?;
+    let chosen = Chosen { adapter, agent: target };
+    check_runtime(&chosen, &machine, &args.workspace)?;
+    let target = chosen.agent;
+    check_alias(&target, args.agent.as_deref())?;
+    check_agent(&target.workspace, args.restore.on_conflict, source.manifest().agent.id)?;
+    let options = args.restore.plan_options(adapter.runtime(), vault_key.as_ref())?;
     let plan = adapter.plan(&machine, &source, &target, &options).map_err(cannot_plan)?;
     let layers = &source.manifest().layers;
     let mut imported = Imported {
         ok: true,
-        workspace: args.workspace.display().to_string(),
+        workspace: shown(&args.workspace, &plan).display().to_string(),
         agent_name: source.manifest().agent.name.clone(),
         memory_records: plan.records,
         identity_imported: layers.identity.is_some(),
@@ -176,99 +134,61 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
         files_same: plan.count(|it| *it == Action::Same),
         plan: args.dry_run.then(|| plan.steps.iter().map(step).collect()),
         conflicts: plan.conflicts.iter().map(conflict).collect(),
-        not_restored: plan.not_restored.iter().map(missing).collect(),
-        credentials_restored: plan.credentials.as_ref().map(CredentialsLine::new),
-        replaced_kept_at: None,
+        not_restored: plan.not_restored.iter().map(MissingLine::new).collect(),
+        stores: Stores::planned(&plan),
+        settings: plan.config.as_ref().map(|it| it.added.clone()).unwrap_or_default(),
     };
     if options.on_conflict == OnConflict::Stop && !plan.conflicts.is_empty() {
-        return Err(stopped(args, &plan, &imported));
+        return Err(stopped(&args.workspace, &plan, &imported));
     }
     if !args.dry_run {
-        let Applied { replaced_kept_at, warnings } = apply(&plan, &source, &Unfinished)?;
-        imported.replaced_kept_at = replaced_kept_at.map(|path| path.display().to_string());
+        let warnings = restore(&plan, &source, &machine, &mut imported.stores)
+            .map_err(|error| error.with_details(&imported))?;
         imported.warnings.extend(warnings.iter().map(warning));
-        if let Some(step) = &plan.credentials
-            && let Err(error) = step.apply(&machine, &now())
-        {
-            // The workspace is there; what is missing can be had by importing again.
-            imported.credentials_restored = None;
-            let cause = error.source().map(|it| format!(": {it}")).unwrap_or_default();
-            imported.not_restored.extend(step.added.iter().chain(&step.replaced).map(|name| {
-                let reason = format!("{error}{cause}; stop the runtime and import again");
-                MissingLine { what: "credential", path: Some(name.clone()), reason }
-            }));
-        }
     }
     Ok(imported)
 }
 
-/// Says why there is no plan, and what to do about it where only this command knows.
-fn cannot_plan(error: PlanError) -> CliError {
-    let hint = match &error {
-        PlanError::Leftover { workspace, .. } => Some(format!(
-            "look into it: rename it to {} if it is your workspace, or move it away; then import \
-             again",
-            workspace.display()
-        )),
-        _ => None,
-    };
-    let mut error = CliError::from(error);
-    match hint {
-        Some(hint) => {
-            error.code = "leftover";
-            error.hint(hint)
-        }
-        None => error,
-    }
+/// Returns the workspace as the user named it, or where it is when an install was named.
+fn shown<'a>(given: &'a Path, plan: &'a Plan) -> &'a Path {
+    let real = |path: &Path| fs_err::canonicalize(path).or_else(|_| std::path::absolute(path)).ok();
+    if real(given) == real(&plan.workspace) { given } else { &plan.workspace }
 }
 
 /// Refuses to mix two agents in one workspace.
-fn check_agent(args: &ImportArgs, agent: AgentId) -> Result<(), CliError> {
-    let Some(there) = noted_agent_id(&args.workspace).filter(|there| *there != agent) else {
+pub(super) fn check_agent(
+    workspace: &Path,
+    on_conflict: Choice,
+    agent: AgentId,
+) -> Result<(), CliError> {
+    let Some(there) = noted_agent_id(workspace).filter(|there| *there != agent) else {
         return Ok(());
     };
-    if matches!(args.on_conflict, Choice::Theirs) {
+    if matches!(on_conflict, Choice::Theirs) {
         return Ok(());
     }
     let message = format!("the workspace is that of agent {there}, the archive of {agent}");
     Err(CliError::new(Kind::Conflict, "different_agents", message)
-        .about(&args.workspace)
+        .about(workspace)
         .hint("import into another folder; --on-conflict theirs makes this one the archive's"))
 }
 
 /// Says that nothing was done because files differ, and which.
-fn stopped(args: &ImportArgs, plan: &Plan, imported: &Imported) -> CliError {
+pub(super) fn stopped(workspace: &Path, plan: &Plan, report: &impl Serialize) -> CliError {
     const SHOWN: usize = 20;
     let number = plan.conflicts.len();
-    let files = count(number as u64, "file");
-    let message =
-        format!("{files} of the workspace differ from the archive's; nothing was changed");
-    let mut error = CliError::new(Kind::Conflict, "conflict", message).about(&args.workspace);
+    let places = count(number as u64, "place");
+    let message = format!("the workspace and the archive differ in {places}; nothing was changed");
+    let mut error = CliError::new(Kind::Conflict, "conflict", message).about(workspace);
     error.causes.extend(
         plan.conflicts.iter().take(SHOWN).map(|it| format!("{}: {}", text(&it.path), it.reason)),
     );
     if number > SHOWN {
         error.causes.push(format!("and {} more", number - SHOWN));
     }
-    error.details = serde_json::to_value(imported).ok().and_then(|it| match it {
-        serde_json::Value::Object(mut fields) => {
-            fields.remove("ok");
-            Some(Box::new(fields))
-        }
-        _ => None,
-    });
-    error.hint("give --on-conflict theirs, ours or both; with --dry-run, each shows its plan")
-}
-
-fn text(path: &[u8]) -> String {
-    String::from_utf8_lossy(path).into_owned()
-}
-
-fn warning(it: &anemone_adapters::Warning) -> String {
-    match &it.path {
-        Some(path) => format!("{path}: {}", it.message),
-        None => it.message.clone(),
-    }
+    error
+        .with_details(report)
+        .hint("give --on-conflict theirs, ours or both; with --dry-run, each shows its plan")
 }
 
 fn step(it: &Step) -> StepLine {
@@ -304,8 +224,14 @@ fn conflict(it: &anemone_adapters::Conflict) -> ConflictLine {
     ConflictLine { path: text(&it.path), reason: it.reason }
 }
 
-fn missing(it: &anemone_adapters::NotRestored) -> MissingLine {
-    MissingLine { what: it.what, path: it.path.clone(), reason: it.reason.clone() }
+/// Lists names, and how many more there are.
+fn a_few(names: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let mut text = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
 }
 
 impl Report for Imported {
@@ -317,23 +243,17 @@ impl Report for Imported {
             let line = safe(&format!("{path}{beside}{reason}"));
             writeln!(out, "{ODD}{action}{ODD:#} {line}")?;
         }
-        for it in &self.not_restored {
-            let path = it.path.as_ref().map(|path| format!(" {path}")).unwrap_or_default();
-            let line = safe(&format!("{}{path}: {}", it.what, it.reason));
-            writeln!(out, "{DIM}not restored:{DIM:#} {line}")?;
+        write_missing("not restored", &self.not_restored, out)?;
+        for line in self.stores.lines() {
+            writeln!(out, "{line}")?;
         }
-        if let Some(it) = &self.credentials_restored {
-            let (added, replaced, kept) = (it.added.len(), it.replaced.len(), it.kept.len());
-            let store = safe(&it.store);
-            writeln!(
-                out,
-                "credentials: {added} added, {replaced} replaced, {kept} kept in {store}"
-            )?;
+        if !self.settings.is_empty() {
+            writeln!(out, "{DIM}settings added:{DIM:#} {}", safe(&a_few(&self.settings)))?;
         }
         for it in &self.warnings {
             writeln!(out, "{ODD}warning:{ODD:#} {}", safe(it))?;
         }
-        if let Some(kept) = &self.replaced_kept_at {
+        if let Some(kept) = &self.stores.replaced_kept_at {
             writeln!(out, "what was replaced is in {BOLD}{kept}{BOLD:#}")?;
         }
         let (created, replaced) = (self.files_created, self.files_replaced);
@@ -347,5 +267,17 @@ impl Report for Imported {
             return writeln!(out, "nothing written: this was a dry run ({numbers}, {records})");
         }
         writeln!(out, "{GOOD}{name}{GOOD:#} is in {BOLD}{workspace}{BOLD:#} ({numbers}, {records})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_settings_ten_are_named_and_the_rest_is_counted() {
+        let names: Vec<String> = (0..12).map(|it| format!("k{it}")).collect();
+        assert_eq!(a_few(&names[..2]), "k0, k1");
+        assert!(a_few(&names).ends_with(", k9 and 2 more"), "{}", a_few(&names));
     }
 }
