@@ -35,8 +35,12 @@ mod input;
 mod inspect;
 #[path = "it/man.rs"]
 mod man;
+#[path = "it/migrate.rs"]
+mod migrate;
 #[path = "it/output.rs"]
 mod output;
+#[path = "it/passage.rs"]
+mod passage;
 #[path = "it/purge.rs"]
 mod purge;
 #[path = "it/round_trip.rs"]
@@ -53,6 +57,10 @@ mod validate;
 mod vault;
 #[path = "it/workspace.rs"]
 mod workspace;
+#[path = "it/zeroclaw.rs"]
+mod zeroclaw;
+#[path = "it/zeroclaw_import.rs"]
+mod zeroclaw_import;
 #[path = "it/zip.rs"]
 mod zip;
 

@@ -164,10 +164,11 @@ impl TestEnvironment {
         }
         let left = after.keys().find(|path| {
             let temporary = path.starts_with("home") || path.starts_with("tmp");
-            // The file of an agent's id is hidden, and what an import is to leave.
-            let hidden = path
-                .file_name()
-                .is_some_and(|it| it.as_encoded_bytes().starts_with(b".") && it != ".alf-agent-id");
+            // The file of an agent's id and the sidecar are hidden, and what an import is to leave.
+            let ours = [".alf-agent-id", ".alf-origin"];
+            let hidden = path.file_name().is_some_and(|it| {
+                it.as_encoded_bytes().starts_with(b".") && !ours.iter().any(|name| it == *name)
+            });
             !before.contains_key(*path) && (temporary || hidden)
         });
         assert_eq!(left, None, "nothing is left over");

@@ -334,7 +334,7 @@ fn with_a_key_credentials_go_into_the_database_of_the_newer_generation() {
 }
 
 #[test]
-fn a_database_that_is_open_is_not_written_to() {
+fn secrets_that_cannot_be_written_are_an_error_after_the_rest_is_done() {
     let Some(target) = newer_install_and_sealed_secrets() else { return };
     let database = target.home(".openclaw/state/openclaw.sqlite");
     let program = "import sqlite3,sys\n\
@@ -343,11 +343,25 @@ fn a_database_that_is_open_is_not_written_to() {
         print('ready', flush=True); sys.stdin.read(); c.execute('ROLLBACK')";
     let Some(holder) = Waiting::start(program, &[&database]) else { return };
     let before = fs_err::read(&database).unwrap();
-    let imported = import_with_key(&target);
-    assert!(fields(&imported["not_restored"], "what").contains(&"credential"), "{imported}");
+    let folder = target.home(".openclaw/workspace");
+    let place = folder.display().to_string();
+    let args = ["import", "-r", "openclaw", "-w", &place, "a.alf", "--vault-key", "key"];
+    let output = target.command().args(args).output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(1));
+    let failure: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
+    assert_eq!(failure["code"], "credentials");
+    assert!(failure["credentials_restored"].is_null(), "{failure}");
+    let error = failure["error"].as_str().expect("it is text");
+    assert!(error.contains("in place") && error.contains("secrets"), "{failure}");
+    assert!(error.starts_with(&database.display().to_string()), "{failure}");
+    assert!(failure["hint"].as_str().is_some_and(|it| it.contains("safe")), "{failure}");
+    assert!(!failure.to_string().contains("SECRET"));
     assert!(before == fs_err::read(&database).unwrap(), "the database is as it was");
-    assert!(!imported.to_string().contains("SECRET"));
+    assert!(folder.join("MEMORY.md").exists(), "the rest is done");
     drop(holder);
+    let imported = import_with_key(&target);
+    let added = imported["credentials_restored"]["added"].as_array().expect("it is a list");
+    assert_eq!(added.len(), 2, "{imported}");
 }
 
 #[test]

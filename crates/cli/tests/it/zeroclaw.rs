@@ -1,0 +1,651 @@
+//! What is read of a ZeroClaw agent: found, counted, and without its secrets.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anemone_format::{Record, Snapshot};
+use serde_json::{Value, json};
+
+use crate::environment::{TestEnvironment, fixture};
+use crate::workspace::{Ground, Waiting, fields, python, raw, snapshot, with};
+use crate::zip::{holds, unzip};
+
+/// Everything travels, whatever it says.
+pub(crate) const ALL: [&str; 3] = ["--private", "--allow-secrets", "--artifact-threshold=1000000"];
+
+/// Prints the tables of a database as JSON, every cell as its type and its literal.
+const DUMP: &str = r#"
+import json, sqlite3, sys
+c = sqlite3.connect(sys.argv[1])
+def names(t): return [r[1] for r in c.execute(f'pragma table_info({t})')]
+def table(t):
+    cols = names(t)
+    cells = ','.join(f'typeof("{n}"), quote("{n}")' for n in cols)
+    if not cols: return []
+    rows = c.execute(f'select rowid, {cells} from {t} order by rowid')
+    return [dict(rowid=r[0], **{n: [r[1 + 2 * i], r[2 + 2 * i]] for i, n in enumerate(cols)}) for r in rows]
+def master(kind): return sorted(r[0] for r in c.execute('select name from sqlite_master where type = ?', (kind,)))
+print(json.dumps(dict(
+    columns=names('memories'), memories=table('memories'), agents=table('agents'),
+    meta=table('memory_meta'), tables=master('table'), triggers=master('trigger'),
+    check=c.execute('pragma integrity_check').fetchone()[0],
+)))
+"#;
+
+/// Copies a file or a folder of the fixtures, writable, without what SQLite leaves beside one.
+pub(crate) fn copy(ground: &Ground, from: &Path, name: &str) -> PathBuf {
+    if from.is_dir() {
+        fs_err::create_dir_all(ground.path(name)).expect("it is ours");
+        for entry in fs_err::read_dir(from).expect("the folder can be read") {
+            let entry = entry.expect("the folder can be read").file_name();
+            let entry = entry.to_str().expect("it is UTF-8");
+            if !entry.ends_with("-wal") && !entry.ends_with("-shm") {
+                copy(ground, &from.join(entry), &format!("{name}/{entry}"));
+            }
+        }
+        return ground.path(name);
+    }
+    ground.write(name, fs_err::read(from).expect("it can be read"))
+}
+
+/// Copies a database of the fixtures into an install as it is laid out since 0.8.
+pub(crate) fn install(ground: &Ground, database: &str, name: &str) -> Option<PathBuf> {
+    copy(ground, &fixture(&format!("zeroclaw/{database}"))?, &format!("{name}/{DATABASE}"));
+    Some(ground.path(name))
+}
+
+/// Where the database lies in an install since 0.8.
+pub(crate) const DATABASE: &str = "data/memory/brain.db";
+
+/// Returns the tables of a database.
+pub(crate) fn dump(database: &Path) -> Value {
+    let printed = python(&["-c", DUMP, text(database)]).expect("it was there before");
+    serde_json::from_str(&printed).expect("it is JSON")
+}
+
+/// Changes a database, as another program would.
+pub(crate) fn sql(database: &Path, script: &str) {
+    let program = "import sqlite3,sys\n\
+        c = sqlite3.connect(sys.argv[1])\nc.executescript(sys.argv[2])\nc.commit()";
+    python(&["-c", program, text(database), script]);
+}
+
+/// Returns what a query prints, a row for each line.
+pub(crate) fn query(database: &Path, query: &str) -> Vec<String> {
+    let program = "import sqlite3,sys\n\
+        for r in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]): print(repr('|'.join(map(str, r)))[1:-1])";
+    let printed = python(&["-c", program, text(database), query]).expect("it was there before");
+    printed.lines().map(str::to_owned).collect()
+}
+
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().expect("the path is UTF-8")
+}
+
+/// Runs an export that succeeds.
+#[track_caller]
+pub(crate) fn export(
+    environment: &TestEnvironment,
+    folder: &Path,
+    output: &str,
+    more: &[&str],
+) -> Value {
+    let args = ["export", "-r", "zeroclaw", "-w", text(folder), "-o", output];
+    environment.json([&args[..], more].concat())
+}
+
+/// Runs an import that succeeds.
+#[track_caller]
+pub(crate) fn import(
+    environment: &TestEnvironment,
+    folder: &Path,
+    file: &str,
+    more: &[&str],
+) -> Value {
+    let args = ["import", "-r", "zeroclaw", "-w", text(folder), file];
+    environment.json([&args[..], more].concat())
+}
+
+/// Returns the records that were rows, by their key.
+pub(crate) fn by_key(snapshot: &Snapshot) -> BTreeMap<String, &Record> {
+    let named = |it| raw(it)["key"].as_str().map(|key| (key.to_owned(), it));
+    snapshot.records.iter().filter_map(named).collect()
+}
+
+fn codes(document: &Value) -> Vec<&str> {
+    fields(&document["warnings"], "code")
+}
+
+/// Checks that records are the rows of one agent: ids, texts, times and every column.
+#[track_caller]
+fn assert_rows(records: &Snapshot, dumped: &Value, alias: &str) {
+    let records = by_key(records);
+    let agents = dumped["agents"].as_array().expect("it is a list");
+    let quoted = json!(["text", format!("'{alias}'")]);
+    let agent = agents.iter().find(|it| it["alias"] == quoted).map(|it| &it["id"]);
+    let rows = dumped["memories"].as_array().expect("it is a list").iter();
+    let rows = rows.filter(|it| agent.is_none_or(|agent| it["agent_id"] == *agent));
+    let mut seen = BTreeSet::new();
+    for row in rows {
+        let said = |column: &str| {
+            let quoted = row[column][1].as_str().expect("it is a literal");
+            quoted.trim_matches('\'').replace("''", "'")
+        };
+        let key = said("key");
+        let record = records.get(&key).unwrap_or_else(|| panic!("{key} is a record"));
+        seen.insert(key.clone());
+        assert_eq!(raw(record)["rowid"], row["rowid"], "{key}");
+        let id = said("id");
+        assert!(record.id.to_string() == id || id.len() != 36, "{key}: {id}");
+        if !said("content").is_empty() {
+            assert_eq!(record.content, said("content"), "{key}");
+        }
+        let cells = raw(record)["row"].clone();
+        for (column, cell) in row.as_object().expect("it is an object") {
+            if ["rowid", "content", "agent_id", "embedding"].contains(&column.as_str()) {
+                continue;
+            }
+            match cell[0].as_str().expect("it is a type") {
+                "text" => assert_eq!(cells[column], said(column), "{key} {column}"),
+                "null" => {
+                    assert_eq!(cells.get(column), Some(&Value::Null), "{key} {column}");
+                }
+                "integer" | "real" => {
+                    let number: f64 = said(column).parse().expect("it is a number");
+                    assert_eq!(cells[column].as_f64(), Some(number), "{key} {column}");
+                }
+                _ => assert!(!cells[column].is_null(), "{key} {column}"),
+            }
+        }
+        if row.get("embedding").is_some_and(|it| it[0] == "blob") {
+            let vector = record.embeddings.first().expect("there is a vector");
+            let hex: String = vector
+                .vector
+                .iter()
+                .flat_map(|it| it.to_le_bytes())
+                .map(|it| format!("{it:02X}"))
+                .collect();
+            assert_eq!(row["embedding"][1], format!("X'{hex}'"), "{key}");
+        }
+    }
+    assert_eq!(seen.len(), records.len(), "no record is made up");
+}
+
+// Databases of every shape.
+
+#[test]
+fn each_agent_of_a_database_exports_its_rows_and_private_ones_when_asked() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let before = crate::workspace::tree(&folder);
+    for (alias, shared, private) in [("default", 28, 1), ("alpha", 1, 1), ("beta", 1, 0)] {
+        let args = ["--agent", alias, "--force"];
+        let exported = export(&environment, &folder, "a.alf", &args);
+        assert_eq!(exported["memory_records"], shared, "{alias}");
+        assert_eq!(codes(&exported).contains(&"private_rows"), private > 0, "{alias}");
+        let exported = export(&environment, &folder, "b.alf", &[&args[..], &ALL].concat());
+        assert_eq!(exported["memory_records"], shared + private, "{alias}");
+        assert!(!codes(&exported).contains(&"private_rows"), "{alias}");
+        let name = snapshot(&environment, "b.alf").manifest.agent.name;
+        assert!(alias == "default" || name == alias, "{name}");
+        let copied = copy(&ground, &folder.join(DATABASE), "copy.db");
+        assert_rows(&snapshot(&environment, "b.alf"), &dump(&copied), alias);
+    }
+    assert!(crate::workspace::tree(&folder) == before, "reading changes nothing");
+}
+
+#[test]
+fn databases_of_every_age_export_every_row() {
+    let environment = TestEnvironment::new();
+    for (name, rows, vectors) in
+        [("v0.1.0-20260213", 8, 0), ("v0.1.7-embed", 10, 10), ("v0.6.9", 11, 11)]
+    {
+        let ground = Ground::new();
+        let Some(from) = fixture(&format!("zeroclaw/historic/{name}")) else { return };
+        copy(&ground, &from, "i/workspace");
+        copy(&ground, &from, "loose");
+        for folder in ["i", "i/workspace", "loose"] {
+            let exported = export(&environment, &ground.path(folder), "a.alf", &["--force"]);
+            assert_eq!(exported["memory_records"], rows, "{name} {folder}");
+            assert_eq!(exported["embeddings"], vectors, "{name} {folder}");
+            let database = fixture(&format!("zeroclaw/historic/{name}/memory/brain.db"));
+            let copied = copy(&ground, &database.expect("it was there"), "copy.db");
+            assert_rows(&snapshot(&environment, "a.alf"), &dump(&copied), "default");
+        }
+    }
+}
+
+#[test]
+fn a_whole_install_has_an_agent_for_each_alias() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let Some(from) = fixture("zeroclaw/install-v3") else { return };
+    let folder = copy(&ground, &from, "i");
+    // Rows, and one section of MEMORY.md where there is a workspace.
+    for (alias, shared, private) in
+        [("default", 29, 30), ("alpha", 2, 3), ("beta", 1, 1), ("simple_agent", 0, 0)]
+    {
+        for (more, expected) in [(&[][..], shared), (&["--private"], private)] {
+            let args = [&["--agent", alias, "--force", "--allow-secrets"], more].concat();
+            let exported = export(&environment, &folder, "a.alf", &args);
+            assert_eq!(exported["memory_records"], expected, "{alias}");
+        }
+    }
+    let args = ["export", "-r", "zeroclaw", "-w", text(&folder), "--agent", "nobody", "-n"];
+    assert_eq!(environment.failure(1, args)["code"], "agent_not_found");
+}
+
+#[test]
+fn an_agent_without_a_folder_exports_what_the_database_has_of_it() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let args = ["export", "-r", "zeroclaw", "-w", text(&folder), "--agent", "beta"];
+    let planned = environment.json([&args[..], &["--dry-run"]].concat());
+    assert_eq!(planned["memory_records"], 1);
+    let exported = environment.json(args);
+    assert_eq!((&exported["memory_records"], &exported["agent_name"]), (&json!(1), &json!("beta")));
+    assert!(codes(&exported).contains(&"workspace_missing"), "{exported}");
+    let output = exported["output"].as_str().expect("it is text");
+    assert_eq!(snapshot(&environment, output).records.len(), 1);
+}
+
+#[test]
+fn columns_may_be_missing_unknown_or_in_another_order() {
+    let environment = TestEnvironment::new();
+    let all = "id, key, content, category, embedding, created_at, updated_at, session_id, \
+        namespace, importance, superseded_by, agent_id, kind, pinned, tenant_id, principal_id";
+    let reversed = all.split(", ").collect::<Vec<_>>();
+    let reversed = reversed.into_iter().rev().collect::<Vec<_>>().join(", ");
+    let without = |columns: &[&str]| {
+        let kept = all.split(", ").filter(|it| !columns.contains(it)).collect::<Vec<_>>();
+        kept.join(", ")
+    };
+    let (odd, numbers) = (format!("{all}, 'mild' AS mood"), format!("{all}, X'00FF' AS seal"));
+    let (no_id, no_updated) = (without(&["id"]), without(&["updated_at", "created_at"]));
+    let many = without(&["kind", "pinned", "tenant_id", "superseded_by", "session_id", "category"]);
+    for columns in [all, &reversed, &odd, &numbers, &no_id, &no_updated, &many] {
+        let ground = Ground::new();
+        let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+        let database = folder.join(DATABASE);
+        sql(
+            &database,
+            &format!(
+                "PRAGMA foreign_keys = OFF; CREATE TABLE t AS SELECT {columns} FROM memories \
+                 ORDER BY rowid; DROP TABLE memories; ALTER TABLE t RENAME TO memories;"
+            ),
+        );
+        let args = [&["--agent", "default", "--force"], &ALL[..]].concat();
+        let exported = export(&environment, &folder, "a.alf", &args);
+        assert_eq!(exported["memory_records"], 29, "{columns}");
+        let read = snapshot(&environment, "a.alf");
+        if columns != no_id {
+            assert_rows(&read, &dump(&database), "default");
+        }
+        if columns == odd {
+            assert!(read.records.iter().all(|it| raw(it)["row"]["mood"] == "mild"));
+        }
+        // Without ids of their own, records have the same ones each time.
+        export(&environment, &folder, "b.alf", &args);
+        assert!(environment.read("a.alf") == environment.read("b.alf"), "{columns}");
+    }
+}
+
+#[test]
+fn rows_that_only_the_log_has_travel_too_while_somebody_writes() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let program = "import sqlite3,sys\n\
+        c = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
+        c.execute('PRAGMA journal_mode=WAL'); c.execute('PRAGMA wal_autocheckpoint=0')\n\
+        c.execute(\"INSERT INTO memories(id,key,content,category,created_at,updated_at,agent_id) \
+        SELECT '0b0e1f9e-1111-4222-8333-444444444444','fresh','only in the log','core',\
+        '2026-11-15T08:00:00+00:00','2026-11-15T08:00:00+00:00',id FROM agents WHERE alias='beta'\")\n\
+        c.execute('BEGIN IMMEDIATE')\n\
+        print('ready', flush=True); sys.stdin.read(); c.execute('ROLLBACK')";
+    let Some(holder) = Waiting::start(program, &[&folder.join(DATABASE)]) else { return };
+    let exported = export(&environment, &folder, "a.alf", &["--agent", "beta"]);
+    assert_eq!(exported["memory_records"], 2);
+    let read = snapshot(&environment, "a.alf");
+    let fresh = by_key(&read)["fresh"];
+    assert_eq!(fresh.content, "only in the log");
+    assert_eq!(fresh.id.to_string(), "0b0e1f9e-1111-4222-8333-444444444444");
+    drop(holder);
+}
+
+// Agents, checks and backends.
+
+fn at_home() -> Option<TestEnvironment> {
+    let environment = TestEnvironment::new();
+    environment.copy_home(&fixture("zeroclaw/install-v3")?, ".zeroclaw");
+    Some(environment)
+}
+
+#[test]
+fn agents_lists_everybody_of_an_install() {
+    let Some(environment) = at_home() else { return };
+    environment.write_home(".zeroclaw/data/memory.db", "");
+    environment.write_home(".zeroclaw/workspace/memory/brain.db.backup-20261115T071728", "SQLite");
+    let listed = environment.json(["agents"]);
+    let mut found = fields(&listed["agents"], "alias");
+    found.sort_unstable();
+    assert_eq!(found, ["alpha", "beta", "complex_agent", "default", "simple_agent"]);
+    for (alias, records, exists) in [("default", 29, true), ("alpha", 2, true), ("beta", 1, false)]
+    {
+        let it = with(&listed["agents"], "alias", alias);
+        assert_eq!((&it["records"], &it["workspace_exists"]), (&json!(records), &json!(exists)));
+        assert_eq!((&it["runtime"], &it["generation"]), (&json!("zeroclaw"), &json!("data")));
+        let database = environment.home(".zeroclaw/data/memory/brain.db");
+        assert_eq!(it["database"], text(&database));
+    }
+    let said = listed.to_string();
+    assert!(said.contains("memory.db"), "the decoy is named: {listed}");
+    assert!(said.contains("brain.db.backup-20261115T071728"), "the backup is named: {listed}");
+}
+
+#[test]
+fn check_says_what_holds_of_an_install() {
+    let Some(environment) = at_home() else { return };
+    let checked = environment.json(["check", "-r", "zeroclaw", "--agent", "alpha"]);
+    assert_eq!(
+        (&checked["runtime"], &checked["agent"]["alias"]),
+        (&json!("zeroclaw"), &json!("alpha"))
+    );
+    let codes = fields(&checked["issues"], "code");
+    assert!(codes.contains(&"memories_present") && codes.contains(&"private_rows"), "{checked}");
+    assert_eq!(checked["resources"]["soul_md"], true);
+    let missing = environment.run(["check", "-r", "zeroclaw", "-w", "nowhere"]);
+    assert!(missing.code != 0, "{}", missing.stdout);
+}
+
+#[test]
+fn a_database_of_the_first_documents_is_read_and_an_empty_one_is_not() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    ground.write("i/config.toml", "[memory]\nbackend = \"sqlite\"\n");
+    ground.write("i/memory.db", "");
+    ground.write("i/workspace/SOUL.md", "# Me\n");
+    let folder = ground.path("i");
+    let exported = export(&environment, &folder, "a.alf", &[]);
+    assert_eq!(exported["memory_records"], 0);
+    fs_err::remove_file(folder.join("memory.db")).expect("it is ours");
+    let made = python(&["-c", "import sqlite3"]);
+    if made.is_none() {
+        return;
+    }
+    sql(
+        &folder.join("memory.db"),
+        "CREATE TABLE memories (id TEXT PRIMARY KEY, key TEXT, content TEXT, category TEXT, \
+         timestamp TEXT); INSERT INTO memories VALUES ('1', 'k', 'text', 'custom:mine', \
+         '2026-02-20T10:00:00Z');",
+    );
+    let exported = export(&environment, &folder, "b.alf", &[]);
+    assert_eq!(exported["memory_records"], 1);
+    let read = snapshot(&environment, "b.alf");
+    let record = &read.records[0];
+    assert_eq!(record.content, "text");
+    assert_eq!(raw(record)["row"]["timestamp"], "2026-02-20T10:00:00Z");
+    assert!(record.temporal.created_at.to_string().starts_with("2026-02-20T10:00:00"));
+}
+
+#[test]
+fn a_backend_that_keeps_nothing_here_has_no_records() {
+    let environment = TestEnvironment::new();
+    for (backend, records) in [("none", 0), ("postgres", 27), ("lucid", 27), ("sqlite", 27)] {
+        let ground = Ground::new();
+        let Some(from) = fixture("zeroclaw/zeroclaw-real.db") else { return };
+        copy(&ground, &from, "i/data/memory/brain.db");
+        ground.write(
+            "i/config.toml",
+            format!("schema_version = 3\n[memory]\nbackend = \"{backend}\"\n"),
+        );
+        ground.write("i/agents/default/workspace/SOUL.md", "# Me\n");
+        // One that was deleted counts neither way.
+        sql(&ground.path("i").join(DATABASE), "DELETE FROM memories WHERE key = 'user_lang'");
+        let exported =
+            export(&environment, &ground.path("i"), "a.alf", &["--agent", "default", "--force"]);
+        assert_eq!(exported["memory_records"], records, "{backend}: {exported}");
+        let warned = codes(&exported).contains(&"backend_elsewhere");
+        assert_eq!(warned, backend == "postgres", "what lies here may be old: {exported}");
+        assert!(exported["files_count"].as_u64() > Some(0));
+    }
+}
+
+// Secrets.
+
+/// Prints what must not be found: values of secret fields, in clear or encrypted; and what a
+/// configuration is made of: keys and types, without values.
+const SECRETS: &str = r#"
+import json, sys, tomllib
+names = set(json.load(open(sys.argv[1])))
+secrets, shape = set(), []
+def below(v):
+    if isinstance(v, dict):
+        for x in v.values(): below(x)
+    elif isinstance(v, list):
+        for x in v: below(x)
+    elif isinstance(v, str) and v: secrets.add(v)
+def walk(path, v):
+    if isinstance(v, dict):
+        for k, x in v.items():
+            # How storage is set up says nothing secret, but for the address in it.
+            if k in names and path + (k,) not in [('secrets',), ('storage', 'provider', 'config')]: below(x)
+            walk(path + (k,), x)
+    elif isinstance(v, list):
+        shape.append(['.'.join(path), 'list', len(v)])
+        for i, x in enumerate(v): walk(path + (str(i),), x)
+    else:
+        if isinstance(v, str) and v.startswith(('enc:', 'enc2:')): secrets.add(v)
+        shape.append(['.'.join(path), type(v).__name__])
+for file in sys.argv[2:]:
+    walk((), tomllib.loads(open(file, encoding='utf-8').read()))
+print(json.dumps([sorted(secrets), shape]))
+"#;
+
+/// Returns the secrets of configurations, and the shape of them all.
+fn secrets(files: &[&Path]) -> Option<(Vec<String>, Value)> {
+    let names = fixture("zeroclaw/zeroclaw-0.8.7/secret_field_terminals.json")?;
+    let mut args = vec!["-c", SECRETS, text(&names)];
+    args.extend(files.iter().map(|it| text(it)));
+    let found: Value = serde_json::from_str(&python(&args)?).expect("it is JSON");
+    let list = found[0].as_array().expect("it is a list").iter();
+    let list = list.map(|it| it.as_str().expect("it is text").to_owned()).collect();
+    Some((list, found[1].clone()))
+}
+
+/// Whether a value is one that says something by itself: `true` and the like occur anywhere.
+fn is_telling(secret: &str) -> bool {
+    secret.len() >= 8 && secret != "<redacted>"
+}
+
+#[track_caller]
+fn assert_no_secret(archive: &[u8], secrets: &[String], about: &str) {
+    for (name, entry) in unzip(archive) {
+        for secret in secrets.iter().filter(|it| is_telling(it)) {
+            let quoted = serde_json::to_string(secret).expect("it is text");
+            let quoted = quoted.trim_matches('"');
+            for way in [secret.as_str(), quoted] {
+                assert!(!holds(&entry.content, way.as_bytes()), "{about}: {way} in {name}");
+            }
+        }
+        for mark in [&b"enc2:"[..], b"enc:"] {
+            assert!(!holds(&entry.content, mark), "{about}: something encrypted in {name}");
+        }
+    }
+}
+
+const CONFIGS: [&str; 6] = [
+    "config.v1.plain.toml",
+    "config.v1.enc2.toml",
+    "config.v2.plain.toml",
+    "config.v2.enc2.toml",
+    "config.v3.plain.toml",
+    "config.v3.enc2.toml",
+];
+
+#[test]
+fn no_secret_of_a_configuration_is_in_an_archive_and_the_file_keeps_its_shape() {
+    for name in CONFIGS {
+        let (environment, ground) = (TestEnvironment::new(), Ground::new());
+        let Some(from) = fixture(&format!("zeroclaw/zeroclaw-0.8.7/config/{name}")) else { return };
+        let config = copy(&ground, &from, "i/config.toml");
+        ground.write(
+            "i/.secret_key",
+            "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+        );
+        let folder = match name.contains("v3") {
+            true => "i/agents/default/workspace",
+            false => "i/workspace",
+        };
+        ground.write(format!("{folder}/SOUL.md"), "# Me\n");
+        let Some((found, shape)) = secrets(&[&config]) else { return };
+        assert!(found.iter().filter(|it| is_telling(it)).count() > 20, "{name}: {found:?}");
+        let args = ["--agent", "default"];
+        let exported = export(&environment, &ground.path("i"), "a.alf", &args);
+        assert!(exported["credentials_count"].as_u64() > Some(20), "{name}: {exported}");
+        let archive = environment.read("a.alf");
+        assert_no_secret(&archive, &found, name);
+        assert!(!holds(&archive, b"000102030405"), "nor the key");
+        assert!(!exported.to_string().contains("enc2:"));
+        let entries = unzip(&archive);
+        let travelled = &entries["raw/zeroclaw/config.toml"].content;
+        let travelled = ground.write("travelled.toml", travelled);
+        let (left, kept) = secrets(&[&travelled]).expect("it worked before");
+        assert_eq!(kept, shape, "{name}: the same keys and types");
+        assert!(left.iter().all(|it| !is_telling(it)), "{name}: {left:?}");
+    }
+}
+
+#[test]
+fn no_secret_of_a_whole_install_is_in_an_archive() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let Some(from) = fixture("zeroclaw/install-v3") else { return };
+    let folder = copy(&ground, &from, "i");
+    let Some((mut found, _)) = secrets(&[&folder.join("config.toml")]) else { return };
+    let store: Value = serde_json::from_slice(&ground.read("i/auth-profiles.json")).unwrap();
+    for profile in store["profiles"].as_object().unwrap().values() {
+        let tokens = ["access_token", "refresh_token", "id_token", "token"];
+        found.extend(tokens.iter().filter_map(|it| profile[*it].as_str()).map(str::to_owned));
+    }
+    for alias in ["default", "alpha", "beta", "complex_agent"] {
+        let args = [&["--agent", alias, "--force", "--sessions"], &ALL[..]].concat();
+        export(&environment, &folder, "a.alf", &args);
+        assert_no_secret(&environment.read("a.alf"), &found, alias);
+    }
+}
+
+#[test]
+fn sealed_secrets_come_back_with_the_key() {
+    // Encrypted ones are opened with the key that lies beside them, and closed again with another.
+    let key = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+    let environment = TestEnvironment::new();
+    environment.json(["vault", "keygen", "-o", "key"]);
+    for name in CONFIGS {
+        let ground = Ground::new();
+        let from = |name: &str| fixture(&format!("zeroclaw/zeroclaw-0.8.7/config/{name}"));
+        let (Some(config), Some(plain)) = (from(name), from(&name.replace("enc2", "plain"))) else {
+            return;
+        };
+        copy(&ground, &config, "i/config.toml");
+        ground.write("i/.secret_key", key);
+        let (workspace, layout) = match name.contains("v3") {
+            true => ("i/agents/default/workspace", "data"),
+            false => ("i/workspace", "workspace"),
+        };
+        ground.write(format!("{workspace}/SOUL.md"), "# Me\n");
+        let sealed = ["--credentials", "--vault-key", "key", "--agent", "default", "--force"];
+        let exported = export(&environment, &ground.path("i"), "a.alf", &sealed);
+        let number = exported["credentials_sealed"].as_u64().expect("it is a number");
+        assert!(number > 20, "{name}: {exported}");
+        let Some((found, _)) = secrets(&[&plain, &config]) else { return };
+        assert_no_secret(&environment.read("a.alf"), &found, name);
+        let back = ground.path("back");
+        let more = ["--vault-key", "key", "--layout", layout];
+        let imported = import(&environment, &back, "a.alf", &more);
+        let missing = fields(&imported["not_restored"], "what");
+        assert!(!missing.contains(&"credential"), "{name}: {imported}");
+        let written = String::from_utf8(ground.read("back/config.toml")).expect("it is UTF-8");
+        assert!(!written.contains("<redacted>"), "{name}: {written}");
+        // The runtime finds what it had, whatever it is closed with.
+        let exported = export(&environment, &back, "b.alf", &sealed);
+        assert_eq!(exported["credentials_sealed"], number, "{name}");
+        let (was, is) = (opened(&plain), opened_with(&back));
+        assert!(was.len() > 20, "{name}");
+        for (path, secret) in &was {
+            assert_eq!(is.get(path), Some(secret), "{name}: {path}");
+        }
+        let own = fs_err::read(back.join(".secret_key")).ok();
+        assert!(own.is_none_or(|it| it != key.as_bytes()), "{name}: a key of its own");
+        let closed = name.contains("enc2");
+        assert!(!closed || written.matches("enc2:").count() > 20, "{name}: {written}");
+        assert!(!back.join(workspace.trim_start_matches("i/")).join(".alf-origin").exists());
+    }
+}
+
+/// Returns the secrets of a configuration in clear, by where they stand.
+fn opened(config: &Path) -> BTreeMap<String, String> {
+    listed(config, None)
+}
+
+/// Returns the secrets of an install, opened with its key.
+fn opened_with(install: &Path) -> BTreeMap<String, String> {
+    listed(&install.join("config.toml"), Some(&install.join(".secret_key")))
+}
+
+fn listed(config: &Path, key: Option<&Path>) -> BTreeMap<String, String> {
+    // ChaCha20-Poly1305 of our own, without the check of the tag: enough to read.
+    const OPEN: &str = r#"
+import json, struct, sys, tomllib
+names = set(json.load(open(sys.argv[1])))
+key = bytes.fromhex(open(sys.argv[3]).read().strip()) if len(sys.argv) > 3 else None
+M = 0xffffffff
+def block(key, counter, nonce):
+    s = list(struct.unpack('<16I', b'expand 32-byte k' + key + struct.pack('<I', counter) + nonce))
+    w = s[:]
+    def q(a, b, c, d):
+        for x, y, z, r in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            w[x] = (w[x] + w[y]) & M; v = w[z] ^ w[x]; w[z] = ((v << r) | (v >> (32 - r))) & M
+    for _ in range(10):
+        q(0,4,8,12); q(1,5,9,13); q(2,6,10,14); q(3,7,11,15); q(0,5,10,15); q(1,6,11,12); q(2,7,8,13); q(3,4,9,14)
+    return struct.pack('<16I', *((a + b) & M for a, b in zip(w, s)))
+def plain(v):
+    if not v.startswith('enc2:') or key is None: return v
+    raw = bytes.fromhex(v[5:]); nonce, body = raw[:12], raw[12:-16]; out = b''
+    for i in range(0, len(body), 64):
+        out += bytes(a ^ b for a, b in zip(body[i:i + 64], block(key, 1 + i // 64, nonce)))
+    return out.decode()
+found = {}
+def walk(path, v, secret):
+    if isinstance(v, dict):
+        for k, x in v.items(): walk(path + (k,), x, secret or (k in names and path + (k,) != ('secrets',)))
+    elif isinstance(v, list):
+        for i, x in enumerate(v): walk(path + (str(i),), x, secret)
+    elif secret and isinstance(v, str) and v: found['.'.join(path)] = plain(v)
+walk((), tomllib.loads(open(sys.argv[2], encoding='utf-8').read()), False)
+print(json.dumps(found))
+"#;
+    let names =
+        fixture("zeroclaw/zeroclaw-0.8.7/secret_field_terminals.json").expect("it is there");
+    let mut args = vec!["-c", OPEN, text(&names), text(config)];
+    // Where nothing is closed there need be no key.
+    args.extend(key.filter(|it| it.exists()).map(text));
+    serde_json::from_str(&python(&args).expect("it ran before")).expect("it is JSON")
+}
+
+// Markdown.
+
+#[test]
+fn entries_in_markdown_files_are_records() {
+    let environment = TestEnvironment::new();
+    for (name, core, daily) in
+        [("zeroclaw-real-markdown", 5, 4), ("historic/v0.1.7-markdown", 5, 5)]
+    {
+        let ground = Ground::new();
+        let Some(from) = fixture(&format!("zeroclaw/{name}")) else { return };
+        copy(&ground, &from, "i/workspace");
+        ground.write("i/config.toml", "[memory]\nbackend = \"markdown\"\n");
+        let exported = export(&environment, &ground.path("i"), "a.alf", &["--force"]);
+        assert_eq!(exported["memory_records"], core + daily, "{name}");
+        let read = snapshot(&environment, "a.alf");
+        let of =
+            |namespace: &str| read.records.iter().filter(|it| it.namespace == namespace).count();
+        assert_eq!((of("core"), of("daily")), (core, daily), "{name}");
+    }
+}
