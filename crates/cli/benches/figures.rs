@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anemone_format::{AgentInfo, ArchiveWriter, FileHead, Manifest, Record, Root, Unknown};
-use anemone_testkit::bulk::bulk;
+use anemone_testkit::bulk::{bulk, write_brain};
 use anemone_testkit::sample;
 use nix::sys::resource::{UsageWho, getrusage};
 
@@ -73,10 +73,34 @@ fn run_all() {
     std::fs::create_dir(at("home")).unwrap();
     row("import", ANEMONE, &["import", "-r", "openclaw", "-w", &place, &exported]);
 
+    zeroclaw(folder.path());
+
     generate(&at("500k"), 500_000, &[]);
     write_row("write 500,000 records", &at("500k"), &at("e.alf"));
     row("validate", ANEMONE, &["validate", &text(&at("e.alf"))]);
     size("  the archive", &at("e.alf"));
+}
+
+/// A database of ZeroClaw: out, in, over to OpenClaw and back.
+fn zeroclaw(folder: &Path) {
+    let at = |name: &str| folder.join(name);
+    let memory = at("zc").join("workspace/memory");
+    std::fs::create_dir_all(&memory).unwrap();
+    write_brain(&memory.join("brain.db"), 50_000, 384).unwrap();
+    size("a database of 50,000 rows, 384 dimensions", &memory.join("brain.db"));
+    let (install, exported) = (text(&at("zc")), text(&at("zc.alf")));
+    row("export it", ANEMONE, &["export", "-r", "zeroclaw", "-w", &install, "-o", &exported]);
+    size("  the archive", &at("zc.alf"));
+    let place = text(&at("zc-new"));
+    row("import", ANEMONE, &["import", "-r", "zeroclaw", "-w", &place, &exported]);
+    let snapshots = text(&at("snapshots"));
+    let migrate = |from: &str, to: &str| {
+        let label = format!("migrate to {}", to.split_once(':').unwrap().0);
+        row(&label, ANEMONE, &["migrate", "--from", from, "--to", to, "--snapshots", &snapshots]);
+    };
+    let over = format!("openclaw:{}", text(&at("oc")));
+    migrate(&format!("zeroclaw:{install}"), &over);
+    migrate(&over, &format!("zeroclaw:{}", text(&at("zc-back"))));
 }
 
 /// Lays out what an adapter would read: raw files and records.

@@ -4,6 +4,8 @@
 //! numbers, hashes and addresses that pack badly stand between them. Fifty thousand records are
 //! about 24 MB of Markdown and 52 MB of record lines.
 
+#[cfg(feature = "rows")]
+mod rows;
 mod words;
 
 use std::fmt::Write as _;
@@ -17,6 +19,9 @@ use serde::Serialize;
 
 use crate::sample;
 use words::Words;
+
+#[cfg(feature = "rows")]
+pub use rows::write_brain;
 
 /// Sections in one day's log.
 pub const SECTIONS_A_DAY: usize = 50;
