@@ -97,7 +97,7 @@ pub const FIELDS: &[Field] = &[
     Field { name: "tags", value: tags },
     Field { name: "entities", value: |it| list(&it.entities) },
     Field { name: "related_records", value: |it| list(&it.related_records) },
-    Field { name: "embeddings", value: |it| list(&it.embeddings) },
+    Field { name: "embeddings", value: vectors },
 ];
 
 /// The same moment is the same, whatever its offset.
@@ -108,6 +108,12 @@ fn moment(it: Option<&anemone_format::Moment>) -> Option<String> {
 fn list<T: serde::Serialize>(list: &[T]) -> Option<String> {
     // What was read from JSON can be written as JSON.
     (!list.is_empty()).then(|| serde_json::to_string(list).unwrap_or_default())
+}
+
+/// What made a vector is the install's knowledge; the numbers are the record's.
+fn vectors(record: &Record) -> Option<String> {
+    let vectors: Vec<&[f32]> = record.embeddings.iter().map(|it| &it.vector[..]).collect();
+    list(&vectors)
 }
 
 /// A category that repeats the shelf says nothing.

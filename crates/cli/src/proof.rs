@@ -918,6 +918,10 @@ fn fate_of_fields(
             false => announced.push("created_at"),
         }
     }
+    // On the way back a file may have got another time: a copy or a restore gives it one.
+    if expected.current.is_some() {
+        announced.push("created_at");
+    }
     // An entry that says the same stays, with its own time and rating.
     if expected.entries_same > 0 && native.file.is_none() {
         announced.extend(FIELDS.iter().map(|it| it.name));

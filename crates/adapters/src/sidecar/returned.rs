@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
 
 use super::claims::{Claim, Claims};
 use super::lines::{self, Trouble};
@@ -67,6 +68,8 @@ pub(crate) struct Returned<'a> {
     states: HashMap<RecordId, State>,
     /// Records that the snapshot did not have, oldest first.
     new: Vec<Spooled>,
+    /// New ones that had the id of a record of the snapshot: their ids here, and those they had.
+    renamed: HashMap<RecordId, RecordId>,
     /// Holds those, and what changed ones became, as JSON.
     spool: File,
 }
@@ -148,7 +151,14 @@ impl<'a> Returned<'a> {
     /// Returns each record that a record of the snapshot is now, and that record.
     pub(crate) fn origins(&self) -> impl Iterator<Item = (RecordId, RecordId)> {
         let natives = self.states.iter();
-        natives.flat_map(|(record, state)| state.natives.iter().map(|native| (*native, *record)))
+        let known = natives
+            .flat_map(|(record, state)| state.natives.iter().map(|native| (*native, *record)));
+        known.chain(self.renamed.iter().map(|(here, native)| (*native, *here)))
+    }
+
+    /// Returns the id that a new record has in the source.
+    pub(crate) fn native_of(&self, new: RecordId) -> RecordId {
+        self.renamed.get(&new).copied().unwrap_or(new)
     }
 
     /// Says whether any record is new, changed or forgotten.
@@ -477,6 +487,7 @@ impl<'a> Folder<'a> {
             strangers: files.strangers,
             states: matched.states,
             new: matched.new,
+            renamed: matched.renamed,
             spool: matched.spool,
         })
     }
@@ -724,12 +735,21 @@ impl<'a> Folder<'a> {
             other => Trouble::Scratch(io::Error::other(other)),
         })?;
         let mut new = Vec::new();
+        let mut renamed = HashMap::new();
         let mut parts: BTreeMap<(RecordId, usize), Spooled> = BTreeMap::new();
         let mut failed = None;
         let mut index = 0;
         let mut keep = |record: &Record, part: &Option<(RecordId, usize)>| {
+            let mut record = record.clone();
+            // Where ids are numbers of places, a new record may have that of an old one.
+            if part.is_none() && states.contains_key(&record.id) {
+                let here =
+                    RecordId::new(Uuid::new_v5(&record.id.uuid(), record.content.as_bytes()));
+                renamed.insert(here, record.id);
+                record.id = here;
+            }
             let offset = spool.offset();
-            spool.json_line(record)?;
+            spool.json_line(&record)?;
             let length = spool.offset() - offset;
             let created_at = record.temporal.created_at.instant();
             let spooled = Spooled { created_at, id: record.id, offset, length };
@@ -760,7 +780,7 @@ impl<'a> Folder<'a> {
             }
         }
         new.sort_by_key(|it: &Spooled| (it.created_at, it.id));
-        Ok(Matched { states, new, spool: spool.into_file().map_err(Trouble::Scratch)? })
+        Ok(Matched { states, new, renamed, spool: spool.into_file().map_err(Trouble::Scratch)? })
     }
 }
 
@@ -776,6 +796,7 @@ struct Files {
 struct Matched {
     states: HashMap<RecordId, State>,
     new: Vec<Spooled>,
+    renamed: HashMap<RecordId, RecordId>,
     spool: File,
 }
 

@@ -38,7 +38,7 @@ use crate::plan::{
     Conflict, Draft, MemoriesStep, NotRestored, OnConflict, PlanError, PlanOptions, Restore,
     RestoreError,
 };
-use crate::sidecar::{Fate, Link, LinkPart, Returned};
+use crate::sidecar::{Fate, Link, LinkPart, Returned, name_of};
 use crate::source::{SnapshotSource, SourceKind};
 
 /// The longest description of a database that is read.
@@ -436,7 +436,10 @@ impl<'a> Planner<'a> {
         let (deed, link) = match change.shared.entry(record, changed) {
             Err(reason) => {
                 *self.no_row.entry(reason).or_default() += 1;
-                (Deed::Nothing, None)
+                // What stays in a file is read out of it again.
+                let file = record.source.origin_file.as_deref();
+                let part = || LinkPart::new(file, name_of(record).as_deref(), &record.content);
+                (Deed::Nothing, (reason == NoRow::InFile).then(part))
             }
             Ok(entry) => self.decide(change, record.id, entry),
         };

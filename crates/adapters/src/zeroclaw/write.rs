@@ -507,7 +507,8 @@ impl Planner<'_> {
             let mut natives = match returned.fate(link.id) {
                 Some(_) => returned.natives(link.id).iter().copied(),
                 None => {
-                    keep.links.push(link);
+                    let id = returned.native_of(link.id);
+                    keep.links.push(Link { id, parts: link.parts });
                     continue;
                 }
             };

@@ -323,7 +323,7 @@ fn headings_tags_and_comments_may_be_added_and_nothing_else() {
     assert!(holds(table, "1 | Read | twice"));
     assert!(holds(table, "| 1 | Read\n| twice |"));
     assert!(!holds(table, "| 1 | Read | thrice |"));
-    assert!(!holds(table, "wice"));
+    assert!(!holds(table, "rice"));
     assert!(holds("## k\n\n- [fact|i=0.5] One line. <!-- importance: 5 -->\n", "One line."));
     assert!(!holds("## k\n\n- [fact|i=0.5] One. <!-- importance: 5 -->\n", "One line."));
 }

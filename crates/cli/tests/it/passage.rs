@@ -528,6 +528,46 @@ fn a_section_put_before_others_takes_none_of_their_keys() {
     assert_same_tree(&from, &back, &[], &[".alf-agent-id"]);
 }
 
+/// Goes there, changes a row, comes back, puts a section between others and goes there again.
+fn between_others(environment: &TestEnvironment, ground: &Ground) -> (PathBuf, PathBuf) {
+    ground.write("p/MEMORY.md", "## F\n\nff\n");
+    let from = ground.write("p/memory/2026-03-02.md", "## A\n\naa\n\n## B\n\nbb\n");
+    let from = from.ancestors().nth(2).expect("it lies two folders down").to_owned();
+    let (away, home, again) = (ground.path("z0"), ground.path("p1"), ground.path("z2"));
+    migrate(environment, &openclaw(&from), &zeroclaw(&away), &[]);
+    let changed = "UPDATE memories SET content = content || ' U', \
+        updated_at = '2026-11-15T17:00:00+00:00' WHERE key = 'f'";
+    sql(&away.join(DATABASE), changed);
+    migrate(environment, &zeroclaw(&away), &openclaw(&home), &[]);
+    let log = "## A\n\naa\n\n## M\n\nmm\n\n## B\n\nbb\n";
+    ground.write("p1/memory/2026-03-02.md", log);
+    migrate(environment, &openclaw(&home), &zeroclaw(&again), &[]);
+    (home, again)
+}
+
+#[test]
+fn a_section_between_others_is_itself_on_every_way() {
+    if python(&["-c", ""]).is_none() {
+        return;
+    }
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let (home, away) = between_others(&environment, &ground);
+    let back = ground.path("p3");
+    migrate(&environment, &zeroclaw(&away), &openclaw(&back), &[]);
+    let log = "memory/2026-03-02.md";
+    assert_eq!(said(&back.join(log)), said(&home.join(log)));
+    for (change, name, expected) in [
+        ("UPDATE memories SET content = replace(content, 'mm', 'new')", "p4", "## M\n\nnew\n\n"),
+        ("DELETE FROM memories", "p5", ""),
+    ] {
+        sql(&away.join(DATABASE), &format!("{change} WHERE content LIKE '%## M%'"));
+        let back = ground.path(name);
+        let moved = migrate(&environment, &zeroclaw(&away), &openclaw(&back), &[]);
+        let text = format!("## A\n\naa\n\n{expected}## B\n\nbb\n");
+        assert_eq!(said(&back.join(log)), text, "{}", moved["plan"]["forgotten"]);
+    }
+}
+
 #[test]
 fn a_second_move_changes_nothing_and_a_third_adds_what_is_new() {
     if python(&["-c", ""]).is_none() {

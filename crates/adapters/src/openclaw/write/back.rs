@@ -405,7 +405,7 @@ impl Back<'_> {
         let aside: HashSet<usize> = self.homes.aside.iter().copied().collect();
         self.homes.aside.extend(files.iter().enumerate().filter_map(|(index, file)| {
             let is_other = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
-            let is_ours = file.path.starts_with(b".alf-");
+            let is_ours = is_within(&file.path, SIDECAR.as_bytes());
             let is_known = aside.contains(&index) || placed.contains(&spelled(&file.path));
             (is_other && !is_ours && !is_known).then_some(index)
         }));
@@ -427,7 +427,7 @@ impl Back<'_> {
             Ok(())
         });
         walked.map_err(PlanError::Source)?;
-        links.append(&mut became);
+        links.extend(became.into_iter().map(|(id, became)| (returned.native_of(id), became)));
         self.homes.keep(machine, self.source, links, draft)
     }
 }
