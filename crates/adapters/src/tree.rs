@@ -27,11 +27,11 @@ use self::build::{Attributes, Builder, Level, Node, cannot_write, lay_out};
 use self::live::Live;
 pub use self::rename::remove_tree;
 use self::rename::{exchange_folders, keep_aside, prune, rename_to_free};
+use self::site::{FIRST, open_root, staging_prefix, survey};
 pub(crate) use self::site::{
     Seen, SeenKind, Site, Survey, equal, join, key_of, leftovers, look, open_file, path_of,
     read_link, sha256_of, time_of,
 };
-use self::site::{open_root, staging_prefix, survey};
 use crate::adapter::Warning;
 use crate::paths::lossy;
 use crate::plan::{Action, Plan};
@@ -198,7 +198,10 @@ fn apply_with(
     let parent = plan.workspace.parent().unwrap_or(Path::new("/"));
     let made = make_parents(parent, &mut sync_made)?;
     let failed = |source| ApplyError::Staging { parent: parent.to_owned(), source };
-    let prefix = staging_prefix(&plan.workspace).unwrap_or_default();
+    let mut prefix = staging_prefix(&plan.workspace).unwrap_or_default();
+    if matches!(plan.site, Site::Absent) {
+        prefix.push(FIRST);
+    }
     let mut make = || {
         let mut builder = tempfile::Builder::new();
         // What the system makes of these bits is what a new folder gets here.
@@ -1093,9 +1096,15 @@ pub(crate) mod tests {
             "{error:?}"
         );
         fs_err::remove_dir(&old).unwrap();
-        fs_err::rename(&workspace, folder.path().join(".w.anemone-abc123")).unwrap();
+        let aside = folder.path().join(".w.anemone-abc123");
+        fs_err::rename(&workspace, &aside).unwrap();
         let error = plan_of(&workspace, &source, OnConflict::Theirs).unwrap_err();
         assert!(matches!(error, PlanError::Leftover { .. }), "{error:?}");
+        // One that was made where nothing was has never been anybody's workspace.
+        fs_err::rename(&aside, folder.path().join(".w.anemone-first-abc123")).unwrap();
+        let plan = plan_of(&workspace, &source, OnConflict::Theirs).unwrap();
+        assert_eq!(plan.warnings[0].code, "leftover");
+        apply(&plan, &source, &Unwatched).unwrap();
     }
 
     #[test]

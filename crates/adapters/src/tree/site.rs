@@ -174,8 +174,11 @@ pub(crate) fn leftovers(workspace: &Path, site: &Site) -> Result<Vec<Warning>, P
     found.sort();
     let is_old = |path: &PathBuf| path.as_os_str().as_bytes().ends_with(OLD_ENDING.as_bytes());
     let mut whole = found.iter().find(|path| is_old(path));
+    let first = [prefix.as_bytes(), FIRST.as_bytes()].concat();
+    let is_first =
+        |path: &Path| path.file_name().is_some_and(|name| name.as_bytes().starts_with(&first));
     if matches!(site, Site::Absent) {
-        whole = whole.or(found.first());
+        whole = whole.or(found.iter().find(|path| !is_first(path)));
     }
     if let Some(path) = whole {
         let (path, workspace) = (path.clone(), workspace.to_owned());
@@ -184,13 +187,19 @@ pub(crate) fn leftovers(workspace: &Path, site: &Site) -> Result<Vec<Warning>, P
     let message = "an import that was ended half-way left this folder, and it may hold the only \
                    copy of files that were replaced; compare it with the workspace, and move what \
                    is missing out of it";
+    let half_made = "an import that was ended half-way left this folder; nothing was there before \
+                     it, and it can be deleted";
     let warnings = found.into_iter().map(|path| Warning {
         code: "leftover",
+        message: if is_first(&path) { half_made } else { message }.to_owned(),
         path: Some(path.display().to_string()),
-        message: message.to_owned(),
     });
     Ok(warnings.collect())
 }
+
+/// What stands in the name of a staging folder when there is no workspace yet: it never holds an
+/// old tree.
+pub(super) const FIRST: &str = "first-";
 
 /// How the name ends of an old tree that has made room for the new one.
 pub(super) const OLD_ENDING: &str = ".old";
