@@ -137,6 +137,7 @@ pub struct Forgotten {
 }
 
 /// Credentials that go into the store that the target's runtime reads.
+#[derive(Debug)]
 pub struct CredentialsStep {
     /// The file or database.
     pub store: PathBuf,
@@ -151,6 +152,7 @@ pub struct CredentialsStep {
 
 /// Memories that go into a database, which may lie outside the workspace. It is written after the
 /// workspace's tree, in one transaction.
+#[derive(Debug)]
 pub struct MemoriesStep {
     /// The database.
     pub store: PathBuf,
@@ -168,6 +170,7 @@ pub struct MemoriesStep {
 }
 
 /// Settings that go into a configuration file; none that is there is changed.
+#[derive(Debug)]
 pub struct ConfigStep {
     /// The file.
     pub store: PathBuf,
@@ -199,6 +202,13 @@ pub(crate) trait Restore {
     /// Returns the text that a file will then have, where another step goes on from it.
     fn planned_text(&self) -> Option<&str> {
         None
+    }
+}
+
+impl fmt::Debug for dyn Restore {
+    /// Says nothing: some changes hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
     }
 }
 
@@ -245,41 +255,6 @@ impl ConfigStep {
         now: &Moment,
     ) -> Result<Option<PathBuf>, RestoreError> {
         self.change.restore(machine, source, now)
-    }
-}
-
-impl fmt::Debug for MemoriesStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoriesStep")
-            .field("store", &self.store)
-            .field("made", &self.made)
-            .field("added", &self.added)
-            .field("replaced", &self.replaced)
-            .field("kept", &self.kept)
-            .field("same", &self.same)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for ConfigStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConfigStep")
-            .field("store", &self.store)
-            .field("made", &self.made)
-            .field("added", &self.added)
-            .field("kept", &self.kept)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for CredentialsStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CredentialsStep")
-            .field("store", &self.store)
-            .field("added", &self.added)
-            .field("replaced", &self.replaced)
-            .field("kept", &self.kept)
-            .finish_non_exhaustive()
     }
 }
 

@@ -862,7 +862,12 @@ impl Report for Migrated {
             write_proof(layer, out)?;
         }
         let workspace = safe(&to.workspace);
-        writeln!(out, "{GOOD}{name}{GOOD:#} is in {BOLD}{workspace}{BOLD:#}; nothing is lost")
+        let of_memory = proof.layers.iter().filter(|it| it.layer == "memory");
+        let end = match of_memory.map(|it| it.not_carried).sum() {
+            0 => "nothing is lost".to_owned(),
+            behind => format!("{} did not come along, as the plan said", count(behind, "record")),
+        };
+        writeln!(out, "{GOOD}{name}{GOOD:#} is in {BOLD}{workspace}{BOLD:#}; {end}")
     }
 }
 
