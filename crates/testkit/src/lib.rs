@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod bulk;
+pub mod notes;
 #[cfg(feature = "strategy")]
 pub mod strategy;
 
