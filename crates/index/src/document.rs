@@ -1,0 +1,58 @@
+//! What a source yields.
+
+use jiff::civil::Date;
+
+/// One text that can be found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    /// What hits and `get` call it: unique in an index, with forward slashes, such as
+    /// `memory/2026-01-15.md` or `memories/user_timezone`.
+    pub path: String,
+    /// The text, exactly as it stands in the source; lines are counted in it.
+    pub text: String,
+    /// How to take it apart.
+    pub format: Format,
+    /// The day it is about, when it says so by itself: a date in its name, a row's creation.
+    pub date: Option<Date>,
+    /// Whether it stays true however old it is: recency does not touch it.
+    pub evergreen: bool,
+    /// The kind of memory, in the words of ALF: `semantic`, `episodic`, `procedural`, ...
+    pub memory_type: Option<String>,
+    /// The namespace, in the words of ALF.
+    pub namespace: Option<String>,
+    /// How much it matters, from 0 to 1.
+    pub importance: Option<f64>,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+/// How a text is taken apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Markdown: headings, paragraphs, list items, table rows, fences.
+    #[default]
+    Markdown,
+    /// Paragraphs and lines, no markup: a row of a database.
+    Plain,
+    /// One turn of a conversation a line: `User: ...`, `Assistant: ...`.
+    Transcript,
+}
+
+/// Where a document comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Provenance {
+    /// The kind of source: `memory`, `sessions`, `records`.
+    pub source: String,
+    /// The record's id, where the source has records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<String>,
+    /// The session it was said in, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Who wrote it: `owner`, `agent`, `tool`, `web`, `import`; where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// When it was written or observed, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_at: Option<String>,
+}

@@ -1,0 +1,148 @@
+//! The seam between an index and what it indexes.
+
+pub(crate) mod folder;
+
+use crate::document::Document;
+
+/// Something that yields documents.
+pub trait Source: Send + Sync {
+    /// Returns what this source is, in a text that is the same as long as the same things are
+    /// meant by it: the place and every setting that changes which documents there are.
+    fn identity(&self) -> String;
+
+    /// Lists what is there now, without reading any content. Entries are sorted by key, and no
+    /// key occurs twice.
+    fn list(&self) -> Result<Listing, SourceError>;
+
+    /// Reads the documents of one entry, in a fixed order. What cannot be read but does not
+    /// concern the rest of the entry is returned as skipped. An entry that has vanished meanwhile
+    /// has no documents.
+    fn load(
+        &self,
+        entry: &Entry,
+        each: &mut dyn FnMut(Document),
+    ) -> Result<Vec<Skipped>, SourceError>;
+
+    /// Reads the one document of a path, as it is now; `None` when the source has none of that
+    /// name. A path that would lead out of the source has none.
+    fn read(&self, path: &str) -> Result<Option<Document>, SourceError> {
+        let mut found = None;
+        for entry in self.list()?.entries {
+            let mut take = |document: Document| {
+                if document.path == path {
+                    found = Some(document);
+                }
+            };
+            self.load(&entry, &mut take)?;
+            if found.is_some() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// What a source has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// What can be loaded.
+    pub entries: Vec<Entry>,
+    /// What is there and not searched.
+    pub skipped: Vec<Skipped>,
+}
+
+/// One thing that changes as a whole: a file, a database, an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name within the source.
+    pub key: String,
+    /// What it looks like from outside.
+    pub stamp: Stamp,
+}
+
+/// What tells cheaply whether something changed. A change of content that keeps all four is only
+/// possible within the clock's grain of the last look, and then the content is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// Bytes.
+    pub size: u64,
+    /// When the content changed, in nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// When anything about it changed, in nanoseconds since 1970.
+    pub changed_ns: i64,
+    /// Which file it is.
+    pub inode: u64,
+}
+
+/// Something that is not searched.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skipped {
+    /// Its path, with what is not UTF-8 replaced.
+    pub path: String,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// Makes the reasons and their words from one table.
+macro_rules! reasons {
+    ($($(#[$meta:meta])* $name:ident = $word:literal,)*) => {
+        /// Why something is not searched.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum SkipReason {
+            $($(#[$meta])* $name,)*
+        }
+
+        impl SkipReason {
+            /// Returns a word for programs.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)*
+                }
+            }
+
+            /// Returns the reason of a word.
+            pub(crate) fn of_word(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// A link: it may lead anywhere.
+    Symlink = "symlink",
+    /// A folder that nobody searches: `.git`, `node_modules` and the like.
+    Ignored = "ignored",
+    /// The state of a machine, not a memory: dreaming.
+    MachineState = "machine_state",
+    /// It could not be read.
+    Unreadable = "unreadable",
+    /// Larger than any memory.
+    TooLarge = "too_large",
+    /// In more folders than anybody would make.
+    TooDeep = "too_deep",
+    /// Its name is not UTF-8.
+    Name = "name",
+    /// Another spelling of the same file was taken.
+    Duplicate = "duplicate",
+    /// A record that was withdrawn or replaced.
+    Superseded = "superseded",
+    /// A record for one person only.
+    Private = "private",
+    /// There is no text in it.
+    NoText = "no_text",
+}
+
+/// Why a source cannot be searched at all.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read {place}")]
+pub struct SourceError {
+    /// What could not be read.
+    pub place: String,
+    /// Why.
+    pub source: Box<dyn std::error::Error + Send + Sync>,
+}

@@ -1,0 +1,94 @@
+//! A folder of Markdown.
+//!
+//! The folder is opened once and everything below it is reached through handles, so that a folder
+//! or link swapped underneath leads nowhere else. Links are not followed.
+
+mod below;
+mod file;
+mod markdown;
+#[cfg(test)]
+mod tricks;
+mod walk;
+
+use std::path::PathBuf;
+
+use super::{Entry, Listing, SkipReason, Skipped, Source, SourceError};
+use crate::document::Document;
+pub use below::{MAX_FILE_BYTES, text_of_bytes};
+use below::{Root, is_plain_path};
+pub use file::FileSource;
+pub use markdown::{MarkdownFolder, PatternError, is_markdown, markdown_document};
+
+/// Which files of a folder are documents, and what is known of each by its path.
+pub trait FolderRules: Send + Sync {
+    /// A text that changes when the rules do.
+    fn identity(&self) -> String;
+
+    /// Whether a folder (path relative to the root, forward slashes) is entered; `Err` says why not.
+    fn enters(&self, folder: &str) -> Result<(), SkipReason>;
+
+    /// Fills in what is known of a file by its path; `None`: it is no document.
+    fn document(&self, path: &str) -> Option<Document>;
+}
+
+/// Markdown files below one folder.
+///
+/// The folder is opened at the first use and held from then on: what takes its name later is not
+/// looked at.
+pub struct FolderSource {
+    root: Root,
+    prefix: String,
+    rules: Box<dyn FolderRules>,
+}
+
+impl FolderSource {
+    /// Takes the files below `root` that `rules` allow; their documents' paths begin with `prefix`.
+    ///
+    /// A link in `root` itself is followed: whoever names the folder means what it leads to.
+    #[must_use]
+    pub fn new(root: PathBuf, prefix: String, rules: Box<dyn FolderRules>) -> Self {
+        Self { root: Root::new(root), prefix, rules }
+    }
+
+    /// Returns what the rules know of a file, when its path is one that a walk could have found.
+    fn document(&self, key: &str) -> Option<Document> {
+        if !is_plain_path(key) {
+            return None;
+        }
+        let mut folders = key.match_indices('/').map(|(at, _)| &key[..at]);
+        if folders.any(|folder| self.rules.enters(folder).is_err()) {
+            return None;
+        }
+        let mut document = self.rules.document(key)?;
+        document.path = format!("{}{key}", self.prefix);
+        Some(document)
+    }
+}
+
+impl Source for FolderSource {
+    fn identity(&self) -> String {
+        format!("folder {:?} as {:?}, {}", self.root.path(), self.prefix, self.rules.identity())
+    }
+
+    fn list(&self) -> Result<Listing, SourceError> {
+        let root = self.root.open()?;
+        walk::list(root, &self.prefix, &*self.rules).map_err(|error| self.root.error(error))
+    }
+
+    fn load(
+        &self,
+        entry: &Entry,
+        each: &mut dyn FnMut(Document),
+    ) -> Result<Vec<Skipped>, SourceError> {
+        let root = self.root.open()?;
+        let Some(document) = self.document(&entry.key) else { return Ok(Vec::new()) };
+        Ok(below::load(root, &entry.key, document, each))
+    }
+
+    fn read(&self, path: &str) -> Result<Option<Document>, SourceError> {
+        let root = self.root.open()?;
+        let Some(key) = path.strip_prefix(self.prefix.as_str()) else { return Ok(None) };
+        let Some(document) = self.document(key) else { return Ok(None) };
+        below::read_exactly(root, key, document)
+    }
+}

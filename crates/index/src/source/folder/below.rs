@@ -1,0 +1,324 @@
+//! Reaches files below a folder that is open already, and nothing else.
+//!
+//! Every part of a path is opened by itself, relative to the folder above it, and never through a
+//! link: whatever is swapped meanwhile, what is opened lies below the folder.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::super::{SkipReason, Skipped, SourceError, Stamp};
+use crate::document::Document;
+
+/// Folders above a file, at most.
+pub(super) const MAX_DEPTH: usize = 64;
+/// Bytes of a file that is searched, at most.
+pub const MAX_FILE_BYTES: u64 = 32 << 20;
+/// Bytes of a path, at most: more than any path of [`MAX_DEPTH`] folders has.
+const MAX_PATH_BYTES: usize = (MAX_DEPTH + 1) << 10;
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+// Somebody may have put a pipe there; opening that would wait for a writer.
+const FILE: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+/// A folder that is opened once and held.
+pub(super) struct Root {
+    path: PathBuf,
+    handle: OnceLock<OwnedFd>,
+}
+
+/// Why a file that is there cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReadError {
+    /// The system says so.
+    #[error("the file cannot be read")]
+    Io(#[from] io::Error),
+    /// It has too many bytes.
+    #[error("the file has more than {MAX_FILE_BYTES} bytes")]
+    TooLarge,
+}
+
+impl From<Errno> for ReadError {
+    fn from(error: Errno) -> Self {
+        Self::Io(error.into())
+    }
+}
+
+impl Root {
+    pub(super) const fn new(path: PathBuf) -> Self {
+        Self { path, handle: OnceLock::new() }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the folder; the first call opens it.
+    pub(super) fn open(&self) -> Result<BorrowedFd<'_>, SourceError> {
+        if let Some(handle) = self.handle.get() {
+            return Ok(handle.as_fd());
+        }
+        let opened = rustix::fs::openat(CWD, &self.path, FOLDER, Mode::empty());
+        let opened = opened.map_err(|error| self.error(error.into()))?;
+        // Whoever was first decides, so that all see the same folder.
+        Ok(self.handle.get_or_init(|| opened).as_fd())
+    }
+
+    pub(super) fn error(&self, error: io::Error) -> SourceError {
+        SourceError { place: self.path.display().to_string(), source: error.into() }
+    }
+}
+
+/// Says whether a path can only lead down: relative, with forward slashes, nothing to resolve.
+pub(super) fn is_plain_path(path: &str) -> bool {
+    path.len() <= MAX_PATH_BYTES
+        && !path.contains('\0')
+        && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+        && path.bytes().filter(|byte| *byte == b'/').count() <= MAX_DEPTH
+}
+
+/// Opens a folder in a folder.
+pub(super) fn open_folder<P: rustix::path::Arg>(
+    above: BorrowedFd<'_>,
+    name: P,
+) -> Result<OwnedFd, Errno> {
+    rustix::fs::openat(above, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())
+}
+
+/// Reads the document of an entry; says when it is there and cannot be read.
+pub(super) fn load(
+    root: BorrowedFd<'_>,
+    key: &str,
+    mut document: Document,
+    each: &mut dyn FnMut(Document),
+) -> Vec<Skipped> {
+    let reason = match text_of(root, key, Names::AsOpened) {
+        Ok(Some(text)) => {
+            document.text = text;
+            each(document);
+            return Vec::new();
+        }
+        Ok(None) => return Vec::new(),
+        Err(ReadError::TooLarge) => SkipReason::TooLarge,
+        Err(ReadError::Io(_)) => SkipReason::Unreadable,
+    };
+    vec![Skipped { path: document.path, reason }]
+}
+
+/// Reads the document of a path, when every part of it has exactly that name.
+pub(super) fn read_exactly(
+    root: BorrowedFd<'_>,
+    key: &str,
+    mut document: Document,
+) -> Result<Option<Document>, SourceError> {
+    match text_of(root, key, Names::AsListed) {
+        Ok(Some(text)) => {
+            document.text = text;
+            Ok(Some(document))
+        }
+        Ok(None) => Ok(None),
+        Err(error) => Err(SourceError { place: document.path, source: error.into() }),
+    }
+}
+
+/// Whether a name must be the one that its folder lists.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// It came out of a listing.
+    AsOpened,
+    /// It came from a person: where a disk takes other spellings for the same name, only one of
+    /// them is the document's.
+    AsListed,
+}
+
+/// Reads a regular file; `None` when there is none, nor a way to it that does without links.
+fn text_of(root: BorrowedFd<'_>, path: &str, names: Names) -> Result<Option<String>, ReadError> {
+    debug_assert!(is_plain_path(path), "the caller has checked the path");
+    match open_file(root, path, names) {
+        Ok(Some(file)) => text(file).map(Some),
+        Ok(None) => Ok(None),
+        Err(error) if leads_nowhere(error) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Says whether an error means that there is no regular file of that name.
+fn leads_nowhere(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::NOENT
+            | Errno::NOTDIR
+            | Errno::LOOP
+            | Errno::MLINK
+            | Errno::NAMETOOLONG
+            | Errno::ISDIR
+            | Errno::NXIO
+            | Errno::NODEV
+    )
+}
+
+fn open_file(root: BorrowedFd<'_>, path: &str, names: Names) -> Result<Option<File>, Errno> {
+    let mut held: Option<OwnedFd> = None;
+    let mut rest = path;
+    while let Some((name, below)) = rest.split_once('/') {
+        let above = held.as_ref().map_or(root, |folder| folder.as_fd());
+        let folder = open_folder(above, name)?;
+        if names == Names::AsListed && !is_listed(above, name)? {
+            return Ok(None);
+        }
+        held = Some(folder);
+        rest = below;
+    }
+    let above = held.as_ref().map_or(root, |folder| folder.as_fd());
+    let file = rustix::fs::openat(above, rest, FILE, Mode::empty())?;
+    let regular = is_regular(&rustix::fs::fstat(&file)?);
+    if !regular || (names == Names::AsListed && !is_listed(above, rest)?) {
+        return Ok(None);
+    }
+    Ok(Some(File::from(file)))
+}
+
+/// Says whether a folder has an entry of exactly this name, given that something opens by it.
+fn is_listed(folder: BorrowedFd<'_>, name: &str) -> Result<bool, Errno> {
+    // Where the name with its case turned round is nothing, the disk tells names apart byte by
+    // byte, and the folder need not be read.
+    if name.is_ascii() && name.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        let turned: Vec<u8> = name.bytes().map(turned).collect();
+        let other = rustix::fs::statat(folder, turned, AtFlags::SYMLINK_NOFOLLOW);
+        if matches!(other, Err(Errno::NOENT)) {
+            return Ok(true);
+        }
+    }
+    for entry in Dir::read_from(folder)? {
+        if entry?.file_name().to_bytes() == name.as_bytes() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+const fn turned(byte: u8) -> u8 {
+    if byte.is_ascii_alphabetic() { byte ^ 0x20 } else { byte }
+}
+
+/// Reads a file to its end, as text.
+fn text(file: File) -> Result<String, ReadError> {
+    let expected = file.metadata()?.len().min(MAX_FILE_BYTES);
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1);
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(ReadError::TooLarge);
+    }
+    Ok(text_of_bytes(bytes))
+}
+
+/// Takes the bytes of a file as text: UTF-8, or UTF-16 when they begin with its mark. What is
+/// neither is replaced.
+#[must_use]
+pub fn text_of_bytes(bytes: Vec<u8>) -> String {
+    let pairs = |of: fn([u8; 2]) -> u16| {
+        let (pairs, rest) = bytes[2..].as_chunks::<2>();
+        let chars = char::decode_utf16(pairs.iter().map(|it| of(*it)));
+        let mut text: String = chars.map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        if !rest.is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+        text
+    };
+    match bytes.get(..2) {
+        Some([0xff, 0xfe]) => pairs(u16::from_le_bytes),
+        Some([0xfe, 0xff]) => pairs(u16::from_be_bytes),
+        _ => String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    }
+}
+
+pub(super) fn is_regular(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+}
+
+/// Returns what tells whether a file changed.
+pub(super) fn stamp(stat: &Stat) -> Stamp {
+    Stamp {
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        modified_ns: nanoseconds(stat.st_mtime.into(), stat.st_mtime_nsec.into()),
+        changed_ns: nanoseconds(stat.st_ctime.into(), stat.st_ctime_nsec.into()),
+        inode: stat.st_ino,
+    }
+}
+
+fn nanoseconds(seconds: i128, rest: i128) -> i64 {
+    let all = seconds * 1_000_000_000 + rest;
+    i64::try_from(all).unwrap_or(if all < 0 { i64::MIN } else { i64::MAX })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_that_lead_down_are_plain() {
+        for path in ["a.md", "memory/a.md", "..a/b..", "...", "a b/\\c", "~/a.md", "会議/é.md"] {
+            assert!(is_plain_path(path), "{path}");
+        }
+        for path in
+            ["", "/", "/a", "a/", "a//b", ".", "..", "./a", "a/.", "a/..", "../a", "a/../b", "a\0b"]
+        {
+            assert!(!is_plain_path(path), "{path}");
+        }
+        let deep = |folders: usize| format!("{}a.md", "d/".repeat(folders));
+        assert!(is_plain_path(&deep(64)));
+        assert!(!is_plain_path(&deep(65)));
+        assert!(!is_plain_path(&"x".repeat(1 << 20)));
+    }
+
+    #[test]
+    fn only_names_that_the_folder_lists_are_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["Notes.md", "nOTES.MD", "2026", "é.md"] {
+            fs_err::write(dir.path().join(name), "x").unwrap();
+        }
+        let folder = rustix::fs::openat(CWD, dir.path(), FOLDER, Mode::empty()).unwrap();
+        let listed = |name| is_listed(folder.as_fd(), name).unwrap();
+        for name in ["Notes.md", "nOTES.MD", "2026", "é.md"] {
+            assert!(listed(name), "{name}");
+        }
+        // On a disk that takes these for one of the above, they would open; it lists none of them.
+        fs_err::write(dir.path().join("NOTES.md"), "x").unwrap();
+        for name in ["notes.MD", "2026.", "e\u{301}.md", "É.md"] {
+            assert!(!listed(name), "{name}");
+        }
+        // Here only one spelling is anything, so that the folder is not even read.
+        fs_err::write(dir.path().join("a.md"), "x").unwrap();
+        assert!(listed("a.md"));
+    }
+
+    #[test]
+    fn the_text_of_notepad_is_text() {
+        let text = "# Größe\r\n会議 😀\n";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(text_of_bytes([b"\xff\xfe", &*little].concat()), text);
+        assert_eq!(text_of_bytes([b"\xfe\xff", &*big].concat()), text);
+        assert_eq!(text_of_bytes(text.into()), text);
+        // Half a pair, half a unit, nothing but the mark, and a Latin letter.
+        assert_eq!(text_of_bytes(b"\xff\xfe\x3d\xd8a\0".to_vec()), "\u{fffd}a");
+        assert_eq!(text_of_bytes(b"\xff\xfea\0b".to_vec()), "a\u{fffd}");
+        assert_eq!(text_of_bytes(b"\xff\xfe".to_vec()), "");
+        assert_eq!(text_of_bytes(b"caf\xe9".to_vec()), "caf\u{fffd}");
+    }
+
+    #[test]
+    fn times_beyond_the_clock_do_not_overflow() {
+        assert_eq!(nanoseconds(1, 5), 1_000_000_005);
+        assert_eq!(nanoseconds(-1, 5), -999_999_995);
+        assert_eq!(nanoseconds(i64::MAX.into(), 999_999_999), i64::MAX);
+        assert_eq!(nanoseconds(i64::MIN.into(), 0), i64::MIN);
+    }
+}

@@ -1,0 +1,89 @@
+//! One file by itself.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType};
+use rustix::io::Errno;
+
+use super::super::{Entry, Listing, SkipReason, Skipped, Source, SourceError};
+use super::below::{self, MAX_FILE_BYTES, Root, stamp};
+use crate::document::Document;
+
+/// One file that was named by itself; the folder around it is held open, the file is not.
+pub struct FileSource {
+    folder: Root,
+    name: OsString,
+    document: Document,
+}
+
+impl FileSource {
+    /// Takes one file as a document; `document` says all of it but the text.
+    #[must_use]
+    pub fn new(file: &Path, document: Document) -> Self {
+        let folder = match file.parent() {
+            Some(parent) if parent != Path::new("") => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        let name = file.file_name().unwrap_or_default().to_owned();
+        Self { folder: Root::new(folder), name, document }
+    }
+
+    /// Returns the file's name, as a path of one part.
+    fn key(&self) -> Option<&str> {
+        self.name.to_str().filter(|name| below::is_plain_path(name))
+    }
+
+    fn skipped(&self, reason: SkipReason) -> Skipped {
+        Skipped { path: self.document.path.clone(), reason }
+    }
+}
+
+impl Source for FileSource {
+    fn identity(&self) -> String {
+        let place = self.folder.path().join(&self.name);
+        format!("file {place:?}, {:?}", self.document)
+    }
+
+    fn list(&self) -> Result<Listing, SourceError> {
+        let folder = self.folder.open()?;
+        let mut listing = Listing::default();
+        let Some(key) = self.key() else {
+            listing.skipped.push(self.skipped(SkipReason::Name));
+            return Ok(listing);
+        };
+        let stat = match rustix::fs::statat(folder, key, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(listing),
+            Err(error) => return Err(self.folder.error(io::Error::from(error))),
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if stamp(&stat).size > MAX_FILE_BYTES => {
+                listing.skipped.push(self.skipped(SkipReason::TooLarge));
+            }
+            FileType::RegularFile => {
+                listing.entries.push(Entry { key: key.to_owned(), stamp: stamp(&stat) });
+            }
+            FileType::Symlink => listing.skipped.push(self.skipped(SkipReason::Symlink)),
+            _ => listing.skipped.push(self.skipped(SkipReason::Unreadable)),
+        }
+        Ok(listing)
+    }
+
+    fn load(
+        &self,
+        entry: &Entry,
+        each: &mut dyn FnMut(Document),
+    ) -> Result<Vec<Skipped>, SourceError> {
+        let folder = self.folder.open()?;
+        let Some(key) = self.key().filter(|key| *key == entry.key) else { return Ok(Vec::new()) };
+        Ok(below::load(folder, key, self.document.clone(), each))
+    }
+
+    fn read(&self, path: &str) -> Result<Option<Document>, SourceError> {
+        let folder = self.folder.open()?;
+        let Some(key) = self.key().filter(|_| path == self.document.path) else { return Ok(None) };
+        below::read_exactly(folder, key, self.document.clone())
+    }
+}
