@@ -1,0 +1,111 @@
+//! An index in a folder: open it, bring it up to date, ask it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::digest::digest;
+use crate::profile::ProfileError;
+use crate::progress::Progress;
+use crate::refresh::refresh;
+use crate::source::{SkipReason, Skipped, Source, SourceError};
+use crate::store::{Store, StoreError};
+
+/// An index.
+pub struct Index {
+    pub(crate) store: Store,
+}
+
+/// What a refresh found and did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Freshness {
+    /// Documents in the index now.
+    pub documents: u64,
+    /// Chunks in the index now.
+    pub chunks: u64,
+    /// Entries that were looked at.
+    pub entries: u64,
+    /// Documents that are new.
+    pub added: u64,
+    /// Documents whose text or details changed.
+    pub changed: u64,
+    /// Documents that are gone.
+    pub removed: u64,
+    /// What is there and not searched, by name.
+    pub skipped: Vec<Skipped>,
+    /// How many more are not searched: of an entry that leaves out very many of a kind, most are
+    /// only counted.
+    pub skipped_unnamed: BTreeMap<SkipReason, u64>,
+    /// Why the index was made anew, when it was: `new`, `damaged`, `version`,
+    /// `sources` (they changed places), `asked`.
+    pub rebuilt: Option<&'static str>,
+}
+
+/// Why an index cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenIndexError {
+    /// The store.
+    #[error("cannot open the index")]
+    Store(#[from] StoreError),
+}
+
+/// Why an index could not be brought up to date.
+#[derive(Debug, thiserror::Error)]
+pub enum RefreshError {
+    /// A source cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The store.
+    #[error("cannot bring the index up to date")]
+    Store(#[from] StoreError),
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The store.
+    #[error("cannot ask the index")]
+    Store(#[from] StoreError),
+    /// Another program's ranking.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+}
+
+impl Index {
+    /// Opens the index in a folder, or begins a new one there.
+    pub fn open(folder: &Path) -> Result<Self, OpenIndexError> {
+        Ok(Self { store: Store::open(folder)? })
+    }
+
+    /// Compares the sources with the index and takes in what changed; the documents of all sources
+    /// together are the index, what no source has any more is removed.
+    ///
+    /// From here on nobody can write into the index, so that what is asked is answered from what
+    /// this refresh saw, until the next refresh, [`release`](Self::release) or the end of this
+    /// value. Whoever keeps it for long lets go after each answer.
+    pub fn refresh(
+        &mut self,
+        sources: &[&dyn Source],
+        now: Timestamp,
+        progress: &dyn Progress,
+    ) -> Result<Freshness, RefreshError> {
+        refresh(&mut self.store, sources, now, progress, &digest)
+    }
+
+    /// Lets others write. A search after this waits for writers, and fails when the index is of
+    /// other sources by then; after another refresh it does not.
+    pub fn release(&mut self) {
+        self.store.release();
+    }
+
+    /// Makes the next refresh fill the index anew, but for the embeddings, because somebody asked.
+    pub const fn clear(&mut self) {
+        self.store.begin_anew("asked");
+    }
+
+    /// Makes the next refresh fill the index anew, because it cannot be read.
+    pub const fn distrust(&mut self) {
+        self.store.begin_anew("damaged");
+    }
+}

@@ -1,0 +1,94 @@
+//! What an index knows of its documents, without a question.
+
+use crate::index::{Index, SearchError};
+
+/// Names of one sort that are returned, at most.
+const MOST_NAMES: u32 = 50;
+
+/// The types and namespaces that documents have, sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kinds {
+    /// Such as `semantic`.
+    pub types: Vec<String>,
+    /// Such as `daily`.
+    pub namespaces: Vec<String>,
+}
+
+impl Index {
+    /// Returns how many lines each of these documents has, in their order; `None` for a path that
+    /// is not in the index.
+    pub fn lines<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<Option<u64>>, SearchError> {
+        let reading = self.store.reading()?;
+        paths.into_iter().map(|path| Ok(reading.lines(path)?)).collect()
+    }
+
+    /// Returns the types and namespaces that documents have: the first fifty of each.
+    pub fn kinds(&self) -> Result<Kinds, SearchError> {
+        let (types, namespaces) = self.store.reading()?.kinds(MOST_NAMES)?;
+        Ok(Kinds { types, namespaces })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::progress::Silent;
+    use crate::source::{Entry, Listing, Skipped, Source, SourceError, Stamp};
+
+    struct Few(Vec<Document>);
+
+    impl Source for Few {
+        fn identity(&self) -> String {
+            "few".to_owned()
+        }
+
+        fn list(&self) -> Result<Listing, SourceError> {
+            let entries = vec![Entry { key: "all".to_owned(), stamp: Stamp::default() }];
+            Ok(Listing { entries, skipped: Vec::new() })
+        }
+
+        fn load(
+            &self,
+            _: &Entry,
+            each: &mut dyn FnMut(Document),
+        ) -> Result<Vec<Skipped>, SourceError> {
+            self.0.iter().cloned().for_each(each);
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_as_they_stand_in_the_text() {
+        let long = (1..=500).map(|it| format!("Line {it} of a story.\n")).collect::<String>();
+        let texts = [
+            ("a.md", "one\ntwo\n".to_owned(), 2),
+            ("b.md", "one\n\nthree".to_owned(), 3),
+            ("c.md", "one\r\n\r\n\r\n".to_owned(), 3),
+            ("long.md", long, 500),
+        ];
+        let document = |(path, text, _): &(&str, String, u64)| Document {
+            path: (*path).to_owned(),
+            text: text.clone(),
+            namespace: Some("daily".to_owned()),
+            memory_type: (*path != "a.md").then(|| "semantic".to_owned()),
+            ..Document::default()
+        };
+        let source = Few(texts.iter().map(document).collect());
+        let folder = tempfile::tempdir().unwrap();
+        let mut index = Index::open(&folder.path().join("index")).unwrap();
+        index.refresh(&[&source], jiff::Timestamp::UNIX_EPOCH, &Silent).unwrap();
+        for (path, _, lines) in &texts {
+            assert_eq!(index.lines([*path]).unwrap(), [Some(*lines)], "{path}");
+        }
+        assert_eq!(index.lines(["none.md"]).unwrap(), [None]);
+        let kinds = index.kinds().unwrap();
+        assert_eq!(
+            (kinds.types, kinds.namespaces),
+            (vec!["semantic".into()], vec!["daily".into()])
+        );
+    }
+}

@@ -1,0 +1,656 @@
+//! Brings a store up to date with its sources.
+//!
+//! First everything is compared under the readers' lock, by stamps alone; mostly nothing changed,
+//! and that is all. Otherwise the sources are listed and compared again by whoever has the store
+//! alone, since another process may have been here meanwhile, and what changed is read. Either way
+//! the lock is held when this ends, so that nobody changes what was just brought up to date.
+
+mod left_out;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use crate::digest::Digest;
+use crate::document::{Document, Format};
+use crate::index::{Freshness, RefreshError};
+use crate::progress::Progress;
+use crate::source::{Entry, Listing, SkipReason, Skipped, Source, Stamp};
+use crate::store::{
+    DocumentId, EntryId, EntryRow, Exclusive, Found, Put, Store, StoreError, View, Writing,
+};
+use left_out::LeftOut;
+
+/// A change this close to the moment of reading may have come after it, and the stamps would not
+/// tell: clocks of file systems tick slowly, some every two seconds.
+const GRAIN_NS: i64 = 2_000_000_000;
+/// Bytes of a document's path, at most.
+const MAX_PATH_BYTES: usize = 4096;
+
+/// The hash of what an entry holds; empty when it cannot be read.
+type Content = Vec<u8>;
+
+/// A source, and what it has now.
+struct Listed<'a> {
+    source: &'a dyn Source,
+    identity: String,
+    listing: Listing,
+}
+
+/// What must be done.
+#[derive(Debug, Default)]
+struct Plan {
+    /// To be read: source and entry, by position.
+    load: Vec<(usize, usize)>,
+    /// To be read only to see whether it changed, with the content that is known.
+    doubtful: Vec<(usize, usize, Content)>,
+    /// Gone, by the source's number in the store.
+    vanished: Vec<(i64, String)>,
+    /// What is left out of entries that did not change.
+    left_out: Vec<LeftOut>,
+    /// Whether the sources themselves are others than before.
+    resourced: bool,
+}
+
+/// What was in doubt and did not change: the content, by source, key and stamp.
+type Confirmed = HashMap<(usize, String), (Stamp, Content)>;
+
+/// How a refresh is gone about.
+#[derive(Clone, Copy)]
+struct How {
+    /// Whether to note what is beyond doubt from now on; the index is right without it.
+    settle: bool,
+    /// Whether to end with the writers' lock, since somebody wrote right behind us.
+    insist: bool,
+}
+
+/// How it ended.
+enum Ended {
+    /// Up to date, and the lock is held.
+    Held,
+    /// Up to date, and then somebody else wrote.
+    Overtaken,
+    /// Nothing changed, and what would spare the next look a part of this one cannot be written.
+    Unwritable,
+}
+
+/// Compares the sources with the store and takes in what changed. The store holds a lock when this
+/// returns.
+pub(crate) fn refresh(
+    store: &mut Store,
+    sources: &[&dyn Source],
+    now: Timestamp,
+    progress: &dyn Progress,
+    digest: &dyn for<'d> Fn(&'d Document) -> Digest<'d>,
+) -> Result<Freshness, RefreshError> {
+    let now_ns = i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX);
+    let call = Call { sources, now_ns, progress, digest };
+    let mut fresh = Freshness::default();
+    let mut how = How { settle: true, insist: false };
+    store.expect(None);
+    // Three times at most: each of the two can happen once.
+    loop {
+        match call.run(store, how, &mut fresh)? {
+            Ended::Held => break,
+            Ended::Overtaken => how.insist = true,
+            Ended::Unwritable => how.settle = false,
+        }
+    }
+    fresh.skipped.sort_unstable();
+    let mut identities: Vec<String> = Vec::with_capacity(sources.len());
+    for source in sources {
+        let identity = source.identity();
+        if !identities.contains(&identity) {
+            identities.push(identity);
+        }
+    }
+    store.expect(Some(identities));
+    Ok(fresh)
+}
+
+/// What a refresh was called with.
+struct Call<'a> {
+    sources: &'a [&'a dyn Source],
+    now_ns: i64,
+    progress: &'a dyn Progress,
+    digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
+}
+
+impl Call<'_> {
+    fn run(
+        &self,
+        store: &mut Store,
+        how: How,
+        fresh: &mut Freshness,
+    ) -> Result<Ended, RefreshError> {
+        let mut confirmed = Confirmed::new();
+        let mark = store.mark();
+        let mut before = None;
+        if !store.begins_anew() {
+            let listed = list(self.sources)?;
+            match self.compare_shared(store, &listed, &mut confirmed)? {
+                Some(plan) if !(how.settle && self.settles(&plan, &listed)) => {
+                    fresh.see(&listed, plan.left_out);
+                    let reading = store.reading()?;
+                    fresh.documents = reading.statistics().documents;
+                    fresh.chunks = reading.statistics().chunks;
+                    return Ok(Ended::Held);
+                }
+                _ => store.release(),
+            }
+            before = Some(listed);
+        }
+        let found = store.wait_alone(self.progress)?;
+        // What was listed before somebody else wrote may be older than what is in the index.
+        let listed = match before {
+            Some(listed) if mark.is_some() && mark == store.mark() => listed,
+            _ => list(self.sources)?,
+        };
+        let (plan, alone) = match found {
+            Found::Whole(view, alone) => match self.compare_alone(&view, &listed, &confirmed) {
+                Ok(Some(plan))
+                    if !(plan.changes() || how.settle && self.settles(&plan, &listed)) =>
+                {
+                    // Somebody else was here and did it all.
+                    fresh.see(&listed, plan.left_out);
+                    fresh.documents = view.statistics().documents;
+                    fresh.chunks = view.statistics().chunks;
+                    let held = store.keep(alone, how.insist)?;
+                    return Ok(if held { Ended::Held } else { Ended::Overtaken });
+                }
+                Ok(Some(plan)) => (plan, alone),
+                Ok(None) => {
+                    // Who wins among equal paths would depend on the past.
+                    fresh.rebuilt = fresh.rebuilt.or(Some("sources"));
+                    (Plan::all(&listed), alone.without_past())
+                }
+                Err(error) if error.is_damage() => {
+                    fresh.rebuilt = fresh.rebuilt.or(Some("damaged"));
+                    (Plan::all(&listed), alone.without_past())
+                }
+                Err(error) => return Err(error.into()),
+            },
+            Found::Broken(reason, alone) => {
+                fresh.rebuilt = fresh.rebuilt.or(Some(reason));
+                (Plan::all(&listed), alone)
+            }
+        };
+        let changes = fresh.rebuilt.is_some() || plan.changes();
+        let writing = match store.writing(alone) {
+            Err(StoreError::Unwritable(_)) if !changes && how.settle => {
+                return Ok(Ended::Unwritable);
+            }
+            writing => writing?,
+        };
+        let refreshing = Refreshing {
+            writing,
+            listed: &listed,
+            digest: self.digest,
+            progress: self.progress,
+            now_ns: self.now_ns,
+            fresh,
+            freed: BTreeSet::new(),
+            displaced: HashMap::new(),
+            error: None,
+            left: plan.load.len() as u64,
+            done: 0,
+        };
+        let alone = refreshing.run(plan, &confirmed)?;
+        Ok(if store.keep(alone, how.insist)? { Ended::Held } else { Ended::Overtaken })
+    }
+
+    /// Compares among other readers; `None`: the index is not up to date, or there is none.
+    fn compare_shared(
+        &self,
+        store: &mut Store,
+        listed: &[Listed<'_>],
+        confirmed: &mut Confirmed,
+    ) -> Result<Option<Plan>, StoreError> {
+        let held = store.hold(self.progress);
+        let compared = held.and_then(|()| compare(&*store.reading()?, listed));
+        let plan = match compared {
+            // Sealed and still not readable: whoever has it alone sees the same and begins anew.
+            Err(error) if error.is_damage() => return Ok(None),
+            compared => compared?,
+        };
+        confirm(&plan, listed, confirmed);
+        Ok((!plan.changes() && confirmed.len() == plan.doubtful.len()).then_some(plan))
+    }
+
+    /// Whether the next look can be spared a part of this one, in which all doubts were unfounded.
+    fn settles(&self, plan: &Plan, listed: &[Listed<'_>]) -> bool {
+        plan.doubtful.iter().any(|(source, at, content)| {
+            let entry = &listed[*source].listing.entries[*at];
+            !content.is_empty() && !is_racy(entry.stamp, self.now_ns)
+        })
+    }
+
+    /// Compares where nobody else is; `None`: the sources changed places.
+    fn compare_alone(
+        &self,
+        view: &View,
+        listed: &[Listed<'_>],
+        confirmed: &Confirmed,
+    ) -> Result<Option<Plan>, StoreError> {
+        if reordered(view, listed)? {
+            return Ok(None);
+        }
+        let mut plan = compare(view, listed)?;
+        let (same, other): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut plan.doubtful).into_iter().partition(|(source, at, content)| {
+                let entry = &listed[*source].listing.entries[*at];
+                let known = confirmed.get(&(*source, entry.key.clone()));
+                known.is_some_and(|it| (it.0, &it.1) == (entry.stamp, content))
+            });
+        plan.doubtful = same;
+        plan.load.extend(other.into_iter().map(|(source, at, _)| (source, at)));
+        plan.load.sort_unstable();
+        plan.load.dedup();
+        Ok(Some(plan))
+    }
+}
+
+impl Freshness {
+    /// Notes what there is and what of it is left out.
+    fn see(&mut self, listed: &[Listed<'_>], left_out: Vec<LeftOut>) {
+        self.entries = listed.iter().map(|listed| listed.listing.entries.len() as u64).sum();
+        self.skipped = listed.iter().flat_map(|listed| listed.listing.skipped.clone()).collect();
+        self.skipped_unnamed.clear();
+        for left_out in left_out {
+            self.skipped.extend(left_out.named);
+            for (reason, number) in left_out.unnamed {
+                *self.skipped_unnamed.entry(reason).or_default() += number;
+            }
+        }
+    }
+}
+
+fn list<'a>(sources: &[&'a dyn Source]) -> Result<Vec<Listed<'a>>, RefreshError> {
+    let mut listed: Vec<Listed<'a>> = Vec::with_capacity(sources.len());
+    for source in sources {
+        let identity = source.identity();
+        // Somebody named the same place twice.
+        if listed.iter().any(|listed| listed.identity == identity) {
+            continue;
+        }
+        let mut listing = source.list()?;
+        if !listing.entries.is_sorted_by(|a, b| a.key < b.key) {
+            listing.entries.sort_by(|a, b| a.key.cmp(&b.key));
+            listing.entries.dedup_by(|a, b| a.key == b.key);
+        }
+        listed.push(Listed { source: *source, identity, listing });
+    }
+    Ok(listed)
+}
+
+impl Plan {
+    fn all(listed: &[Listed<'_>]) -> Self {
+        let entries = |(at, listed): (usize, &Listed<'_>)| {
+            (0..listed.listing.entries.len()).map(move |entry| (at, entry))
+        };
+        Self { load: listed.iter().enumerate().flat_map(entries).collect(), ..Self::default() }
+    }
+}
+
+/// Compares what the sources have with what the store knows of them.
+fn compare(view: &View, listed: &[Listed<'_>]) -> Result<Plan, StoreError> {
+    let mut plan = Plan::default();
+    let known = view.sources()?;
+    let identities: Vec<&String> = known.iter().map(|known| &known.1).collect();
+    plan.resourced = !identities.iter().eq(&listed.iter().map(|l| &l.identity).collect::<Vec<_>>());
+    for (number, identity) in &known {
+        if !listed.iter().any(|listed| listed.identity == *identity) {
+            view.entries(*number, &mut |row| plan.vanished.push((*number, row.key.to_owned())))?;
+        }
+    }
+    for (at, listed) in listed.iter().enumerate() {
+        let entries = &listed.listing.entries;
+        let Some((number, _)) = known.iter().find(|known| known.1 == listed.identity) else {
+            plan.load.extend((0..entries.len()).map(|entry| (at, entry)));
+            continue;
+        };
+        // Both are sorted by key.
+        let mut next = 0;
+        view.entries(*number, &mut |row| {
+            while entries.get(next).is_some_and(|entry| entry.key.as_str() < row.key) {
+                plan.load.push((at, next));
+                next += 1;
+            }
+            match entries.get(next) {
+                Some(entry) if entry.key == row.key => {
+                    plan.weigh(at, next, entry, &row);
+                    next += 1;
+                }
+                _ => plan.vanished.push((*number, row.key.to_owned())),
+            }
+        })?;
+        plan.load.extend((next..entries.len()).map(|entry| (at, entry)));
+    }
+    Ok(plan)
+}
+
+impl Plan {
+    /// Whether anything must be read or removed.
+    const fn changes(&self) -> bool {
+        !self.load.is_empty() || !self.vanished.is_empty() || self.resourced
+    }
+
+    /// Decides about an entry that both sides have.
+    fn weigh(&mut self, source: usize, at: usize, entry: &Entry, row: &EntryRow<'_>) {
+        if entry.stamp != row.stamp {
+            self.load.push((source, at));
+            return;
+        }
+        // What could not be read may be readable now: nothing outside tells.
+        if row.content.is_empty() || is_racy(row.stamp, row.seen_ns) {
+            self.doubtful.push((source, at, row.content.to_vec()));
+        }
+        if let Some(skipped) = row.skipped {
+            self.left_out.push(LeftOut::read(skipped));
+        }
+    }
+}
+
+/// Whether a change right after the reading could have left the same stamp.
+const fn is_racy(stamp: Stamp, seen_ns: i64) -> bool {
+    let since = seen_ns.saturating_sub(GRAIN_NS);
+    let until = seen_ns.saturating_add(GRAIN_NS);
+    // Anybody may set the time of modification to any day, but only the clock sets the other.
+    stamp.changed_ns >= since
+        || (stamp.modified_ns >= since && (stamp.modified_ns <= until || stamp.changed_ns == 0))
+}
+
+/// Reads what is in doubt and notes what did not change.
+fn confirm(plan: &Plan, listed: &[Listed<'_>], confirmed: &mut Confirmed) {
+    for (source, at, known) in &plan.doubtful {
+        let listed = &listed[*source];
+        let entry = &listed.listing.entries[*at];
+        let mut content = ContentHash::default();
+        let loaded = listed.source.load(entry, &mut |document| content.add(&hash(&document)));
+        let content = match loaded {
+            Ok(skipped) => content.finish(&skipped),
+            Err(_) => Content::new(),
+        };
+        if content == *known {
+            confirmed.insert((*source, entry.key.clone()), (entry.stamp, content));
+        }
+    }
+}
+
+/// Whether sources that were there before stand in another order now.
+fn reordered(view: &View, listed: &[Listed<'_>]) -> Result<bool, StoreError> {
+    let position = |identity: &str| listed.iter().position(|listed| listed.identity == identity);
+    let kept: Vec<usize> =
+        view.sources()?.iter().filter_map(|(_, identity)| position(identity)).collect();
+    Ok(!kept.is_sorted())
+}
+
+/// A refresh that writes.
+struct Refreshing<'a> {
+    writing: Writing<'a>,
+    listed: &'a [Listed<'a>],
+    digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
+    progress: &'a dyn Progress,
+    now_ns: i64,
+    fresh: &'a mut Freshness,
+    /// Paths whose documents went away: another entry may have one of that path.
+    freed: BTreeSet<String>,
+    /// Paths that an entry lost to one that comes earlier.
+    displaced: HashMap<EntryId, Vec<String>>,
+    error: Option<StoreError>,
+    left: u64,
+    done: u64,
+}
+
+impl Refreshing<'_> {
+    fn run(mut self, plan: Plan, confirmed: &Confirmed) -> Result<Exclusive, RefreshError> {
+        for (number, key) in plan.vanished {
+            let entry = self.writing.entry(number, &key)?;
+            self.remove_documents(entry, &HashSet::new())?;
+            self.writing.remove_entry(entry)?;
+        }
+        let identities: Vec<String> =
+            self.listed.iter().map(|listed| listed.identity.clone()).collect();
+        let numbers = self.writing.set_sources(&identities)?;
+        for (source, at) in &plan.load {
+            self.load(numbers[*source], *source, *at)?;
+            self.left = self.left.saturating_sub(1);
+        }
+        for (source, at, _) in &plan.doubtful {
+            let entry = &self.listed[*source].listing.entries[*at];
+            let is_known = confirmed.contains_key(&(*source, entry.key.clone()));
+            if is_known && !is_racy(entry.stamp, self.now_ns) {
+                self.writing.set_seen(numbers[*source], &entry.key, self.now_ns)?;
+            }
+        }
+        self.write_displaced()?;
+        self.give_freed_paths(&numbers)?;
+        self.write_displaced()?;
+        let left_out = self.writing.entries_with_skipped()?;
+        let left_out = left_out.iter().map(|(_, _, json)| LeftOut::read(json)).collect();
+        self.fresh.see(self.listed, left_out);
+        (self.fresh.documents, self.fresh.chunks) = self.writing.size();
+        Ok(self.writing.finish()?)
+    }
+
+    /// Lets entries have the paths that nobody before them has any more.
+    fn give_freed_paths(&mut self, numbers: &[i64]) -> Result<(), RefreshError> {
+        /// What is freed in a round is what changed since the last: more rounds than this need
+        /// somebody who writes all the time.
+        const ROUNDS: usize = 1000;
+        for round in 0..=ROUNDS {
+            let freed = std::mem::take(&mut self.freed);
+            if freed.is_empty() {
+                break;
+            }
+            for (number, key, json) in self.writing.entries_with_skipped()? {
+                let mut waits = false;
+                for path in LeftOut::read(&json).duplicates() {
+                    waits |= freed.contains(path) && !self.writing.has_path(path)?;
+                }
+                let Some(source) = numbers.iter().position(|known| *known == number) else {
+                    continue;
+                };
+                let entries = &self.listed[source].listing.entries;
+                let at = entries.binary_search_by(|entry| entry.key.cmp(&key));
+                match at {
+                    Ok(at) if waits && round < ROUNDS => self.load(number, source, at)?,
+                    // The next refresh reads it, as something that it does not know.
+                    Ok(_) if waits => {
+                        let id = self.writing.entry(number, &key)?;
+                        self.writing.set_entry(id, Stamp::default(), 0, &[], Some(&json))?;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what entries lost to earlier ones.
+    fn write_displaced(&mut self) -> Result<(), StoreError> {
+        for (entry, paths) in std::mem::take(&mut self.displaced) {
+            let json = self.writing.skipped(entry)?;
+            let mut left_out = json.map_or_else(LeftOut::default, |json| LeftOut::read(&json));
+            left_out.add_duplicates(paths);
+            if let Some(json) = left_out.write() {
+                self.writing.set_skipped(entry, &json)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads an entry into the store.
+    fn load(&mut self, number: i64, source: usize, at: usize) -> Result<(), RefreshError> {
+        let listed = &self.listed[source];
+        let entry = &listed.listing.entries[at];
+        let id = self.writing.entry(number, &entry.key)?;
+        // It says by itself which of its paths are another's.
+        self.displaced.remove(&id);
+        let mut content = ContentHash::default();
+        let mut skipped = Vec::new();
+        let mut kept = HashSet::new();
+        let (mut added, mut changed) = (0, 0);
+        let loaded = listed.source.load(entry, &mut |document| {
+            if self.error.is_some() {
+                return;
+            }
+            let hash = hash(&document);
+            content.add(&hash);
+            if let Err(error) =
+                self.take(id, &document, &hash, &mut skipped, &mut kept, &mut added, &mut changed)
+            {
+                self.error = Some(error);
+            }
+        });
+        if let Some(error) = self.error.take() {
+            return Err(error.into());
+        }
+        let content = if let Ok(more) = loaded {
+            let content = content.finish(&more);
+            skipped.extend(more);
+            content
+        } else {
+            // Half an entry would be an answer that nobody could explain.
+            skipped = vec![Skipped { path: entry.key.clone(), reason: SkipReason::Unreadable }];
+            kept.clear();
+            Content::new()
+        };
+        let gone = self.remove_documents(id, &kept)?;
+        if content.is_empty() {
+            self.fresh.removed = self.fresh.removed.saturating_sub(gone.min(added));
+        } else {
+            self.fresh.added += added;
+            self.fresh.changed += changed;
+        }
+        let skipped = LeftOut::of(skipped).write();
+        self.writing.set_entry(id, entry.stamp, self.now_ns, &content, skipped.as_deref())?;
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the state of one entry's loading")]
+    fn take(
+        &mut self,
+        entry: EntryId,
+        document: &Document,
+        hash: &[u8],
+        skipped: &mut Vec<Skipped>,
+        kept: &mut HashSet<DocumentId>,
+        added: &mut u64,
+        changed: &mut u64,
+    ) -> Result<(), StoreError> {
+        let path = &document.path;
+        if path.is_empty() || path.len() > MAX_PATH_BYTES {
+            let end = path.floor_char_boundary(MAX_PATH_BYTES);
+            skipped.push(Skipped { path: path[..end].to_owned(), reason: SkipReason::Name });
+            return Ok(());
+        }
+        let mut displaced = None;
+        let put = self.writing.put(entry, document, hash, self.digest, kept, &mut |other| {
+            displaced = Some(other);
+        })?;
+        if let Some(other) = displaced {
+            self.displaced.entry(other).or_default().push(path.clone());
+        }
+        let id = match put {
+            Put::Added(id) => {
+                *added += 1;
+                id
+            }
+            Put::Changed(id) => {
+                *changed += 1;
+                id
+            }
+            Put::Same(id) => id,
+            Put::Duplicate => {
+                skipped.push(Skipped { path: path.clone(), reason: SkipReason::Duplicate });
+                return Ok(());
+            }
+        };
+        kept.insert(id);
+        if self.writing.chunks_of(id)? == 0 {
+            skipped.push(Skipped { path: path.clone(), reason: SkipReason::NoText });
+        }
+        self.done += 1;
+        self.progress.indexed(self.done, self.done + self.left.saturating_sub(1));
+        Ok(())
+    }
+
+    /// Removes the documents of an entry but those kept; returns how many.
+    fn remove_documents(
+        &mut self,
+        entry: EntryId,
+        kept: &HashSet<DocumentId>,
+    ) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        for (document, path) in self.writing.documents_of(entry)? {
+            if !kept.contains(&document) {
+                self.writing.remove(document)?;
+                self.freed.insert(path);
+                removed += 1;
+            }
+        }
+        self.fresh.removed += removed;
+        Ok(removed)
+    }
+}
+
+/// Hashes everything about a document that is stored.
+fn hash(document: &Document) -> [u8; 32] {
+    let Document {
+        path,
+        text,
+        format,
+        date,
+        evergreen,
+        memory_type,
+        namespace,
+        importance,
+        provenance,
+    } = document;
+    let format = match format {
+        Format::Markdown => "markdown",
+        Format::Plain => "plain",
+        Format::Transcript => "transcript",
+    };
+    let details = (
+        format,
+        date.map(|date| date.to_string()),
+        evergreen,
+        memory_type,
+        namespace,
+        importance.map(f64::to_bits),
+        provenance,
+    );
+    let mut hash = Sha256::new();
+    // Strings, numbers and options of them: they all have a JSON.
+    let details = serde_json::to_vec(&details).unwrap_or_default();
+    for part in [path.as_bytes(), &details, text.as_bytes()] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+/// The hash of an entry's documents.
+#[derive(Default)]
+struct ContentHash(Sha256);
+
+impl ContentHash {
+    fn add(&mut self, document: &[u8; 32]) {
+        self.0.update(document);
+    }
+
+    fn finish(mut self, skipped: &[Skipped]) -> Content {
+        for Skipped { path, reason } in skipped {
+            self.0.update((path.len() as u64).to_le_bytes());
+            self.0.update(path);
+            self.0.update(reason.as_str());
+        }
+        self.0.finalize().to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests;

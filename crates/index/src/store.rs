@@ -1,0 +1,380 @@
+//! Where an index lives: a folder with a SQLite database, a tantivy index and a seal.
+//!
+//! ```text
+//! <folder>/
+//!   lock              writers hold it alone, readers together; says that the folder is ours
+//!   seal.json         what every other file looked like when the last writer was done
+//!   index.sqlite      entries, documents, chunks, term frequencies, vectors, state
+//!   lexical/          tantivy: chunk id -> terms
+//!   embeddings.sqlite vectors by content, kept when the rest is made anew
+//! ```
+//!
+//! Everything but the embeddings can be made anew at any time. Nothing is repaired: when the files
+//! are not what the seal says (a writer was killed, somebody wrote into them, a disk lost them), or
+//! when they were made by another version, the index is emptied and filled again.
+
+pub(crate) mod body;
+mod embeddings;
+mod folder;
+mod known;
+mod lexical;
+mod lock;
+mod near;
+mod reading;
+mod rows;
+mod seal;
+mod vectors;
+mod writing;
+
+pub(crate) use embeddings::ContentHash;
+pub use folder::{is_index, may_hold_index, remove_index};
+pub(crate) use reading::{EntryRow, Reading, View};
+pub(crate) use writing::{EntryId, Put, Writing};
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::progress::{Progress, Silent};
+use crate::text::{Language, Term};
+use body::{Body, BodyDamaged};
+use seal::{Look, Seal};
+
+/// Views that are kept for the next reader.
+const KEPT_VIEWS: usize = 8;
+
+/// The number of a chunk; the chunks of a document follow each other. A number is used once in the
+/// life of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ChunkId(pub(crate) u64);
+
+/// The number of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct DocumentId(pub(crate) u64);
+
+/// What is known of all chunks together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Statistics {
+    /// Documents in the index.
+    pub(crate) documents: u64,
+    /// Chunks in the index.
+    pub(crate) chunks: u64,
+    /// The sum of their lengths.
+    pub(crate) tokens: u64,
+    /// The languages of chunks, the commonest first, with the number of chunks.
+    pub(crate) languages: Vec<(Language, u64)>,
+    /// Blocks in the index.
+    pub(crate) blocks: u64,
+    /// The sum of their lengths.
+    pub(crate) words: u64,
+}
+
+/// A term to find candidates by.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) term: Term,
+    /// Multiplies its BM25 score.
+    pub(crate) weight: f32,
+}
+
+/// A chunk that was found, before anything of it is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Candidate {
+    pub(crate) chunk: ChunkId,
+    /// BM25 with the exact statistics of [`Reading::statistics`] and [`Reading::frequency`].
+    pub(crate) score: f32,
+}
+
+/// A chunk, as it is stored.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredChunk {
+    pub(crate) id: ChunkId,
+    pub(crate) document: DocumentId,
+    /// Where it begins in the document, in bytes.
+    pub(crate) start_byte: u64,
+    pub(crate) language: Language,
+    pub(crate) body: Body,
+}
+
+/// Documents that a search may answer from.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowed {
+    /// Sorted.
+    pub(crate) documents: Vec<DocumentId>,
+}
+
+/// What chunks must be to be found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Narrow {
+    /// Only chunks of these documents; `None`: of all.
+    pub(crate) allowed: Option<Allowed>,
+    /// Only chunks that have one of each group of terms.
+    pub(crate) required: Vec<Vec<String>>,
+}
+
+/// Why the store could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A file or folder.
+    #[error("cannot read or write the index")]
+    Io(#[from] io::Error),
+    /// The folder cannot be written; another one is needed.
+    #[error("cannot write into the index's folder")]
+    Unwritable(#[source] io::Error),
+    /// The index is empty, damaged or of another version; a refresh fills it.
+    #[error("the index must be filled first")]
+    NotFilled,
+    /// The database.
+    #[error("cannot read or write the index's database")]
+    Database(#[from] rusqlite::Error),
+    /// The lexical index.
+    #[error("cannot read or write the index's terms")]
+    Lexical(#[from] tantivy::TantivyError),
+    /// A row is not what we wrote.
+    #[error("the index is damaged")]
+    Damaged(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// SQLite is too old.
+    #[error("SQLite is version {found}; at least 3.53.2 is needed")]
+    Sqlite {
+        /// The version found.
+        found: &'static str,
+    },
+}
+
+impl From<BodyDamaged> for StoreError {
+    fn from(error: BodyDamaged) -> Self {
+        Self::Damaged(Box::new(error))
+    }
+}
+
+impl StoreError {
+    /// Whether a refresh can be expected to mend it: the index is empty, damaged, of something
+    /// else.
+    #[must_use]
+    pub const fn is_damage(&self) -> bool {
+        matches!(self, Self::NotFilled | Self::Database(_) | Self::Lexical(_) | Self::Damaged(_))
+    }
+}
+
+/// An index's folder.
+pub(crate) struct Store {
+    folder: PathBuf,
+    views: Mutex<Vec<View>>,
+    /// The lock under which the last refresh ended, and what it left: until it is let go, nobody
+    /// writes, and what is asked is answered from that.
+    held: Option<(lock::Held, Seal)>,
+    /// What the last refresh was of.
+    sources: Option<Vec<String>>,
+    /// Why the next writer begins anew, whatever there is.
+    anew: Option<&'static str>,
+}
+
+/// What a writer finds.
+pub(crate) enum Found {
+    /// A whole index, and what stands in it.
+    Whole(Box<View>, Exclusive),
+    /// Nothing of use, for this reason.
+    Broken(&'static str, Exclusive),
+}
+
+/// The writers' lock, and what the index looked like when it was taken.
+pub(crate) struct Exclusive {
+    lock: lock::Held,
+    before: Option<Seal>,
+}
+
+impl Exclusive {
+    /// Forgets what the index looked like: everything is removed before it is written.
+    pub(crate) fn without_past(self) -> Self {
+        Self { before: None, ..self }
+    }
+
+    /// Seals what was written.
+    fn seal(&mut self, folder: &Path, generation: u64) -> Result<(), StoreError> {
+        // Somebody deleted the folder under us, and another writer may be in a new one.
+        if !self.lock.is_there()? {
+            return Err(StoreError::Unwritable(io::ErrorKind::NotFound.into()));
+        }
+        self.before = Some(seal::write(folder, generation, self.before.as_ref())?);
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Opens the store in a folder, which is made where it is absent. Nothing in it is changed:
+    /// an index that is absent, damaged or of another version is made anew by the next writer.
+    pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
+        rows::check_version()?;
+        make_folder(path).map_err(StoreError::Unwritable)?;
+        folder::check(path).map_err(StoreError::Unwritable)?;
+        let (folder, views) = (path.to_owned(), Mutex::default());
+        let store = Self { folder, views, held: None, sources: None, anew: None };
+        // Whether the lock can be had at all is known now and not in the middle of something.
+        store.lock(&|path| lock::open(&path.join(lock::LOCK)).map(drop))?;
+        Ok(store)
+    }
+
+    /// Begins to read; waits while somebody writes.
+    pub(crate) fn reading(&self) -> Result<Reading<'_>, StoreError> {
+        if let Some((_, seal)) = &self.held {
+            return Ok(Reading::new(self, self.view(seal.clone())?, None));
+        }
+        let held = self.lock_shared(&Silent)?;
+        let Look::Whole(seal) = seal::look(&self.folder) else {
+            return Err(StoreError::NotFilled);
+        };
+        let view = self.view(seal)?;
+        if let Some(sources) = &self.sources
+            && !view.sources()?.iter().map(|known| &known.1).eq(sources)
+        {
+            // Somebody else keeps other things here.
+            return Err(StoreError::NotFilled);
+        }
+        Ok(Reading::new(self, view, Some(held)))
+    }
+
+    /// Holds the readers' lock from here on.
+    pub(crate) fn hold(&mut self, progress: &dyn Progress) -> Result<(), StoreError> {
+        self.release();
+        let held = self.lock_shared(progress)?;
+        let Look::Whole(seal) = seal::look(&self.folder) else {
+            return Err(StoreError::NotFilled);
+        };
+        self.held = Some((held, seal));
+        Ok(())
+    }
+
+    /// Lets go of the lock that is held.
+    pub(crate) fn release(&mut self) {
+        self.held = None;
+    }
+
+    /// Notes what everything that is read from here on must be of.
+    pub(crate) fn expect(&mut self, sources: Option<Vec<String>>) {
+        self.sources = sources;
+    }
+
+    /// Makes the next writer begin anew, for this reason.
+    pub(crate) const fn begin_anew(&mut self, reason: &'static str) {
+        self.anew = Some(reason);
+    }
+
+    /// Whether the next writer begins anew.
+    pub(crate) const fn begins_anew(&self) -> bool {
+        self.anew.is_some()
+    }
+
+    /// Waits until nobody else reads or writes, and looks at what there is.
+    pub(crate) fn alone(&mut self) -> Result<Found, StoreError> {
+        self.wait_alone(&Silent)
+    }
+
+    /// As [`alone`](Self::alone), and says when it takes long.
+    pub(crate) fn wait_alone(&mut self, progress: &dyn Progress) -> Result<Found, StoreError> {
+        let lock = self.lock_alone(progress)?;
+        let reason = match (self.anew, seal::look(&self.folder)) {
+            (Some(reason), _) | (None, Look::Broken(reason)) => reason,
+            (None, Look::Whole(seal)) => match self.view(seal.clone()) {
+                Ok(view) => {
+                    let before = Some(seal);
+                    return Ok(Found::Whole(Box::new(view), Exclusive { lock, before }));
+                }
+                // Sealed and still not readable: a disk that lies.
+                Err(_) => "damaged",
+            },
+        };
+        Ok(Found::Broken(reason, Exclusive { lock, before: None }))
+    }
+
+    /// Returns something that changes whenever anybody writes; `None` while somebody does.
+    pub(crate) fn mark(&self) -> Option<Vec<u8>> {
+        seal::bytes(&self.folder)
+    }
+
+    /// Goes on as a reader of what there is, and holds the lock from here on; `false` when a
+    /// writer came between, which cannot be ruled out. With `insist` the writers' lock itself is
+    /// held.
+    pub(crate) fn keep(&mut self, alone: Exclusive, insist: bool) -> Result<bool, StoreError> {
+        let Exclusive { lock, before } = alone;
+        let Some(seal) = before else { return Ok(false) };
+        if !insist
+            && (!lock.share()?
+                || !lock.is_there()?
+                || seal::look(&self.folder) != Look::Whole(seal.clone()))
+        {
+            return Ok(false);
+        }
+        // What is opened now can be read although somebody deletes the folder.
+        let view = self.view(seal.clone())?;
+        self.give_back(view);
+        self.held = Some((lock, seal));
+        Ok(true)
+    }
+
+    fn lock_shared(&self, progress: &dyn Progress) -> Result<lock::Held, StoreError> {
+        self.lock(&|path| lock::shared(path, progress))
+    }
+
+    fn lock_alone(&mut self, progress: &dyn Progress) -> Result<lock::Held, StoreError> {
+        // Whoever waits for all readers must not be one.
+        self.release();
+        self.lock(&|path| lock::exclusive(path, progress))
+    }
+
+    /// Takes a lock; the folder is made again when it is removed meanwhile.
+    fn lock<T>(&self, take: &dyn Fn(&Path) -> io::Result<T>) -> Result<T, StoreError> {
+        /// Nobody removes it this often.
+        const TIMES: usize = 100;
+        for _ in 0..TIMES {
+            match take(&self.folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    make_folder(&self.folder).map_err(StoreError::Unwritable)?;
+                }
+                taken => return taken.map_err(StoreError::Unwritable),
+            }
+        }
+        take(&self.folder).map_err(StoreError::Unwritable)
+    }
+
+    /// Begins to write: from here until [`Writing::finish`] there is no index. Without something
+    /// whole to begin with, everything is removed first.
+    pub(crate) fn writing(&mut self, alone: Exclusive) -> Result<Writing<'_>, StoreError> {
+        self.views = Mutex::default();
+        Writing::begin(self, alone)
+    }
+
+    /// Opens what was sealed, or takes a view of it that was kept.
+    fn view(&self, seal: Seal) -> Result<View, StoreError> {
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        views.retain(|view| view.seal == seal);
+        match views.pop() {
+            Some(view) => Ok(view),
+            None => View::open(&self.folder, seal),
+        }
+    }
+
+    fn give_back(&self, view: View) {
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        if views.len() < KEPT_VIEWS {
+            views.push(view);
+        }
+    }
+}
+
+/// Makes a folder for its owner only; one that is there stays as it is.
+fn make_folder(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = path.parent() {
+        fs_err::create_dir_all(above)?;
+    }
+    match rustix::fs::mkdir(path, rustix::fs::Mode::RWXU) {
+        Err(rustix::io::Errno::EXIST) if path.is_dir() => Ok(()),
+        made => Ok(made?),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

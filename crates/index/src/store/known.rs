@@ -1,0 +1,40 @@
+//! What a store knows of its documents, without their texts.
+
+use rusqlite::OptionalExtension as _;
+
+use super::StoreError;
+use super::reading::View;
+
+impl View {
+    /// Returns how many lines the document of a path has; `None` when there is none of that path.
+    pub(crate) fn lines(&self, path: &str) -> Result<Option<u64>, StoreError> {
+        // Chunks partition a text, so the last one says where it ends.
+        let mut find = self.db.prepare_cached(
+            "SELECT c.first_line, p.text FROM document d
+             LEFT JOIN chunk c ON d.chunks > 0 AND c.id = d.first_chunk + d.chunks - 1
+             LEFT JOIN passage p ON p.id = c.id
+             WHERE d.path = ?1",
+        )?;
+        let found = find.query_row([path], |row| {
+            let first: Option<u64> = row.get::<_, Option<u32>>(0)?.map(u64::from);
+            let text: Option<String> = row.get(1)?;
+            let lines = text.map_or(0, |it| it.lines().count() as u64);
+            Ok(first.map_or(0, |first| (first + lines).saturating_sub(1)))
+        });
+        Ok(found.optional()?)
+    }
+
+    /// Returns the types and the namespaces that documents have, sorted; `most` of each at most.
+    pub(crate) fn kinds(&self, most: u32) -> Result<(Vec<String>, Vec<String>), StoreError> {
+        let names = |column: &str| -> Result<Vec<String>, StoreError> {
+            let sql = format!(
+                "SELECT DISTINCT {column} FROM document WHERE {column} IS NOT NULL
+                 ORDER BY {column} LIMIT ?1"
+            );
+            let mut find = self.db.prepare_cached(&sql)?;
+            let found = find.query_map([most], |row| row.get(0))?;
+            Ok(found.collect::<Result<_, _>>()?)
+        };
+        Ok((names("type")?, names("namespace")?))
+    }
+}

@@ -1,0 +1,241 @@
+//! The lock of an index's folder: readers hold it together, a writer holds it alone.
+//!
+//! The file that is locked also says whose the folder is: it begins with a line of ours.
+
+use std::io::{self, Read as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use fs_err::File;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use rustix::fs::{FlockOperation, OFlags, flock, fstat, lstat};
+use rustix::io::Errno;
+
+use crate::progress::Progress;
+
+/// The name of the file that is locked.
+pub(super) const LOCK: &str = "lock";
+/// How it begins. Other programs have files of this name, and not of this content.
+pub(super) const MARK: &[u8] = b"anemone index\n";
+/// How long somebody waits before wondering.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A lock that is held until it is dropped.
+#[derive(Debug)]
+pub(super) struct Held {
+    file: File,
+    path: PathBuf,
+}
+
+impl Held {
+    /// Whether it still is the lock of its folder: whoever deletes the folder deletes the lock.
+    pub(super) fn is_there(&self) -> io::Result<bool> {
+        let held = fstat(&self.file)?;
+        match lstat(&self.path) {
+            Ok(there) => Ok((there.st_dev, there.st_ino) == (held.st_dev, held.st_ino)),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Goes on as a reader. Another writer may have come first: then nothing is held any more
+    /// (`false`), or it has been and gone, which only the files tell.
+    pub(super) fn share(&self) -> io::Result<bool> {
+        match flock(&self.file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(true),
+            Err(Errno::WOULDBLOCK) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Waits until nobody writes.
+pub(super) fn shared(folder: &Path, progress: &dyn Progress) -> io::Result<Held> {
+    let operations = (FlockOperation::NonBlockingLockShared, FlockOperation::LockShared);
+    hold(folder, operations, progress, PATIENCE)
+}
+
+/// Waits until nobody reads or writes.
+pub(super) fn exclusive(folder: &Path, progress: &dyn Progress) -> io::Result<Held> {
+    let operations = (FlockOperation::NonBlockingLockExclusive, FlockOperation::LockExclusive);
+    hold(folder, operations, progress, PATIENCE)
+}
+
+/// Whether a folder's lock is one of ours.
+pub(super) fn is_marked(folder: &Path) -> bool {
+    let path = folder.join(LOCK);
+    // Opening something else than a file, a pipe, may take for ever.
+    if !path.symlink_metadata().is_ok_and(|there| there.is_file()) {
+        return false;
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|it| it.take(MARK.len() as u64).read_to_end(&mut start));
+    read.is_ok() && start == MARK
+}
+
+fn hold(
+    folder: &Path,
+    (at_once, wait): (FlockOperation, FlockOperation),
+    progress: &dyn Progress,
+    patience: Duration,
+) -> io::Result<Held> {
+    let path = folder.join(LOCK);
+    loop {
+        let held = Held { file: open(&path)?, path: path.clone() };
+        match flock(&held.file, at_once) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                telling(progress, patience, || lock(&held.file, wait))?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if held.is_there()? {
+            return Ok(held);
+        }
+    }
+}
+
+fn lock(file: &File, wait: FlockOperation) -> io::Result<()> {
+    loop {
+        match flock(file, wait) {
+            Err(Errno::INTR) => {}
+            done => return Ok(done?),
+        }
+    }
+}
+
+/// Waits, and says so when it takes long.
+fn telling(
+    progress: &dyn Progress,
+    patience: Duration,
+    wait: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
+    let (done, is_done) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if is_done.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+                progress.waiting();
+            }
+        });
+        let waited = wait();
+        drop(done);
+        waited
+    })
+}
+
+/// Opens the file, or makes it. In a folder that cannot be written, it is opened to read: that
+/// is enough for a lock.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    let mut options = fs_err::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    // A link could lead anywhere.
+    options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    match options.open(path) {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            ) =>
+        {
+            File::open(path).map_err(|_| error)
+        }
+        Ok(file) => {
+            // Two that begin at once write the same.
+            if file.metadata()?.len() == 0 {
+                file.file().write_all_at(MARK, 0)?;
+            }
+            Ok(file)
+        }
+        failed => failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::progress::Silent;
+
+    /// Whether somebody could write now.
+    fn is_free(folder: &Path) -> bool {
+        let file = open(&folder.join(LOCK)).unwrap();
+        flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+    }
+
+    #[test]
+    fn readers_share_and_a_writer_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = shared(folder.path(), &Silent).unwrap();
+        let second = shared(folder.path(), &Silent).unwrap();
+        assert!(!is_free(folder.path()));
+        let path = folder.path().to_owned();
+        let writer = std::thread::spawn(move || exclusive(&path, &Silent).unwrap());
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!writer.is_finished());
+        drop((first, second));
+        let writer = writer.join().unwrap();
+        assert!(!is_free(folder.path()));
+        assert!(writer.share().unwrap());
+        let reader = shared(folder.path(), &Silent).unwrap();
+        drop(writer);
+        assert!(!is_free(folder.path()));
+        drop(reader);
+        assert!(is_free(folder.path()));
+    }
+
+    #[test]
+    fn a_lock_that_was_deleted_is_taken_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = exclusive(folder.path(), &Silent).unwrap();
+        let path = folder.path().to_owned();
+        let waiting = std::thread::spawn(move || exclusive(&path, &Silent).unwrap());
+        std::thread::sleep(Duration::from_millis(50));
+        fs_err::remove_file(folder.path().join(LOCK)).unwrap();
+        assert!(!first.is_there().unwrap());
+        drop(first);
+        let second = waiting.join().unwrap();
+        assert!(second.is_there().unwrap() && !is_free(folder.path()));
+    }
+
+    #[test]
+    fn whoever_waits_long_is_told() {
+        struct Told(AtomicU32);
+        impl Progress for Told {
+            fn indexed(&self, _: u64, _: u64) {}
+            fn waiting(&self) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let operations = (FlockOperation::NonBlockingLockShared, FlockOperation::LockShared);
+        for (held_ms, patience_ms, times) in [(300, 20, 1), (20, 10_000, 0)] {
+            let told = Told(AtomicU32::new(0));
+            let held = exclusive(folder.path(), &Silent).unwrap();
+            std::thread::scope(|scope| {
+                let patience = Duration::from_millis(patience_ms);
+                let (folder, told) = (folder.path(), &told);
+                let wait = scope.spawn(move || hold(folder, operations, told, patience));
+                std::thread::sleep(Duration::from_millis(held_ms));
+                drop(held);
+                wait.join().unwrap().unwrap();
+            });
+            assert_eq!(told.0.load(Ordering::Relaxed), times);
+        }
+    }
+
+    #[test]
+    fn a_lock_says_whose_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_marked(folder.path()));
+        fs_err::write(folder.path().join(LOCK), "some other program's").unwrap();
+        assert!(!is_marked(folder.path()));
+        drop(shared(folder.path(), &Silent).unwrap());
+        assert!(!is_marked(folder.path()), "what is there stays");
+        fs_err::remove_file(folder.path().join(LOCK)).unwrap();
+        drop(shared(folder.path(), &Silent).unwrap());
+        assert!(is_marked(folder.path()));
+    }
+}

@@ -1,0 +1,187 @@
+//! The SQLite half of an index: its tables, and how it is opened.
+//!
+//! SQLite's own locks and journals are not used. Our lock keeps readers and writers apart, and a
+//! database that a writer did not finish has no seal and is thrown away.
+
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use jiff::civil::Date;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
+
+use super::{ChunkId, StoreError};
+use crate::document::{Document, Format};
+
+/// The database's file.
+pub(super) const ROWS: &str = "index.sqlite";
+
+/// The oldest SQLite without faults that matter here.
+const OLDEST_SQLITE: i32 = 3_053_002;
+/// Pages kept while reading, in KiB; bodies are read again and again.
+const READ_CACHE_KIB: i32 = 16 << 10;
+/// Pages kept while writing, in KiB.
+const WRITE_CACHE_KIB: i32 = 24 << 10;
+
+/// A chunk's text is kept apart from its body: questions are scored by bodies alone, and they lie
+/// closer together that way.
+const TABLES: &str = "
+CREATE TABLE state (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
+CREATE TABLE source (
+  id INTEGER PRIMARY KEY, position INTEGER NOT NULL, identity TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE entry (
+  source INTEGER NOT NULL, key TEXT NOT NULL, id INTEGER NOT NULL,
+  size INTEGER NOT NULL, modified_ns INTEGER NOT NULL, changed_ns INTEGER NOT NULL,
+  inode INTEGER NOT NULL, seen_ns INTEGER NOT NULL, content BLOB NOT NULL, skipped TEXT,
+  PRIMARY KEY (source, key)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX entry_id ON entry (id);
+CREATE TABLE document (
+  id INTEGER PRIMARY KEY, entry INTEGER NOT NULL, path TEXT NOT NULL UNIQUE, hash BLOB NOT NULL,
+  format INTEGER NOT NULL, date TEXT, first_date TEXT, last_date TEXT, evergreen INTEGER NOT NULL,
+  type TEXT, namespace TEXT, importance REAL, provenance TEXT NOT NULL,
+  first_chunk INTEGER NOT NULL, chunks INTEGER NOT NULL
+) STRICT;
+CREATE INDEX document_entry ON document (entry);
+CREATE TABLE chunk (
+  id INTEGER PRIMARY KEY, document INTEGER NOT NULL, start_byte INTEGER NOT NULL,
+  first_line INTEGER NOT NULL, language TEXT NOT NULL, length INTEGER NOT NULL,
+  blocks INTEGER NOT NULL, words INTEGER NOT NULL, body BLOB NOT NULL
+) STRICT;
+CREATE TABLE passage (id INTEGER PRIMARY KEY, text TEXT NOT NULL, terms BLOB NOT NULL) STRICT;
+CREATE TABLE term (term INTEGER PRIMARY KEY, chunks INTEGER NOT NULL) STRICT;
+CREATE TABLE language (code TEXT PRIMARY KEY, chunks INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE vector (chunk INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+";
+
+/// The columns that [`document`] reads.
+pub(super) const DOCUMENT: &str = "path, format, date, evergreen, type, namespace, importance, \
+                                   provenance, first_chunk, chunks, id";
+
+/// Where its number stands among them.
+pub(super) const DOCUMENT_ID: usize = 10;
+
+/// Checks that SQLite is new enough.
+pub(super) fn check_version() -> Result<(), StoreError> {
+    if rusqlite::version_number() < OLDEST_SQLITE {
+        return Err(StoreError::Sqlite { found: rusqlite::version() });
+    }
+    Ok(())
+}
+
+/// Opens a sealed database to read. Nothing but the file itself is looked at: no journal, no lock.
+pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let db = Connection::open_with_flags(immutable(&folder.join(ROWS)), flags)?;
+    db.set_prepared_statement_cache_capacity(64);
+    db.execute_batch(&format!("PRAGMA cache_size = -{READ_CACHE_KIB};"))?;
+    Ok(db)
+}
+
+/// Opens the database to write, or makes it. Until it is sealed again it is worth nothing, so it
+/// keeps no journal and waits for no disk; the seal waits.
+pub(super) fn open_to_write(folder: &Path) -> Result<Connection, StoreError> {
+    let path = folder.join(ROWS);
+    // SQLite would give it the mode that is usual here; people's memories are not for others.
+    let mut options = fs_err::OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let new = options.open(&path).map_err(StoreError::Unwritable)?.metadata()?.len() == 0;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(&path, flags)?;
+    db.set_prepared_statement_cache_capacity(64);
+    db.execute_batch(&format!(
+        "PRAGMA page_size = 8192; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF;
+         PRAGMA secure_delete = ON;
+         PRAGMA cache_size = -{WRITE_CACHE_KIB}; PRAGMA temp_store = MEMORY;"
+    ))?;
+    db.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(()))?;
+    db.execute_batch("BEGIN EXCLUSIVE")?;
+    if new {
+        db.execute_batch(TABLES)?;
+    }
+    Ok(db)
+}
+
+/// Returns a name under which SQLite believes that nobody changes the file.
+fn immutable(path: &Path) -> String {
+    let mut name = String::from("file:");
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
+            name.push(char::from(*byte));
+        } else {
+            // Writing into a string does not fail.
+            let _ = write!(name, "%{byte:02X}");
+        }
+    }
+    name.push_str("?immutable=1");
+    name
+}
+
+/// Reads a number of the state; 0 when it was never written.
+pub(super) fn number(db: &Connection, name: &str) -> Result<u64, StoreError> {
+    let mut find = db.prepare_cached("SELECT value FROM state WHERE name = ?1")?;
+    Ok(find.query_row([name], |row| unsigned(row, 0)).optional()?.unwrap_or(0))
+}
+
+/// Reads a text of the state.
+pub(super) fn text(db: &Connection, name: &str) -> Result<Option<String>, StoreError> {
+    let mut find = db.prepare_cached("SELECT value FROM state WHERE name = ?1")?;
+    Ok(find.query_row([name], |row| row.get::<_, String>(0)).optional()?)
+}
+
+/// Writes a number of the state.
+pub(super) fn set(
+    db: &Connection,
+    name: &str,
+    value: impl rusqlite::ToSql,
+) -> Result<(), StoreError> {
+    db.prepare_cached("INSERT OR REPLACE INTO state VALUES (?1, ?2)")?
+        .execute(rusqlite::params![name, value])?;
+    Ok(())
+}
+
+/// Reads a number that is stored with its sign: SQLite has no others.
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, i64>(column)?.cast_unsigned())
+}
+
+/// Reads a document without its text, from the columns of [`DOCUMENT`].
+pub(super) fn document(row: &Row<'_>) -> rusqlite::Result<(Document, std::ops::Range<ChunkId>)> {
+    let date: Option<String> = row.get(2)?;
+    let provenance: String = row.get(7)?;
+    let first = unsigned(row, 8)?;
+    let chunks = unsigned(row, 9)?;
+    let document = Document {
+        path: row.get(0)?,
+        text: String::new(),
+        format: format_of(row.get(1)?),
+        date: date.and_then(|date| date.parse::<Date>().ok()),
+        evergreen: row.get(3)?,
+        memory_type: row.get(4)?,
+        namespace: row.get(5)?,
+        importance: row.get(6)?,
+        provenance: serde_json::from_str(&provenance).unwrap_or_default(),
+    };
+    Ok((document, ChunkId(first)..ChunkId(first.saturating_add(chunks))))
+}
+
+/// Returns how a format is stored.
+pub(super) const fn format_number(format: Format) -> u8 {
+    match format {
+        Format::Markdown => 0,
+        Format::Plain => 1,
+        Format::Transcript => 2,
+    }
+}
+
+const fn format_of(number: u8) -> Format {
+    match number {
+        1 => Format::Plain,
+        2 => Format::Transcript,
+        _ => Format::Markdown,
+    }
+}

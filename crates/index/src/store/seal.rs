@@ -1,0 +1,184 @@
+//! What the files of an index looked like when the last writer was done with them.
+
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::folder;
+use super::lexical::LEXICAL;
+use super::rows::ROWS;
+use crate::digest::DIGEST_VERSION;
+use crate::outline::OUTLINE_VERSION;
+use crate::text::TEXT_VERSION;
+
+/// The seal's file.
+pub(super) const SEAL: &str = "seal.json";
+/// Changes when the rows, the bodies of chunks or the lexical index are kept in another way.
+const STORE_VERSION: u32 = 2;
+/// Threads that wait for the disk, at most.
+const SYNCED_AT_ONCE: usize = 8;
+/// Bytes of a seal, at most: about ten thousand files.
+const MAX_SEAL_BYTES: u64 = 2 << 20;
+
+/// What a writer left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Seal {
+    version: String,
+    /// Grows with each writer.
+    pub(super) generation: u64,
+    files: Vec<Sealed>,
+}
+
+/// One file, from outside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Sealed {
+    name: String,
+    size: u64,
+    modified_ns: i64,
+    changed_ns: i64,
+}
+
+/// What a look at the folder says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Everything is as the last writer left it.
+    Whole(Seal),
+    /// The index must be made anew, for this reason.
+    Broken(&'static str),
+}
+
+/// Compares the folder with its seal.
+pub(super) fn look(folder: &Path) -> Look {
+    let bytes = match read(&folder.join(SEAL)) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let anything =
+                [ROWS, LEXICAL].iter().any(|name| folder.join(name).symlink_metadata().is_ok());
+            return Look::Broken(if anything { "damaged" } else { "new" });
+        }
+        Err(_) => return Look::Broken("damaged"),
+    };
+    let Ok(seal) = serde_json::from_slice::<Seal>(&bytes) else {
+        return Look::Broken("damaged");
+    };
+    if seal.version != version() {
+        return Look::Broken("version");
+    }
+    // The two names every index has; a seal that leaves one out was not written by us.
+    let known = |name: &str| seal.files.iter().any(|file| file.name == name);
+    if !known(ROWS) || !known(&format!("{LEXICAL}/meta.json")) {
+        return Look::Broken("damaged");
+    }
+    for sealed in &seal.files {
+        if !is_plain(&sealed.name) || Sealed::of(folder, &sealed.name).as_ref() != Some(sealed) {
+            return Look::Broken("damaged");
+        }
+    }
+    Look::Whole(seal)
+}
+
+/// Returns the seal as it is written: it names times, so that no two are equal.
+pub(super) fn bytes(folder: &Path) -> Option<Vec<u8>> {
+    read(&folder.join(SEAL)).ok()
+}
+
+/// Whether there is a seal, of whatever.
+pub(super) fn is_seal(folder: &Path) -> bool {
+    bytes(folder).is_some_and(|bytes| serde_json::from_slice::<Seal>(&bytes).is_ok())
+}
+
+/// Writes what the files look like now. What is new since `before` is on the disk when this
+/// returns, so that no seal survives what it seals.
+pub(super) fn write(folder: &Path, generation: u64, before: Option<&Seal>) -> io::Result<Seal> {
+    let mut names = vec![ROWS.to_owned()];
+    for entry in fs_err::read_dir(folder.join(LEXICAL))? {
+        if let Ok(name) = entry?.file_name().into_string() {
+            names.push(format!("{LEXICAL}/{name}"));
+        }
+    }
+    names.sort_unstable();
+    let mut files = Vec::with_capacity(names.len());
+    let mut written = Vec::new();
+    for name in names {
+        match Sealed::of(folder, &name) {
+            Some(found) if before.is_some_and(|before| before.files.contains(&found)) => {
+                files.push(found);
+            }
+            Some(_) => written.push(name),
+            None => {}
+        }
+    }
+    sync(folder, &written)?;
+    // The times are those after the sync: some file systems set them late.
+    files.extend(written.iter().filter_map(|name| Sealed::of(folder, name)));
+    let seal = Seal { version: version(), generation, files };
+    let mut temporary = tempfile::Builder::new().prefix(folder::UNSEALED).tempfile_in(folder)?;
+    temporary.write_all(&serde_json::to_vec(&seal)?)?;
+    temporary.persist(folder.join(SEAL)).map_err(|error| error.error)?;
+    Ok(seal)
+}
+
+/// Waits until files are on the disk. A journal takes those in together that ask together, and one
+/// after the other costs a turn of the disk each.
+fn sync(folder: &Path, names: &[String]) -> io::Result<()> {
+    let share = names.len().div_ceil(SYNCED_AT_ONCE).max(1);
+    let sync = |names: &[String]| {
+        names.iter().try_for_each(|name| fs_err::File::open(folder.join(name))?.sync_data())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            names.chunks(share).map(|names| scope.spawn(move || sync(names))).collect();
+        threads.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread stopped")))
+        })
+    })
+}
+
+/// Takes the seal away, for good: from here on, until the next seal, the index is nothing.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    folder::remove(&path.join(SEAL))?;
+    let folder = fs_err::File::open(path)?;
+    // On file systems that cannot sync a folder, the order of writes is all there is.
+    if let Err(error) = rustix::fs::fsync(&folder)
+        && error != rustix::io::Errno::INVAL
+    {
+        return Err(error.into());
+    }
+    Ok(())
+}
+
+fn version() -> String {
+    let tantivy = tantivy::version_string();
+    format!("{STORE_VERSION}/{TEXT_VERSION}/{OUTLINE_VERSION}/{DIGEST_VERSION}/{tantivy}")
+}
+
+/// Whether a name stays in the folder: seals come from strangers, too.
+fn is_plain(name: &str) -> bool {
+    let own = name.strip_prefix(LEXICAL).and_then(|rest| rest.strip_prefix('/'));
+    name == ROWS || own.is_some_and(|name| !name.is_empty() && !name.contains('/') && name != "..")
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let there = fs_err::symlink_metadata(path)?;
+    if !there.is_file() || there.len() > MAX_SEAL_BYTES {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::new();
+    fs_err::File::open(path)?.take(MAX_SEAL_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+impl Sealed {
+    fn of(folder: &Path, name: &str) -> Option<Self> {
+        let there = folder.join(name).symlink_metadata().ok()?;
+        let nanoseconds = |s: i64, ns: i64| s.saturating_mul(1_000_000_000).saturating_add(ns);
+        there.is_file().then(|| Self {
+            name: name.to_owned(),
+            size: there.len(),
+            modified_ns: nanoseconds(there.mtime(), there.mtime_nsec()),
+            changed_ns: nanoseconds(there.ctime(), there.ctime_nsec()),
+        })
+    }
+}
