@@ -1,0 +1,223 @@
+//! From candidates to hits.
+//!
+//! The store finds chunks that have words of the query. Here their blocks are scored with their
+//! surroundings, ordered, and cut out as pieces. Nothing depends on how many hits are wanted, so
+//! the first k of them are the same for every larger number.
+
+mod alike;
+mod blocks;
+mod found;
+mod order;
+mod pieces;
+mod weights;
+
+use std::collections::HashSet;
+
+use jiff::civil::Date;
+
+use crate::outline::day_in;
+use crate::request::{Hit, Note, Request};
+use crate::store::{Allowed, Candidate, ChunkId, Narrow, Reading, StoreError, Wanted};
+use crate::text::{Language, QueryTerm, Term, Words};
+use crate::vector::Nearest;
+use alike::Alike;
+use found::Found;
+use weights::Weights;
+
+/// How many of the best chunks are looked at first, and how many then.
+const TIERS: [usize; 2] = [150, 1_000];
+/// How many more at a time, after that.
+const STEP: usize = 4_000;
+/// Words that are nowhere, for which others are looked for that are like them.
+const ABSENT_WORDS: usize = 4;
+
+/// What a word that is like one counts when candidates are looked for.
+const NEAR: f32 = 0.5;
+
+/// What was found.
+pub(crate) struct Ranked {
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// What is looked for, ready to be compared.
+struct Question<'a> {
+    request: &'a Request,
+    words: &'a Words,
+    weights: Weights,
+    /// Days that the query names.
+    dates: Vec<Date>,
+    /// For blocks in languages whose words have many forms.
+    alike: Alike,
+    /// For all other blocks: words that are nowhere.
+    alike_absent: Alike,
+    excluded: HashSet<Term>,
+    /// Whether only texts will do that have what was quoted.
+    wants_phrases: bool,
+}
+
+impl Question<'_> {
+    /// Returns what to look for in a language beside equal words: English has few endings.
+    fn alike_in(&self, language: Language) -> &Alike {
+        if language == Language::English { &self.alike_absent } else { &self.alike }
+    }
+
+    /// Whether terms alone do not tell what is wanted.
+    fn needs_text(&self) -> bool {
+        self.wants_phrases || !self.words.excluded_phrases.is_empty()
+    }
+}
+
+/// Finds the best pieces.
+pub(crate) fn rank(
+    reading: &Reading<'_>,
+    request: &Request,
+    words: &Words,
+    allowed: Option<Allowed>,
+    nearest: Option<&Nearest>,
+) -> Result<Ranked, StoreError> {
+    if allowed.as_ref().is_some_and(|it| it.documents.is_empty()) {
+        return Ok(Ranked { hits: Vec::new(), notes: vec![Note::FilteredOut] });
+    }
+    if words.terms.is_empty() && nearest.is_none() {
+        return Ok(Ranked { hits: Vec::new(), notes: vec![Note::NothingAsked] });
+    }
+    let mut question = Question::new(reading, request, words)?;
+    let mut narrow = Narrow { allowed, required: Vec::new() };
+    let mut notes = Vec::new();
+    if question.wants_phrases {
+        let groups = words.phrases.iter().flat_map(|it| it.words.iter());
+        narrow.required = groups.map(forms).collect();
+        // A vector does not know what stands word for word.
+        let hits = tiers(reading, &question, &narrow, None)?;
+        if !hits.is_empty() {
+            return Ok(Ranked { hits, notes });
+        }
+        let phrases: Vec<&str> = words.phrases.iter().map(|it| it.surface.as_str()).collect();
+        notes.push(Note::PhraseNotFound { phrase: phrases.join("\" and \"") });
+        narrow.required.clear();
+        question.wants_phrases = false;
+    }
+    let hits = tiers(reading, &question, &narrow, nearest)?;
+    if nearest.is_none() && !hits.is_empty() && question.weights.are_absent() {
+        notes.push(Note::OnlyAlike);
+    }
+    Ok(Ranked { hits, notes })
+}
+
+/// Looks at candidates until there are hits enough. The best come first; those further down are
+/// looked at only when the filters left too few, and stand behind the others, so that the order
+/// does not depend on how many are wanted.
+fn tiers(
+    reading: &Reading<'_>,
+    question: &Question<'_>,
+    narrow: &Narrow,
+    mut nearest: Option<&Nearest>,
+) -> Result<Vec<Hit>, StoreError> {
+    let wanted = wanted(question.words, &question.weights, reading)?;
+    let wanted: Vec<Wanted<'_>> = wanted
+        .iter()
+        .map(|it| Wanted { text: &it.text, term: it.term, weight: it.weight })
+        .collect();
+    let mut hits = Vec::new();
+    let mut seen: HashSet<ChunkId> = HashSet::new();
+    for limit in TIERS.into_iter().chain((1..).map(|it| TIERS[1] + it * STEP)) {
+        let candidates = reading.candidates(&wanted, limit, narrow)?;
+        let new = candidates.iter().filter(|it| !seen.contains(&it.chunk)).copied();
+        let new: Vec<Candidate> = new.collect();
+        let nearest = nearest.take();
+        seen.extend(new.iter().map(|it| it.chunk));
+        seen.extend(nearest.into_iter().flat_map(Nearest::chunks));
+        let mut found = Found::read(reading, &new, nearest, narrow.allowed.as_ref(), question)?;
+        found.hide_with_phrases(&question.words.excluded_phrases);
+        if question.wants_phrases {
+            found.keep_with_phrases(&question.words.phrases);
+        }
+        let ordered = order::order(&found, question);
+        let left = question.request.limit - hits.len();
+        hits.extend(pieces::pieces(reading, &found, ordered, question, left)?);
+        if hits.len() >= question.request.limit || candidates.len() < limit {
+            break;
+        }
+    }
+    Ok(hits)
+}
+
+/// Returns the texts of a term's forms.
+fn forms(term: &QueryTerm) -> Vec<String> {
+    term.forms.iter().map(|it| it.text.clone()).collect()
+}
+
+impl<'a> Question<'a> {
+    fn new(
+        reading: &Reading<'_>,
+        request: &'a Request,
+        words: &'a Words,
+    ) -> Result<Self, StoreError> {
+        let weights = Weights::of(&words.terms, reading)?;
+        let word = |(position, term): (usize, &QueryTerm)| {
+            let content = weights::is_content(term.kind);
+            content.then(|| (position, crate::text::flat(&term.surface).trim().to_owned()))
+        };
+        let content: Vec<(usize, String)> =
+            words.terms.iter().enumerate().filter_map(word).collect();
+        let absent = content.iter().filter(|(it, _)| weights.terms[*it].is_absent).cloned();
+        let excluded = words.excluded.iter().flat_map(|it| it.forms.iter().map(|it| it.term));
+        Ok(Self {
+            request,
+            words,
+            dates: day_in(&request.query).into_iter().collect(),
+            alike_absent: Alike::new(absent),
+            alike: Alike::new(content),
+            excluded: excluded.collect(),
+            wants_phrases: !words.phrases.is_empty(),
+            weights,
+        })
+    }
+}
+
+/// A term to find candidates by, with its text.
+struct OwnWanted {
+    text: String,
+    term: Term,
+    weight: f32,
+}
+
+/// Returns what candidates are found by: words that are in every text only when there is nothing
+/// else, and for words that are nowhere what is like them.
+fn wanted(
+    words: &Words,
+    weights: &Weights,
+    reading: &Reading<'_>,
+) -> Result<Vec<OwnWanted>, StoreError> {
+    let has_content = weights.content() > 0;
+    let mut wanted = Vec::new();
+    let mut absent = 0;
+    let mut seen = HashSet::new();
+    for (term, weight) in words.terms.iter().zip(&weights.terms) {
+        if has_content && term.kind == crate::text::Kind::Weak {
+            continue;
+        }
+        let factor = (weight.value / weight.rarity.max(1e-9)) as f32;
+        let mut push = |text: &str, weight: f32| {
+            let term = Term::of(text);
+            if seen.insert(term) {
+                wanted.push(OwnWanted { text: text.to_owned(), term, weight });
+            }
+        };
+        for form in &term.forms {
+            push(&form.text, factor);
+        }
+        if term.kind != crate::text::Kind::Word {
+            continue;
+        }
+        let is_looked_for = weight.is_absent && absent < ABSENT_WORDS;
+        if let Some(form) = term.forms.first().filter(|_| is_looked_for) {
+            absent += 1;
+            for near in reading.near(&form.text)? {
+                push(&near, factor * NEAR);
+            }
+        }
+    }
+    Ok(wanted)
+}

@@ -1,0 +1,324 @@
+//! The blocks that were found, with their scores.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jiff::civil::Date;
+
+use super::blocks::{File, Legs, Seen, Usual, exact, legs};
+use super::{Question, weights};
+use crate::document::Document;
+use crate::store::body::BodyBlock;
+use crate::store::{Allowed, Candidate, ChunkId, DocumentId, Reading, StoreError, StoredChunk};
+use crate::text::{Language, Phrase, flat};
+use crate::vector::Nearest;
+
+/// Chunks in which words are looked for that are only alike.
+const ALIKE_CHUNKS: usize = 64;
+/// Candidates that are read with their neighbours.
+const NEIGHBOURED: usize = 48;
+/// What a cosine counts, beside the words.
+const VECTOR_WEIGHT: f64 = 0.4;
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) documents: HashMap<DocumentId, FoundDocument>,
+    /// Blocks in the order of document number and text; consecutive chunks of a document follow
+    /// each other.
+    pub(super) blocks: Vec<FoundBlock>,
+    /// Headings, and the day they name.
+    pub(super) contexts: Vec<(Vec<String>, Option<Date>)>,
+    /// For each block, one after the other, how often each term of the query occurs in it.
+    counts: Vec<f32>,
+    terms: usize,
+}
+
+/// A document of which something was found.
+pub(super) struct FoundDocument {
+    pub(super) document: Document,
+    /// Among all documents that were found, in the order of their paths.
+    pub(super) rank: usize,
+}
+
+/// A block that was found.
+pub(super) struct FoundBlock {
+    pub(super) document: DocumentId,
+    pub(super) chunk: ChunkId,
+    /// Where its chunk begins in the document.
+    pub(super) chunk_start: u64,
+    pub(super) language: Language,
+    pub(super) block: BodyBlock,
+    /// What it stands under, by position in [`Found::contexts`].
+    pub(super) context: usize,
+    pub(super) date: Option<Date>,
+    /// Whether the next block of the document is the next one here.
+    pub(super) is_followed: bool,
+    /// Whether it may be shown: it is no mere neighbour, and passes the filters.
+    pub(super) is_answer: bool,
+    pub(super) legs: Legs,
+    pub(super) cosine: Option<f64>,
+    pub(super) score: f64,
+    text: Option<String>,
+}
+
+/// What scores rest on beside the chunks themselves.
+struct Grounds<'a> {
+    own: &'a BTreeSet<ChunkId>,
+    texts: &'a Texts,
+    nearest: Option<&'a Nearest>,
+    question: &'a Question<'a>,
+    usual: Usual,
+}
+
+impl Found {
+    /// Reads candidates and their neighbours and scores their blocks.
+    pub(super) fn read(
+        reading: &Reading<'_>,
+        candidates: &[Candidate],
+        nearest: Option<&Nearest>,
+        allowed: Option<&Allowed>,
+        question: &Question<'_>,
+    ) -> Result<Self, StoreError> {
+        let best = candidates.iter().take(NEIGHBOURED).map(|it| it.chunk);
+        let best: BTreeSet<ChunkId> =
+            best.chain(nearest.into_iter().flat_map(Nearest::chunks)).collect();
+        let own: BTreeSet<ChunkId> =
+            candidates.iter().map(|it| it.chunk).chain(best.iter().copied()).collect();
+        let around = |id: &ChunkId| [ChunkId(id.0.saturating_sub(1)), ChunkId(id.0 + 1)];
+        let neighbours = best.iter().flat_map(around);
+        let ids: BTreeSet<ChunkId> = own.iter().copied().chain(neighbours).collect();
+        let ids: Vec<ChunkId> = ids.into_iter().collect();
+        let mut chunks = reading.chunks(&ids)?;
+        let is_allowed =
+            |id: &DocumentId| allowed.is_none_or(|it| it.documents.binary_search(id).is_ok());
+        let of_best: HashMap<ChunkId, DocumentId> = chunks
+            .iter()
+            .filter(|it| best.contains(&it.id))
+            .map(|it| (it.id, it.document))
+            .collect();
+        // A neighbour in number may belong to another document.
+        let is_beside = |it: &StoredChunk| {
+            around(&it.id).iter().any(|id| of_best.get(id) == Some(&it.document))
+        };
+        chunks.retain(|it| (own.contains(&it.id) || is_beside(it)) && is_allowed(&it.document));
+        let texts = Texts::read(reading, candidates, &chunks, question)?;
+        let statistics = reading.statistics();
+        let per = |sum: u64, count: u64| sum as f64 / count.max(1) as f64;
+        let usual = Usual {
+            block: per(statistics.words, statistics.blocks),
+            file: per(statistics.words, statistics.documents),
+        };
+        let grounds = Grounds { own: &own, texts: &texts, nearest, question, usual };
+        let mut found = Self {
+            documents: HashMap::new(),
+            blocks: Vec::new(),
+            contexts: Vec::new(),
+            counts: Vec::new(),
+            terms: question.weights.terms.len(),
+        };
+        let per_chunk = per(statistics.words, statistics.chunks);
+        let mut paths: Vec<(String, DocumentId)> = Vec::new();
+        let mut chunks = chunks.into_iter().peekable();
+        while let Some(id) = chunks.peek().map(|it| it.document) {
+            let of_file = std::iter::from_fn(|| chunks.next_if(|it| it.document == id));
+            let of_file: Vec<StoredChunk> = of_file.collect();
+            let (document, range) = reading.document(id)?;
+            paths.push((document.path.clone(), id));
+            let length = (range.end.0 - range.start.0) as f64 * per_chunk;
+            found.take_file(&document, of_file, length, &grounds);
+            found.documents.insert(id, FoundDocument { document, rank: 0 });
+        }
+        paths.sort_unstable();
+        for (rank, (_, id)) in paths.iter().enumerate() {
+            if let Some(it) = found.documents.get_mut(id) {
+                it.rank = rank;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns what a block stands under.
+    pub(super) fn headings(&self, block: &FoundBlock) -> &[String] {
+        self.contexts.get(block.context).map_or(&[], |it| &it.0)
+    }
+
+    /// Returns how often each term of the query occurs in a block; less than 1: something like it.
+    pub(super) fn counts(&self, block: usize) -> &[f32] {
+        &self.counts[block * self.terms..(block + 1) * self.terms]
+    }
+
+    /// Takes the chunks of one file, in their order.
+    fn take_file(
+        &mut self,
+        document: &Document,
+        chunks: Vec<StoredChunk>,
+        length: f64,
+        grounds: &Grounds<'_>,
+    ) {
+        let first = self.blocks.len();
+        let mut seen: Vec<Seen> = Vec::new();
+        // Stretches of chunks that follow each other, as ranges of `seen`.
+        let mut stretches: Vec<std::ops::Range<usize>> = Vec::new();
+        let mut last: Option<ChunkId> = None;
+        for chunk in chunks {
+            if last.is_none_or(|last| last.0 + 1 != chunk.id.0) {
+                self.end_stretch(first);
+                stretches.push(seen.len()..seen.len());
+            }
+            last = Some(chunk.id);
+            self.take_chunk(document, chunk, grounds, &mut seen);
+            if let Some(stretch) = stretches.last_mut() {
+                stretch.end = seen.len();
+            }
+        }
+        self.end_stretch(first);
+        let terms = self.terms;
+        let counts = &self.counts[first * terms..];
+        let mut file = File { found: vec![0.0; terms], length };
+        if terms > 0 {
+            for counts in counts.chunks_exact(terms) {
+                file.found.iter_mut().zip(counts).for_each(|(sum, it)| *sum += exact(*it));
+            }
+        }
+        let question = grounds.question;
+        for stretch in stretches {
+            let counts = &counts[stretch.start * terms..stretch.end * terms];
+            let seen = &seen[stretch.clone()];
+            let scored =
+                legs(seen, counts, &file, &question.dates, &question.weights, grounds.usual);
+            for (block, legs) in self.blocks[first + stretch.start..].iter_mut().zip(scored) {
+                block.legs = legs;
+                block.score = legs.score() + VECTOR_WEIGHT * block.cosine.unwrap_or(0.0).max(0.0);
+            }
+        }
+    }
+
+    /// Says that what comes next does not follow on what was taken last, of this file.
+    fn end_stretch(&mut self, first: usize) {
+        if let Some(block) = self.blocks.get_mut(first..).and_then(<[_]>::last_mut) {
+            block.is_followed = false;
+        }
+    }
+
+    fn take_chunk(
+        &mut self,
+        document: &Document,
+        chunk: StoredChunk,
+        grounds: &Grounds<'_>,
+        seen: &mut Vec<Seen>,
+    ) {
+        let question = grounds.question;
+        let weights = &question.weights;
+        let is_own = grounds.own.contains(&chunk.id);
+        let text = grounds.texts.of(chunk.id);
+        let alike = question.alike_in(chunk.language);
+        let first_context = self.contexts.len();
+        let mut worths = Vec::with_capacity(chunk.body.contexts.len());
+        let mut unwanted = Vec::with_capacity(chunk.body.contexts.len());
+        for context in chunk.body.contexts {
+            unwanted.push(context.terms.iter().any(|it| question.excluded.contains(it)));
+            let mut there: Vec<usize> =
+                context.terms.iter().filter_map(|it| weights.position(*it)).collect();
+            there.sort_unstable();
+            there.dedup();
+            worths.push(there.iter().map(|it| weights.terms[*it].value).sum::<f64>());
+            self.contexts.push((context.headings, context.date));
+        }
+        let cosines = grounds.nearest.and_then(|it| it.of(chunk.id));
+        let mut letters = Vec::new();
+        for (at, block) in chunk.body.blocks.into_iter().enumerate() {
+            let start = self.counts.len();
+            self.counts.resize(start + self.terms, 0.0);
+            let counts = &mut self.counts[start..];
+            let mut is_labelled = false;
+            let mut is_wanted = !unwanted.get(block.context as usize).copied().unwrap_or(false);
+            for (place, term) in block.terms.iter().enumerate() {
+                if let Some(position) = weights.position(*term) {
+                    counts[position] += 1.0;
+                    is_labelled |= place < block.labelled as usize
+                        && weights::is_content(weights.terms[position].kind);
+                }
+                is_wanted &= question.excluded.is_empty() || !question.excluded.contains(term);
+            }
+            let bytes = block.bytes.start as usize..block.bytes.end as usize;
+            let own_text = text.and_then(|it| it.get(bytes));
+            if let Some(text) = own_text.filter(|_| is_own && !alike.is_empty()) {
+                alike.look(&flat(text), counts, &mut letters);
+            }
+            let context = block.context as usize;
+            let date = self.contexts.get(first_context + context).and_then(|it| it.1);
+            let date = date.or(document.date);
+            let request = question.request;
+            let is_in_time = request.since.is_none_or(|since| date.is_some_and(|it| it >= since))
+                && request.until.is_none_or(|until| date.is_some_and(|it| it <= until));
+            seen.push(Seen {
+                length: f64::from(block.length),
+                context: worths.get(context).copied().unwrap_or(0.0),
+                is_labelled,
+                is_question: block.is_question,
+                date,
+            });
+            self.blocks.push(FoundBlock {
+                document: chunk.document,
+                chunk: chunk.id,
+                chunk_start: chunk.start_byte,
+                language: chunk.language,
+                context: first_context + context,
+                date,
+                is_followed: true,
+                is_answer: is_own && is_wanted && is_in_time,
+                legs: Legs::default(),
+                cosine: cosines.and_then(|it| it.get(at)).map(|it| f64::from(*it)),
+                score: 0.0,
+                text: own_text.filter(|_| question.needs_text()).map(str::to_owned),
+                block,
+            });
+        }
+    }
+
+    /// Hides blocks that have a phrase.
+    pub(super) fn hide_with_phrases(&mut self, phrases: &[Phrase]) {
+        for block in &mut self.blocks {
+            let has = |text: &str| phrases.iter().any(|it| it.is_in(text));
+            if block.text.as_deref().is_some_and(has) {
+                block.is_answer = false;
+            }
+        }
+    }
+
+    /// Hides blocks that have not all of these phrases.
+    pub(super) fn keep_with_phrases(&mut self, phrases: &[Phrase]) {
+        for block in &mut self.blocks {
+            let has = |text: &str| phrases.iter().all(|it| it.is_in(text));
+            block.is_answer &= block.text.as_deref().is_some_and(has);
+        }
+    }
+}
+
+/// The texts of chunks in which something is looked for that terms do not tell.
+struct Texts(HashMap<ChunkId, String>);
+
+impl Texts {
+    fn read(
+        reading: &Reading<'_>,
+        candidates: &[Candidate],
+        chunks: &[StoredChunk],
+        question: &Question<'_>,
+    ) -> Result<Self, StoreError> {
+        let mut texts = HashMap::new();
+        let languages: HashMap<ChunkId, Language> =
+            chunks.iter().map(|it| (it.id, it.language)).collect();
+        for (place, candidate) in candidates.iter().enumerate() {
+            let Some(language) = languages.get(&candidate.chunk) else { continue };
+            let is_wanted = question.needs_text()
+                || (place < ALIKE_CHUNKS && !question.alike_in(*language).is_empty());
+            if is_wanted {
+                texts.insert(candidate.chunk, reading.text(candidate.chunk)?);
+            }
+        }
+        Ok(Self(texts))
+    }
+
+    fn of(&self, chunk: ChunkId) -> Option<&str> {
+        self.0.get(&chunk).map(String::as_str)
+    }
+}

@@ -1,0 +1,110 @@
+//! The order in which blocks answer.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use jiff::tz::TimeZone;
+
+use super::Question;
+use super::found::{Found, FoundBlock};
+use crate::text::Term;
+
+/// The most that age takes from a score: recency decides among equals and buries nothing.
+const RECENCY: f64 = 0.1;
+/// How far importance moves a score, up or down.
+const IMPORTANCE: f64 = 0.1;
+/// Among how many of the best hits those that say the same are spread.
+const SPREAD: usize = 64;
+
+/// From so many words on, what stands beside them may be the answer; a search for one or two words
+/// is for what has them.
+const LONG_QUESTION: usize = 3;
+
+/// A heading, path or day that has more than pieces of a word that is asked for.
+const NAMED: f64 = 0.1;
+
+/// A block's place in the order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Its position in [`Found::blocks`].
+    pub(super) at: usize,
+    pub(super) score: f64,
+    pub(super) recency: Option<f64>,
+    pub(super) importance: Option<f64>,
+}
+
+/// Orders the blocks that may be the middle of a hit, the best first.
+pub(super) fn order(found: &Found, question: &Question<'_>) -> Vec<Place> {
+    let request = question.request;
+    let is_long = question.weights.content() >= LONG_QUESTION;
+    let today = TimeZone::UTC.to_datetime(request.now).date();
+    let place = |(at, block): (usize, &FoundBlock)| {
+        let document = &found.documents.get(&block.document)?.document;
+        let recency = request.recency_half_life.filter(|it| *it > 0.0).map(|half_life| {
+            let age = block.date.filter(|_| !document.evergreen).map(|it| (today - it).get_days());
+            let age = f64::from(age.unwrap_or(0).max(0));
+            1.0 - RECENCY + RECENCY * (-age / half_life).exp2()
+        });
+        let importance = document.importance.filter(|_| request.importance);
+        let importance = importance.map(|it| 1.0 + IMPORTANCE * (2.0 * it.clamp(0.0, 1.0) - 1.0));
+        let score = block.score * recency.unwrap_or(1.0) * importance.unwrap_or(1.0);
+        let is_answer = block.is_answer && (is_long || says_something(block)) && score > 0.0;
+        is_answer.then_some(Place { at, score, recency, importance })
+    };
+    let mut places: Vec<Place> = found.blocks.iter().enumerate().filter_map(place).collect();
+    places.sort_by(|a, b| compare(a, b, found));
+    match request.diversity {
+        Some(relevance) => spread(places, found, relevance.clamp(0.0, 1.0)),
+        None => places,
+    }
+}
+
+/// Whether a block answers by itself, or with what stands above it.
+fn says_something(block: &FoundBlock) -> bool {
+    block.legs.block > 0.0 || block.legs.context > NAMED || block.cosine.is_some_and(|it| it > 0.0)
+}
+
+/// The better first; among equals the newer, then the order of paths and text.
+fn compare(a: &Place, b: &Place, found: &Found) -> Ordering {
+    let (one, other) = (&found.blocks[a.at], &found.blocks[b.at]);
+    let rank = |it: &FoundBlock| found.documents.get(&it.document).map(|it| it.rank);
+    b.score
+        .total_cmp(&a.score)
+        .then_with(|| other.date.cmp(&one.date))
+        .then_with(|| rank(one).cmp(&rank(other)))
+        .then_with(|| a.at.cmp(&b.at))
+}
+
+/// Takes again and again the place that is best and least like those taken before.
+fn spread(mut places: Vec<Place>, found: &Found, relevance: f64) -> Vec<Place> {
+    let rest = places.split_off(places.len().min(SPREAD));
+    let terms: Vec<HashSet<Term>> =
+        places.iter().map(|it| found.blocks[it.at].block.terms.iter().copied().collect()).collect();
+    let best = places.first().map_or(1.0, |it| it.score);
+    let mut left: Vec<usize> = (0..places.len()).collect();
+    let mut likeness = vec![0.0_f64; places.len()];
+    let mut taken = Vec::with_capacity(places.len() + rest.len());
+    while !left.is_empty() {
+        let value =
+            |at: usize| relevance * places[at].score / best - (1.0 - relevance) * likeness[at];
+        let mut chosen = 0;
+        for (position, &at) in left.iter().enumerate() {
+            if value(at) > value(left[chosen]) {
+                chosen = position;
+            }
+        }
+        let at = left.remove(chosen);
+        for &other in &left {
+            likeness[other] = likeness[other].max(jaccard(&terms[at], &terms[other]));
+        }
+        taken.push(places[at]);
+    }
+    taken.extend(rest);
+    taken
+}
+
+fn jaccard(one: &HashSet<Term>, other: &HashSet<Term>) -> f64 {
+    let common = one.intersection(other).count();
+    let all = one.len() + other.len() - common;
+    if all == 0 { 0.0 } else { common as f64 / all as f64 }
+}

@@ -1,0 +1,178 @@
+//! What is asked, and what is answered.
+
+use std::ops::Range;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use crate::document::Provenance;
+use crate::profile::Profile;
+
+/// A question, as both doors hand it in.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// What was typed; anything goes.
+    pub query: String,
+    /// How many hits at most.
+    pub limit: usize,
+    /// How many characters a hit's text has at most.
+    pub snippet_chars: usize,
+    /// Only what is dated on or after this day.
+    pub since: Option<Date>,
+    /// Only what is dated on or before this day.
+    pub until: Option<Date>,
+    /// Only these types of memory; empty: all.
+    pub types: Vec<String>,
+    /// Only these namespaces; empty: all.
+    pub namespaces: Vec<String>,
+    /// Only paths that match one of these globs, or lie below one of these folders; empty: all.
+    pub paths: Vec<String>,
+    /// Whose ranking.
+    pub profile: Profile,
+    /// Whether newer things come first among equals: the half-life in days.
+    pub recency_half_life: Option<f64>,
+    /// Whether importance counts.
+    pub importance: bool,
+    /// Whether hits that say the same are spread: 1 is relevance only, 0 is difference only.
+    pub diversity: Option<f64>,
+    /// Whether each hit says how its score came about.
+    pub explain: bool,
+    /// The time of the question.
+    pub now: Timestamp,
+}
+
+impl Request {
+    /// Asks a question with the usual settings.
+    #[must_use]
+    pub fn new(query: impl Into<String>, now: Timestamp) -> Self {
+        Self {
+            query: query.into(),
+            limit: 6,
+            snippet_chars: 700,
+            since: None,
+            until: None,
+            types: Vec::new(),
+            namespaces: Vec::new(),
+            paths: Vec::new(),
+            profile: Profile::Anemone,
+            recency_half_life: None,
+            importance: false,
+            diversity: None,
+            explain: false,
+            now,
+        }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The best first; the first k are the same for every larger limit.
+    pub hits: Vec<Hit>,
+    /// What the answer rests on.
+    pub legs: Legs,
+    /// What somebody should know about the answer.
+    pub notes: Vec<Note>,
+}
+
+/// What an answer rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Legs {
+    /// Whether words were compared.
+    pub lexical: bool,
+    /// Whether vectors were compared, and if not, why.
+    pub vector: VectorLeg,
+}
+
+/// Whether vectors were compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VectorLeg {
+    /// They were.
+    Used {
+        /// The model.
+        model: String,
+        /// Chunks that have vectors.
+        chunks: u64,
+        /// Chunks that have none yet.
+        missing: u64,
+    },
+    /// There is no embedder.
+    NoEmbedder,
+    /// The embedder failed.
+    Failed {
+        /// Why.
+        message: String,
+    },
+    /// The index has no vectors of this model.
+    NoVectors,
+}
+
+/// Something worth saying about an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// No text has this quoted phrase; its words were looked for instead.
+    PhraseNotFound {
+        /// The phrase.
+        phrase: String,
+    },
+    /// There was nothing to look for in the query.
+    NothingAsked,
+    /// The filters leave no document.
+    FilteredOut,
+    /// No text has any word of the query; what was found is like them.
+    OnlyAlike,
+}
+
+/// One find: a focused piece of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The document.
+    pub path: String,
+    /// The first line of `text`, from 1.
+    pub start_line: u32,
+    /// The last line of `text`.
+    pub end_line: u32,
+    /// Where `text` lies in the document, in bytes.
+    pub bytes: Range<usize>,
+    /// The headings above it, the outermost first.
+    pub headings: Vec<String>,
+    /// The day it is about.
+    pub date: Option<Date>,
+    /// How well it fits, comparable within one answer.
+    pub score: f64,
+    /// The piece itself, verbatim.
+    pub text: String,
+    /// Where words of the query stand in `text`, in bytes, sorted, apart from each other.
+    pub matches: Vec<Range<usize>>,
+    /// The kind of memory.
+    pub memory_type: Option<String>,
+    /// The namespace.
+    pub namespace: Option<String>,
+    /// How much it matters.
+    pub importance: Option<f64>,
+    /// Where it comes from.
+    pub provenance: Provenance,
+    /// How the score came about, when that was asked.
+    pub explanation: Option<Explanation>,
+}
+
+impl Hit {
+    /// Returns how the hit is quoted: `path#L8` or `path#L8-L12`.
+    #[must_use]
+    pub fn citation(&self) -> String {
+        if self.start_line == self.end_line {
+            format!("{}#L{}", self.path, self.start_line)
+        } else {
+            format!("{}#L{}-L{}", self.path, self.start_line, self.end_line)
+        }
+    }
+}
+
+/// How a score came about: named numbers, in the order in which they are used.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Explanation {
+    /// Such as `block`, `passage`, `file`, `vector`, `recency`.
+    pub parts: Vec<(&'static str, f64)>,
+    /// The words of the query that stand in the best block, as they were compared.
+    pub terms: Vec<String>,
+}
