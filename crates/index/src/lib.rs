@@ -1,0 +1,45 @@
+//! Documents in, hits out.
+//!
+//! A [`Source`] yields documents; the index keeps them, derived and deletable, in a folder of its
+//! own, and answers questions with focused pieces of them. It knows Markdown and rows, not
+//! runtimes; it asks no clock and no environment, and prints nothing.
+
+#![warn(missing_docs)]
+
+mod digest;
+mod document;
+mod embedding;
+mod excerpt;
+#[doc(hidden)]
+pub mod fuzzing;
+mod index;
+mod known;
+mod outline;
+mod passages;
+mod profile;
+mod progress;
+mod rank;
+mod refresh;
+mod request;
+mod search;
+mod source;
+mod store;
+mod text;
+mod vector;
+
+pub use document::{Document, Format, Provenance};
+pub use embedding::{Embedded, EmbeddingError};
+pub use excerpt::{Excerpt, ExcerptLimits, MemoryGet3, MemoryGet9};
+pub use index::{Freshness, Index, OpenIndexError, RefreshError, SearchError};
+pub use known::Kinds;
+pub use outline::openclaw::{Generation, OpenClawChunk, openclaw_chunks};
+pub use passages::{Passage, passages};
+pub use profile::{Profile, ProfileError};
+pub use progress::{Progress, Silent};
+pub use request::{Answer, Explanation, Hit, Legs, Note, Request, VectorLeg};
+pub use source::folder::{
+    FileSource, FolderRules, FolderSource, MAX_FILE_BYTES, MarkdownFolder, PatternError,
+    is_markdown, markdown_document, text_of_bytes,
+};
+pub use source::{Entry, Listing, SkipReason, Skipped, Source, SourceError, Stamp};
+pub use store::{StoreError, is_index, may_hold_index, remove_index};
