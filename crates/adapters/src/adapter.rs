@@ -14,6 +14,9 @@ use anemone_format::{
 use crate::check::Check;
 use crate::earlier::Earlier;
 use crate::plan::{Plan, PlanError, PlanOptions};
+use crate::searchable::{
+    Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
+};
 use crate::source::SnapshotSource;
 
 /// A runtime that we can read from and write to.
@@ -28,6 +31,18 @@ pub trait Adapter: Sync {
     /// install. A runtime that keeps several agents in one install also takes the install's
     /// folder, and then `alias` says which agent is meant.
     fn locate(&self, machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent;
+
+    /// Finds agents as [`Adapter::discover`] does, by files and folders alone: it is quick, and
+    /// agents that only a database knows are not found.
+    fn discover_by_files(&self, machine: &Machine) -> Vec<FoundAgent> {
+        self.discover(machine)
+    }
+
+    /// Takes a folder as [`Adapter::locate`] does, and looks into a database only where nothing
+    /// else names an agent.
+    fn locate_by_files(&self, machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
+        self.locate(machine, folder, alias)
+    }
 
     /// Says whether an agent can be exported, and what stands in the way.
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check;
@@ -58,6 +73,26 @@ pub trait Adapter: Sync {
         target: &FoundAgent,
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError>;
+
+    /// Says what of an agent can be searched; looks at its configuration and at nothing else.
+    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable;
+
+    /// Says what a file is to a search, by its path in the workspace.
+    fn searched_file(&self, path: &str) -> SearchedFile;
+
+    /// Says what a folder is to a search, by its path in the workspace.
+    fn searched_folder(&self, path: &str) -> SearchedFolder;
+
+    /// Reads a store of an agent, in a fixed order; entries for one person only if `private` says
+    /// so. Pieces of one conversation come one after the other.
+    fn read_store(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        kind: StoreKind,
+        private: bool,
+        take: &mut dyn FnMut(Remembered),
+    ) -> Result<Unsearched, ReadError>;
 }
 
 /// What an adapter may know of the machine it runs on; only `cli` asks the machine itself.

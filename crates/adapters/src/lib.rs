@@ -27,6 +27,7 @@ mod places;
 mod plain;
 mod plan;
 mod restore;
+mod searchable;
 pub mod secrets;
 mod sidecar;
 mod source;
@@ -49,6 +50,10 @@ pub use earlier::Earlier;
 pub use plan::{
     Action, ConfigStep, Conflict, CredentialsStep, Forgotten, MemoriesStep, NotRestored,
     OnConflict, Plan, PlanError, PlanOptions, RestoreError, Step, StepKind,
+};
+pub use searchable::{
+    ExtraPlace, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder, Store,
+    StoreKind, Unsearched,
 };
 pub use sidecar::ComingBack;
 pub use source::{InMemory, RecordPlace, SnapshotSource, SourceFile, SourceKind};

@@ -11,6 +11,7 @@ mod install;
 mod layout;
 mod memory;
 mod read;
+mod searchable;
 mod sessions;
 mod write;
 
@@ -24,6 +25,9 @@ use crate::adapter::{
 use crate::check::Check;
 use crate::ids::Namespaces;
 use crate::plan::{Plan, PlanError, PlanOptions};
+use crate::searchable::{
+    Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
+};
 use crate::source::SnapshotSource;
 
 pub(crate) use self::write::home;
@@ -84,5 +88,28 @@ impl Adapter for OpenClaw {
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {
         write::plan(machine, source, target, options)
+    }
+
+    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
+        searchable::searchable(machine, agent)
+    }
+
+    fn searched_file(&self, path: &str) -> SearchedFile {
+        searchable::file(path)
+    }
+
+    fn searched_folder(&self, path: &str) -> SearchedFolder {
+        searchable::folder(path)
+    }
+
+    fn read_store(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        kind: StoreKind,
+        private: bool,
+        take: &mut dyn FnMut(Remembered),
+    ) -> Result<Unsearched, ReadError> {
+        searchable::read(machine, agent, kind, private, take)
     }
 }

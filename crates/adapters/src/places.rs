@@ -75,6 +75,16 @@ pub(crate) fn absolute(path: &Path) -> PathBuf {
     without_dots(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
+/// Returns the files that a database is made of; some may not be there.
+pub(crate) fn with_logs(database: &Path) -> Vec<PathBuf> {
+    let beside = |end: &str| {
+        let mut path = database.as_os_str().to_owned();
+        path.push(end);
+        PathBuf::from(path)
+    };
+    ["", "-wal", "-journal"].map(beside).to_vec()
+}
+
 /// When a database was last written; what is new stands beside it first.
 pub(crate) fn written_at(database: &Path) -> Option<Moment> {
     let mut log = database.as_os_str().to_owned();

@@ -13,6 +13,7 @@ pub(crate) mod fuzzing;
 mod layout;
 mod read;
 mod rows;
+mod searchable;
 mod sessions;
 mod store;
 mod write;
@@ -27,6 +28,9 @@ use crate::adapter::{
 use crate::check::Check;
 use crate::ids::Namespaces;
 use crate::plan::{Plan, PlanError, PlanOptions};
+use crate::searchable::{
+    Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
+};
 use crate::source::SnapshotSource;
 
 /// The runtime's name, in records, manifests and paths.
@@ -55,6 +59,14 @@ impl Adapter for ZeroClaw {
 
     fn locate(&self, machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
         discover::locate(machine, folder, alias)
+    }
+
+    fn discover_by_files(&self, machine: &Machine) -> Vec<FoundAgent> {
+        discover::discover_by_files(machine)
+    }
+
+    fn locate_by_files(&self, machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
+        discover::locate_by_files(machine, folder, alias)
     }
 
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
@@ -88,5 +100,28 @@ impl Adapter for ZeroClaw {
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {
         write::plan(machine, source, target, options)
+    }
+
+    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
+        searchable::searchable(machine, agent)
+    }
+
+    fn searched_file(&self, path: &str) -> SearchedFile {
+        searchable::file(path)
+    }
+
+    fn searched_folder(&self, path: &str) -> SearchedFolder {
+        searchable::folder(path)
+    }
+
+    fn read_store(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        kind: StoreKind,
+        private: bool,
+        take: &mut dyn FnMut(Remembered),
+    ) -> Result<Unsearched, ReadError> {
+        searchable::read(machine, agent, kind, private, take)
     }
 }

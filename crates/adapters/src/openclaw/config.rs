@@ -20,6 +20,8 @@ const MAX_INCLUDE_DEPTH: usize = 10;
 const MAX_FILES: usize = 100;
 /// How many agents are taken; nobody runs more.
 const MAX_AGENTS: usize = 1000;
+/// How many places to search one list may name.
+const MAX_EXTRA: usize = 1000;
 /// How deep values may lie in each other; reading and dropping them takes a stack.
 const MAX_NESTING: usize = 100;
 
@@ -42,6 +44,8 @@ pub(super) struct Config {
     /// Folders outside the workspace that the search index covers, as they were written: they may
     /// be relative to any agent's workspace.
     pub(super) extra_paths: Vec<String>,
+    /// The same, with the patterns that some come with; in its order.
+    pub(super) extra_places: Vec<ExtraText>,
     /// What is wrong with it.
     pub(super) oddities: Vec<Oddity>,
 }
@@ -54,6 +58,15 @@ pub(super) struct ConfiguredAgent {
     pub(super) workspace: Option<PathBuf>,
     pub(super) model: Option<String>,
     pub(super) is_default: bool,
+    /// Folders that are searched for this agent only.
+    pub(super) extra_places: Vec<ExtraText>,
+}
+
+/// A place to search, as it was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ExtraText {
+    pub(super) path: String,
+    pub(super) pattern: Option<String>,
 }
 
 impl Config {
@@ -97,10 +110,9 @@ impl Config {
         self.model = value.pointer("/agents/defaults/model").and_then(model);
         self.version = text_at("/meta/lastTouchedVersion");
         for pointer in ["/memory/search", "/agents/defaults/memorySearch", "/memorySearch"] {
-            let places = value.pointer(pointer).and_then(|it| it.get("extraPaths"));
-            let places = places.and_then(Value::as_array).into_iter().flatten();
-            self.extra_paths.extend(places.filter_map(extra_path));
+            self.extra_places.extend(extra_places(value, pointer));
         }
+        self.extra_paths = self.extra_places.iter().map(|it| it.path.clone()).collect();
         self.extra_paths.sort();
         self.extra_paths.dedup();
         let mut agents = listed(value);
@@ -122,6 +134,10 @@ impl Config {
                 workspace: entry.get("workspace").and_then(path_at),
                 model: entry.get("model").and_then(model),
                 is_default: entry.get("default").and_then(Value::as_bool).unwrap_or(false),
+                extra_places: ["/memorySearch", "/memory/search"]
+                    .into_iter()
+                    .flat_map(|pointer| extra_places(entry, pointer))
+                    .collect(),
             });
         }
     }
@@ -163,9 +179,16 @@ fn model(value: &Value) -> Option<String> {
     text(value).or_else(|| value.get("primary").and_then(text))
 }
 
+/// Returns the places to search that settings of a search name, at most [`MAX_EXTRA`].
+fn extra_places(value: &Value, pointer: &str) -> Vec<ExtraText> {
+    let places = value.pointer(pointer).and_then(|it| it.get("extraPaths")?.as_array());
+    places.into_iter().flatten().filter_map(extra_place).take(MAX_EXTRA).collect()
+}
+
 /// A place to search is a path, or an object with one.
-fn extra_path(value: &Value) -> Option<String> {
-    text(value).or_else(|| value.get("path").and_then(text))
+fn extra_place(value: &Value) -> Option<ExtraText> {
+    let path = text(value).or_else(|| value.get("path").and_then(text))?;
+    Some(ExtraText { path, pattern: value.get("pattern").and_then(text) })
 }
 
 /// Returns the home folder, as the runtime sees it.

@@ -34,7 +34,7 @@ pub(super) struct MemoryFile<'a> {
 }
 
 impl MemoryKind {
-    fn namespace(&self) -> &'static str {
+    pub(super) fn namespace(&self) -> &'static str {
         match self {
             Self::Curated => "curated",
             Self::Daily(_) => "daily",
@@ -45,7 +45,7 @@ impl MemoryKind {
         }
     }
 
-    fn memory_type(&self) -> MemoryType {
+    pub(super) fn memory_type(&self) -> MemoryType {
         match self {
             Self::Daily(_) => MemoryType::Episodic,
             Self::ActiveContext => MemoryType::Summary,

@@ -45,6 +45,41 @@ pub(super) fn discover(machine: &Machine) -> Vec<FoundAgent> {
     find(machine, Depth::Databases)
 }
 
+/// Finds agents without looking into a database.
+pub(super) fn discover_by_files(machine: &Machine) -> Vec<FoundAgent> {
+    find(machine, Depth::Files)
+}
+
+/// The code of the oddity that nobody knows yet whose rows a workspace's database holds.
+pub(super) const ALIAS_ASSUMED: &str = "alias_assumed";
+
+/// Takes a folder as [`locate`] does; looks into a database only where no file names an agent.
+pub(super) fn locate_by_files(machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
+    let absolute = absolute(folder);
+    let is_known =
+        || find(machine, Depth::Files).iter().any(|it| same_place(&it.workspace, &absolute));
+    let is_loose = || looks_like_a_workspace(&absolute) && !is_known();
+    if is_new(&absolute) || in_its_install(machine, &absolute, alias).is_some() {
+        return locate(machine, folder, alias);
+    }
+    if is_install(&absolute) {
+        let install = Install::open(machine, &Site::of(absolute.clone()), Depth::Files);
+        let known = install.filter(Install::names_agents).map(|it| it.agents(machine));
+        if let Some(agent) = known.and_then(|agents| pick(agents, alias)) {
+            return agent;
+        }
+    } else if alias.is_none() && is_loose() {
+        // With a name given, the database is not asked for one.
+        let mut agent = locate(machine, folder, Some(DEFAULT_ALIAS));
+        if agent.install.is_none() {
+            let message = "the database may be of an agent with another name".to_owned();
+            agent.oddities.push(Oddity { code: ALIAS_ASSUMED, message });
+            return agent;
+        }
+    }
+    locate(machine, folder, alias)
+}
+
 /// How closely an install is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
@@ -214,7 +249,7 @@ fn pick(mut agents: Vec<FoundAgent>, alias: Option<&str>) -> Option<FoundAgent> 
     Some(agent)
 }
 
-fn first_of(names: &[String]) -> Option<String> {
+pub(super) fn first_of(names: &[String]) -> Option<String> {
     names.iter().find(|it| *it == DEFAULT_ALIAS).or_else(|| names.first()).cloned()
 }
 
@@ -514,6 +549,13 @@ impl Install {
             );
             self.oddities.push(note("other_layout", message));
         }
+    }
+
+    /// Whether files say which agents there are.
+    fn names_agents(&self) -> bool {
+        self.generation != generation::DATA
+            || !agent_folders(&self.folder).is_empty()
+            || self.config.as_ref().is_some_and(|it| !it.agents().is_empty())
     }
 
     /// Returns the agents, the usual one first.
@@ -989,5 +1031,28 @@ mod tests {
             home.locate("other/workspace", None),
             agent("default", "-", "other/workspace", "")
         );
+    }
+
+    #[test]
+    fn by_files_the_same_agents_are_found_and_a_loose_database_is_not_asked() {
+        let home = Home::new();
+        home.write(".zeroclaw/config.toml", "schema_version = 3\n");
+        home.write(".zeroclaw/agents/beta/workspace/SOUL.md", "x");
+        let install = home.path(".zeroclaw");
+        for alias in [None, Some("beta")] {
+            let quick = locate_by_files(&home.machine, &install, alias);
+            assert_eq!(quick, locate(&home.machine, &install, alias));
+            assert_eq!(quick.alias, "beta");
+        }
+        let workspace = install.join("agents/beta/workspace");
+        assert_eq!(locate_by_files(&home.machine, &workspace, None).alias, "beta");
+        // There is no program that could look into it, and that is not noticed.
+        home.write("loose/SOUL.md", "x");
+        home.write("loose/memory/brain.db", "no database");
+        let loose = locate_by_files(&home.machine, &home.path("loose"), None);
+        let codes: Vec<&str> = loose.oddities.iter().map(|it| it.code).collect();
+        assert_eq!((loose.alias.as_str(), codes), (DEFAULT_ALIAS, vec![ALIAS_ASSUMED]));
+        let closely = locate(&home.machine, &home.path("loose"), None);
+        assert_ne!(closely.oddities, loose.oddities);
     }
 }

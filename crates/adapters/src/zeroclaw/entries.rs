@@ -22,6 +22,7 @@ use super::rows::{AUTO_SAVE, Shared, Writer};
 use super::{NAMESPACES, RUNTIME};
 use crate::markdown::Page;
 use crate::pieces::pieces;
+use crate::searchable::MemoryFacts;
 use crate::times;
 
 pub(super) use write::{file_of, write};
@@ -114,6 +115,18 @@ struct RawPlace<'a> {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// Says what the path of a file tells of the memories in it.
+pub(super) fn facts_of(path: &str) -> MemoryFacts {
+    let shelf = Shelf::of(path);
+    let is_session = shelf.namespace == "session";
+    MemoryFacts {
+        memory_type: Some(shelf.memory_type().as_str().to_owned()),
+        namespace: Some(shelf.namespace.to_owned()),
+        date: shelf.date.map(|(date, _)| date),
+        session: session_of(path).filter(|_| is_session).map(str::to_owned),
+    }
 }
 
 /// Hands out the records of a file. What is in no record is a title that says nothing.

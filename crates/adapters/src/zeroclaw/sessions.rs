@@ -125,6 +125,13 @@ struct NotTaken {
     private: u64,
 }
 
+/// A conversation with an editor.
+struct EditorSession {
+    uuid: String,
+    opened_at: Option<Moment>,
+    private: bool,
+}
+
 /// Whether a conversation is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ownership {
@@ -391,6 +398,7 @@ impl<'a, E> Reader<'a, E> {
         let origin_file = format!("sessions/{}.jsonl", part_of(key));
         let mut conversation =
             Conversation::new(key, origin_file, metadata.name, metadata.created_at);
+        conversation.private = metadata.private;
         conversation.go_on_at(self.done.get(&short_digest(key.as_bytes())).copied().unwrap_or(0));
         conversation
     }
@@ -519,7 +527,7 @@ impl<'a, E> Reader<'a, E> {
                 self.counts.undecodable += 1;
                 continue;
             };
-            let (uuid, opened_at) = match sessions.get(id) {
+            let EditorSession { uuid, opened_at, private } = match sessions.get(id) {
                 Some(Some(ours)) => ours,
                 Some(None) => continue,
                 None => {
@@ -534,6 +542,7 @@ impl<'a, E> Reader<'a, E> {
                 let origin_file = format!("sessions/acp/{}", part_of(uuid));
                 let mut conversation =
                     Conversation::new(uuid, origin_file, None, opened_at.clone());
+                conversation.private = *private;
                 let done = self.done.get(&short_digest(uuid.as_bytes())).copied();
                 conversation.go_on_at(done.unwrap_or(0));
                 current = Some((*id, conversation));
@@ -562,7 +571,7 @@ impl<'a, E> Reader<'a, E> {
         &mut self,
         database: &Database,
         path: &Path,
-    ) -> HashMap<i64, Option<(String, Option<Moment>)>> {
+    ) -> HashMap<i64, Option<EditorSession>> {
         let columns = ["id", "session_uuid", "agent_alias", "created_at", "principal_id"];
         let read = Read::of("acp_sessions", &columns).ordered_by(&["id"]);
         let mut sessions = HashMap::new();
@@ -581,7 +590,11 @@ impl<'a, E> Reader<'a, E> {
                         _ => Ownership::Ours,
                     };
                     let ours = self.count(ownership);
-                    let known = ours.then(|| (uuid.clone(), times::in_cell(created_at)));
+                    let known = ours.then(|| EditorSession {
+                        uuid: uuid.clone(),
+                        opened_at: times::in_cell(created_at),
+                        private: *principal != Value::Null,
+                    });
                     sessions.insert(*id, known);
                 }
                 Ok(_) => self.counts.undecodable += 1,
@@ -868,6 +881,10 @@ mod tests {
             ("b".to_owned(), vec!["sessions_unowned", "sessions_private"])
         );
         assert_eq!(keys("alpha", true), ("b c".to_owned(), vec!["sessions_unowned"]));
+        let (records, ..) = home.read(&home.agent("alpha"), true);
+        let marked =
+            |it: &Record| it.raw_source_format.as_ref().unwrap().as_str().contains("private");
+        assert_eq!(records.iter().map(marked).collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(super) struct Conversation {
     pub(super) origin_file: String,
     /// When it was opened, for messages that have no time.
     pub(super) opened_at: Option<Moment>,
+    /// Whether it is one person's own.
+    pub(super) private: bool,
     index: u64,
     content: String,
     first_at: Option<Moment>,
@@ -38,6 +40,7 @@ impl Conversation {
             name,
             origin_file,
             opened_at,
+            private: false,
             index: 0,
             content: String::new(),
             first_at: None,
@@ -85,6 +88,8 @@ impl Conversation {
             #[serde(skip_serializing_if = "Option::is_none")]
             name: Option<&'a str>,
             piece: u64,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            private: bool,
         }
         if self.content.is_empty() {
             return None;
@@ -110,8 +115,12 @@ impl Conversation {
             identity_version: shared.identity_version,
             ..Source::new(RUNTIME)
         };
-        let raw =
-            RawPiece { session_key: &self.key, name: self.name.as_deref(), piece: self.index };
+        let raw = RawPiece {
+            session_key: &self.key,
+            name: self.name.as_deref(),
+            piece: self.index,
+            private: self.private,
+        };
         record.raw_source_format = Some(Opaque::new(&raw).expect("a struct is a JSON object"));
         self.index += 1;
         Some(record)
