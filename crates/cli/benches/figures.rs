@@ -18,6 +18,7 @@ use std::process::Command;
 
 use anemone_format::{AgentInfo, ArchiveWriter, FileHead, Manifest, Record, Root, Unknown};
 use anemone_testkit::bulk::{bulk, write_brain};
+use anemone_testkit::notes::notes;
 use anemone_testkit::sample;
 use nix::sys::resource::{UsageWho, getrusage};
 
@@ -73,12 +74,29 @@ fn run_all() {
     std::fs::create_dir(at("home")).unwrap();
     row("import", ANEMONE, &["import", "-r", "openclaw", "-w", &place, &exported]);
 
+    search(&at("search"));
     zeroclaw(folder.path());
 
     generate(&at("500k"), 500_000, &[]);
     write_row("write 500,000 records", &at("500k"), &at("e.alf"));
     row("validate", ANEMONE, &["validate", &text(&at("e.alf"))]);
     size("  the archive", &at("e.alf"));
+}
+
+/// A search from nothing, and again: a process of its own each time.
+fn search(folder: &Path) {
+    for note in notes(1).take(600) {
+        let path = folder.join("workspace").join(&note.path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, note.markdown).unwrap();
+    }
+    // What changed a moment ago is read again, which is not what is measured.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let (workspace, index) = (text(&folder.join("workspace")), text(&folder.join("index")));
+    let question = notes(1).next().unwrap().question;
+    let ask = ["search", &question, "-w", &workspace, "--index-dir", &index];
+    row("index 600 notes and search them", ANEMONE, &ask);
+    row("search again, nothing changed", ANEMONE, &ask);
 }
 
 /// A database of ZeroClaw: out, in, over to OpenClaw and back.

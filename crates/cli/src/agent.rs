@@ -33,19 +33,49 @@ pub(crate) struct Chosen {
 impl AgentArgs {
     /// Returns the agent that the user means.
     pub(crate) fn choose(&self, machine: &Machine) -> Result<Chosen, CliError> {
+        self.choose_by(machine, By::Everything)
+    }
+
+    /// Returns the agent that the user means, and looks into a database only where no file tells:
+    /// this is quick.
+    pub(crate) fn choose_by_files(&self, machine: &Machine) -> Result<Chosen, CliError> {
+        match self.choose_by(machine, By::Files) {
+            // An agent may be known to a database alone.
+            Err(error) if error.code == "agent_not_found" => self.choose(machine),
+            chosen => chosen,
+        }
+    }
+
+    fn choose_by(&self, machine: &Machine, by: By) -> Result<Chosen, CliError> {
         let adapters = adapters(self.runtime.as_deref())?;
         if let Some(workspace) = &self.workspace {
             check_folder(workspace)?;
-            let chosen = locate(&adapters, machine, workspace, self.agent.as_deref());
+            let chosen = locate(&adapters, machine, workspace, self.agent.as_deref(), by);
             check_runtime(&chosen, machine, workspace)?;
             check_alias(&chosen.agent, self.agent.as_deref())?;
             check_known(&chosen.agent)?;
             return Ok(chosen);
         }
         if let Some(alias) = &self.agent {
-            return find(&adapters, machine, alias);
+            return find_by(&adapters, machine, alias, by);
         }
-        only(&adapters, machine)
+        only_by(&adapters, machine, by)
+    }
+}
+
+/// By what an agent is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Everything,
+    Files,
+}
+
+impl By {
+    fn discover(self, adapter: &dyn Adapter, machine: &Machine) -> Vec<FoundAgent> {
+        match self {
+            Self::Everything => adapter.discover(machine),
+            Self::Files => adapter.discover_by_files(machine),
+        }
     }
 }
 
@@ -54,9 +84,17 @@ pub(crate) fn only(
     adapters: &[&'static dyn Adapter],
     machine: &Machine,
 ) -> Result<Chosen, CliError> {
+    only_by(adapters, machine, By::Everything)
+}
+
+fn only_by(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+    by: By,
+) -> Result<Chosen, CliError> {
     let mut found = Vec::new();
     for adapter in adapters.iter().copied() {
-        let agents = adapter.discover(machine);
+        let agents = by.discover(adapter, machine);
         let aliases = aliases(&agents);
         let there = agents.into_iter().zip(aliases).filter(|(it, _)| it.workspace.is_dir());
         found.extend(there.map(|(agent, alias)| (Chosen { adapter, agent }, alias)));
@@ -148,10 +186,14 @@ fn locate(
     machine: &Machine,
     folder: &Path,
     alias: Option<&str>,
+    by: By,
 ) -> Chosen {
     let mut best: Option<(u8, Chosen)> = None;
     for adapter in adapters.iter().copied() {
-        let agent = adapter.locate(machine, folder, alias);
+        let agent = match by {
+            By::Everything => adapter.locate(machine, folder, alias),
+            By::Files => adapter.locate_by_files(machine, folder, alias),
+        };
         let known = recognition(&agent, folder);
         if best.as_ref().is_none_or(|(most, _)| known > *most) {
             best = Some((known, Chosen { adapter, agent }));
@@ -163,6 +205,8 @@ fn locate(
 /// Says how surely a folder is that of an agent: a runtime's files count, a name does not.
 fn recognition(agent: &FoundAgent, folder: &Path) -> u8 {
     let is_file = |path: &Option<PathBuf>| path.as_ref().is_some_and(|it| it.is_file());
+    // An adapter names places from the root, whatever was typed.
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let in_install = agent.install.as_deref().is_some_and(|it| it != folder && it.is_dir());
     4 * u8::from(is_file(&agent.config))
         + 2 * u8::from(is_file(&agent.database))
@@ -202,10 +246,19 @@ pub(crate) fn find(
     machine: &Machine,
     alias: &str,
 ) -> Result<Chosen, CliError> {
+    find_by(adapters, machine, alias, By::Everything)
+}
+
+fn find_by(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+    alias: &str,
+    by: By,
+) -> Result<Chosen, CliError> {
     let mut known = Vec::new();
     let mut found = Vec::new();
     for adapter in adapters.iter().copied() {
-        let agents = adapter.discover(machine);
+        let agents = by.discover(adapter, machine);
         for (agent, name) in agents.clone().into_iter().zip(aliases(&agents)) {
             if name == alias {
                 found.push(Chosen { adapter, agent });

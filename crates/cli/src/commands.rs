@@ -9,12 +9,17 @@ mod delta;
 mod demo;
 mod diff;
 mod encrypt;
+mod eval;
 mod export;
+mod get;
 mod import;
+mod index;
 mod inspect;
 mod man;
 mod migrate;
 mod purge;
+mod ranking;
+mod search;
 mod validate;
 mod vault;
 
@@ -79,6 +84,10 @@ impl GlobalArgs {
 enum Command {
     Agents(agents::AgentsArgs),
     Check(check::CheckArgs),
+    Search(Box<search::SearchArgs>),
+    Get(Box<get::GetArgs>),
+    Index(Box<index::IndexArgs>),
+    Eval(Box<eval::EvalArgs>),
     Validate(validate::ValidateArgs),
     Inspect(inspect::InspectArgs),
     Diff(diff::DiffArgs),
@@ -114,6 +123,10 @@ pub(crate) fn run(
     match cli.command {
         Command::Agents(args) => printer.print(&agents::run(&args, &context)?)?,
         Command::Check(args) => return check::run(&args, &context),
+        Command::Search(args) => printer.print(&search::run(&args, &context)?)?,
+        Command::Get(args) => get::run(&args, &context)?,
+        Command::Index(args) => index::run(&args, &context)?,
+        Command::Eval(args) => printer.print(&eval::run(&args, &context)?)?,
         Command::Validate(args) => return validate::run(&args, &context),
         Command::Inspect(args) => printer.print(&inspect::run(&args, &context)?)?,
         Command::Diff(args) => printer.print(&diff::run(&args, &context)?)?,
@@ -187,6 +200,12 @@ impl OutputArgs {
 #[expect(clippy::disallowed_methods, reason = "cli is where time comes from")]
 pub(crate) fn now() -> Moment {
     Moment::from(jiff::Timestamp::now())
+}
+
+/// Asks the clock, for what counts in instants.
+#[expect(clippy::disallowed_methods, reason = "cli is where time comes from")]
+pub(crate) fn instant() -> jiff::Timestamp {
+    jiff::Timestamp::now()
 }
 
 /// Makes an id that nobody has.

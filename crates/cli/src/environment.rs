@@ -21,6 +21,8 @@ const OF_RUNTIMES: [&str; 2] = ["OPENCLAW_", "ZEROCLAW_"];
 
 /// Where programs of this user keep what they must not lose; `~/.local/share` when it is not set.
 pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
+/// Where programs of this user keep what they can make anew; `~/.cache` when it is not set.
+pub(crate) const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 
 /// Nobody without a home folder has agents in it.
 fn home() -> PathBuf {
@@ -38,6 +40,8 @@ pub(crate) struct Environment {
     pub(crate) alf_key_is_set: bool,
     /// Where programs of this user keep what they must not lose.
     pub(crate) data_home: PathBuf,
+    /// Where programs of this user keep what they can make anew.
+    pub(crate) cache_home: PathBuf,
 }
 
 impl Environment {
@@ -57,6 +61,10 @@ impl Environment {
                 .map(PathBuf::from)
                 .filter(|it| it.is_absolute())
                 .unwrap_or_else(|| home().join(".local/share")),
+            cache_home: std::env::var_os(XDG_CACHE_HOME)
+                .map(PathBuf::from)
+                .filter(|it| it.is_absolute())
+                .unwrap_or_else(|| home().join(".cache")),
         }
     }
 

@@ -5,6 +5,7 @@ use anemone_format::{
     ApplyDeltaError, ApplyPurgeError, CompareError, ContainerError, OpenError, ParseIdError,
     PlanPurgeError, ReadEntryError, VaultError, WriteArchiveError, WriteDeltaError,
 };
+use anemone_index::{OpenIndexError, RefreshError, SearchError, SourceError};
 
 /// The sort of failure; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -292,5 +293,61 @@ impl From<ApplyError> for CliError {
         let mut error = Self::from_error(kind, code, &error);
         error.hint = hint.map(str::to_owned);
         error
+    }
+}
+
+impl From<SourceError> for CliError {
+    fn from(error: SourceError) -> Self {
+        let whole = Self::from_error(Kind::Failed, "source_unreadable", &error);
+        // What lies behind it has a code and a hint of its own where we know it.
+        let behind: Self = match known(error.source) {
+            Some(behind) => behind,
+            None => return whole,
+        };
+        Self { code: behind.code, hint: behind.hint, ..whole }
+    }
+}
+
+/// Takes an error for what it is.
+fn known(error: Box<dyn std::error::Error + Send + Sync>) -> Option<CliError> {
+    let error = match error.downcast::<OpenError>() {
+        Ok(error) => return Some((*error).into()),
+        Err(error) => error,
+    };
+    let error = match error.downcast::<ReadEntryError>() {
+        Ok(error) => return Some((*error).into()),
+        Err(error) => error,
+    };
+    let error = match error.downcast::<ReadError>() {
+        Ok(error) => return Some((*error).into()),
+        Err(error) => error,
+    };
+    error.downcast::<std::io::Error>().ok().map(|error| (*error).into())
+}
+
+/// What to do about an index that cannot be used.
+const INDEX_HINT: &str = "keep the index elsewhere with --index-dir DIR";
+
+impl From<OpenIndexError> for CliError {
+    fn from(error: OpenIndexError) -> Self {
+        Self::from_error(Kind::Failed, "index", &error).hint(INDEX_HINT)
+    }
+}
+
+impl From<RefreshError> for CliError {
+    fn from(error: RefreshError) -> Self {
+        match error {
+            RefreshError::Source(error) => error.into(),
+            error @ RefreshError::Store(_) => {
+                Self::from_error(Kind::Failed, "index", &error).hint(INDEX_HINT)
+            }
+        }
+    }
+}
+
+impl From<SearchError> for CliError {
+    fn from(error: SearchError) -> Self {
+        Self::from_error(Kind::Failed, "index", &error)
+            .hint("make the index anew with `anemone index --rebuild`")
     }
 }

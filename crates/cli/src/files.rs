@@ -123,6 +123,16 @@ pub(crate) fn reopen(file: &NamedTempFile) -> Result<(Bytes, u64), CliError> {
     positioned(file.reopen()?)
 }
 
+/// Opens a regular file as bytes that can be read at positions.
+pub(crate) fn open_plain(path: &Path) -> io::Result<(Bytes, u64)> {
+    let there = fs_err::metadata(path)?;
+    if !there.is_file() {
+        return Err(io::Error::other("this is not a regular file"));
+    }
+    let file = fs_err::File::open(path)?;
+    Ok((Box::new(Positioned(file.into_file())), there.len()))
+}
+
 fn positioned(mut file: std::fs::File) -> Result<(Bytes, u64), CliError> {
     let length = file.seek(SeekFrom::End(0))?;
     Ok((Box::new(Positioned(file)), length))
@@ -196,6 +206,10 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 pub(crate) fn tidy_up_on_signals() {
     // Without a handler we only leave a temporary file behind.
     ctrlc::set_handler(|| {
+        if let Some(tell) = first_signal().take() {
+            tell();
+            return;
+        }
         ENDING.store(true, Ordering::Relaxed);
         // Held to the end, so that nothing gets its name any more.
         let unfinished = unfinished();
@@ -205,6 +219,18 @@ pub(crate) fn tidy_up_on_signals() {
         end(INTERRUPTED);
     })
     .ok();
+}
+
+/// What is done instead of ending when the process is told to stop for the first time.
+static FIRST_SIGNAL: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+
+fn first_signal() -> MutexGuard<'static, Option<Box<dyn FnOnce() + Send>>> {
+    FIRST_SIGNAL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells whoever works until told to stop; the second time, the process ends where it is.
+pub(crate) fn on_first_signal(tell: impl FnOnce() + Send + 'static) {
+    *first_signal() = Some(Box::new(tell));
 }
 
 /// Set when the process was told to stop.
@@ -255,28 +281,91 @@ impl StagingWatch for Unfinished {
 
 /// A folder for copies of what others own; it goes when dropped, or when the process is told to
 /// stop. Only its owner can look into it.
-pub(crate) struct Scratch(tempfile::TempDir);
+///
+/// A process that is killed cannot take it away. So it is locked as long as it is used, and whoever
+/// makes one takes away those that nobody holds any more.
+pub(crate) struct Scratch {
+    folder: tempfile::TempDir,
+    /// Held until the folder is gone; where there are no locks, nothing is swept.
+    #[cfg(unix)]
+    _lock: Option<std::fs::File>,
+}
+
+/// How the folders are called; six letters follow.
+const SCRATCH: &str = "anemone-scratch-";
 
 impl Scratch {
     pub(crate) fn new() -> Result<Self, CliError> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix("anemone-");
+        builder.prefix(SCRATCH);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let mut unfinished = unfinished();
         let folder = builder.tempdir()?;
         unfinished.push(folder.path().to_owned());
-        Ok(Self(folder))
+        drop(unfinished);
+        #[cfg(unix)]
+        return {
+            let lock = lock(folder.path());
+            static SWEPT: std::sync::Once = std::sync::Once::new();
+            if lock.is_some() {
+                SWEPT.call_once(|| sweep(folder.path()));
+            }
+            Ok(Self { folder, _lock: lock })
+        };
+        #[cfg(not(unix))]
+        Ok(Self { folder })
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        unfinished().retain(|path| path != self.0.path());
+        unfinished().retain(|path| path != self.folder.path());
+    }
+}
+
+/// Locks a folder, if nobody else has; it stays locked until the file is dropped.
+#[cfg(unix)]
+fn lock(folder: &Path) -> Option<std::fs::File> {
+    let folder = fs_err::File::open(folder).ok()?.into_file();
+    folder.try_lock().ok().map(|()| folder)
+}
+
+/// Takes away what killed processes of the same user left beside a folder of ours.
+#[cfg(unix)]
+fn sweep(ours: &Path) {
+    use std::os::unix::fs::MetadataExt as _;
+    /// One that is younger may be about to be locked.
+    const YOUNG: Duration = Duration::from_mins(1);
+    /// Names that are looked at; a folder of temporary files may hold any number.
+    const MOST: usize = 100_000;
+    let Ok(own) = fs_err::metadata(ours) else { return };
+    let Some(Ok(entries)) = ours.parent().map(fs_err::read_dir) else { return };
+    for entry in entries.flatten().take(MOST) {
+        let name = entry.file_name();
+        let letters = name.to_str().and_then(|it| it.strip_prefix(SCRATCH));
+        if letters
+            .is_none_or(|it| it.len() != 6 || !it.bytes().all(|it| it.is_ascii_alphanumeric()))
+        {
+            continue;
+        }
+        let is_left = |it: &std::fs::Metadata| {
+            let age = it.modified().ok().and_then(|it| it.elapsed().ok());
+            it.is_dir()
+                && (it.uid(), it.mode()) == (own.uid(), own.mode())
+                && age.is_some_and(|it| it > YOUNG)
+        };
+        if !entry.metadata().is_ok_and(|it| is_left(&it)) {
+            continue;
+        }
+        // Held while it is removed, so that two do not do it at once.
+        if let Some(_lock) = lock(&entry.path()) {
+            remove_tree(&entry.path()).ok();
+        }
     }
 }
 

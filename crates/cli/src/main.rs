@@ -15,6 +15,8 @@ mod output;
 mod progress;
 mod proof;
 mod restore;
+mod search_index;
+mod searched;
 mod tally;
 
 use std::process::ExitCode;

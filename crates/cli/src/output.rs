@@ -13,6 +13,8 @@ pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+/// What was looked for, where it stands.
+pub(crate) const MARK: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const ODD: Style = AnsiColor::Yellow.on_default();
 
 /// How the user wants it.
@@ -51,6 +53,11 @@ impl Printer {
 
     /// Prints a result.
     pub(crate) fn print(&self, report: &impl Report) -> Result<(), CliError> {
+        self.print_one(report).map(|_| ())
+    }
+
+    /// Prints one of several results, and says whether anybody still reads them.
+    pub(crate) fn print_one(&self, report: &impl Report) -> Result<bool, CliError> {
         let mut out = anstream::AutoStream::auto(io::stdout()).lock();
         let printed = if self.json {
             let text = serde_json::to_string(report).map_err(io::Error::from);
@@ -60,9 +67,14 @@ impl Printer {
         };
         match printed.and_then(|()| out.flush()) {
             // Whoever reads our output has had enough of it.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            other => Ok(other?),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            other => Ok(other.map(|()| true)?),
         }
+    }
+
+    /// Whether results are printed for programs.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
     }
 
     /// Prints an error and returns its exit code.
@@ -107,6 +119,11 @@ fn print_error(json: bool, error: &CliError) {
     if let Some(hint) = &error.hint {
         writeln!(out, "{BOLD}hint:{BOLD:#} {}", safe(hint)).ok();
     }
+}
+
+/// Says something on stderr while work goes on.
+pub(crate) fn notice(message: &str) {
+    writeln!(anstream::AutoStream::auto(io::stderr()).lock(), "{DIM}{message}{DIM:#}").ok();
 }
 
 /// Prints what the argument parser has to say: help, version, or what was wrong.

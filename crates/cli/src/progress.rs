@@ -1,11 +1,12 @@
-//! A bar on stderr while a file is read.
+//! A bar on stderr while a file is read or an index is filled.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use anemone_format::{Bytes, ReaderAt};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::output::Printer;
+use crate::output::{Printer, notice};
 
 /// A bar, or nothing where there is no terminal.
 ///
@@ -23,6 +24,11 @@ impl Progress {
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
         Self(bar)
+    }
+
+    /// No bar at all.
+    pub(crate) fn hidden() -> Self {
+        Self(ProgressBar::hidden())
     }
 
     /// A bar for work whose size nobody knows.
@@ -49,6 +55,49 @@ impl Progress {
         }
         self.0.inc_length(2 * length);
         Box::new(Watched { source, bar: self.0.clone() })
+    }
+}
+
+/// A bar while documents are taken into an index; work that is soon done draws none.
+pub(crate) struct Indexing {
+    bar: ProgressBar,
+    since: Instant,
+}
+
+impl Indexing {
+    /// How long somebody looks at nothing before wondering.
+    const SOON: Duration = Duration::from_millis(300);
+
+    pub(crate) fn new(printer: &Printer) -> Self {
+        let bar = match printer.shows_progress() {
+            true => ProgressBar::new(0).with_message("indexing"),
+            false => ProgressBar::hidden(),
+        };
+        let style = ProgressStyle::with_template("{msg} {bar:30} {pos} of {len} documents")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style);
+        Self { bar, since: Instant::now() }
+    }
+}
+
+impl anemone_index::Progress for Indexing {
+    fn indexed(&self, done: u64, total: u64) {
+        if self.bar.is_hidden() || self.since.elapsed() < Self::SOON {
+            return;
+        }
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+
+    fn waiting(&self) {
+        // Said without a terminal too: whoever looks into why nothing happens looks there.
+        notice("another process has the index; waiting for it");
+    }
+}
+
+impl Drop for Indexing {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 

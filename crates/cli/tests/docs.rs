@@ -7,6 +7,8 @@ fn console_blocks_print_what_they_say() {
     std::env::set_current_dir(folder.path()).unwrap();
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let cases = trycmd::TestCases::new();
+    // Nothing is left in the cache of whoever runs the tests.
+    cases.env("XDG_CACHE_HOME", folder.path().join("cache").to_string_lossy());
     cases.case(format!("{root}/README.md")).case(format!("{root}/docs/*.md"));
     cases.run();
 }

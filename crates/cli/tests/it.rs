@@ -23,12 +23,18 @@ mod diff;
 mod encrypt;
 #[path = "it/environment.rs"]
 mod environment;
+#[path = "it/eval.rs"]
+mod eval;
 #[path = "it/export.rs"]
 mod export;
+#[path = "it/get.rs"]
+mod get;
 #[path = "it/help.rs"]
 mod help;
 #[path = "it/import.rs"]
 mod import;
+#[path = "it/index.rs"]
+mod index;
 #[path = "it/input.rs"]
 mod input;
 #[path = "it/inspect.rs"]
@@ -47,6 +53,8 @@ mod purge;
 mod round_trip;
 #[path = "it/sealed.rs"]
 mod sealed;
+#[path = "it/search.rs"]
+mod search;
 #[path = "it/secrets.rs"]
 mod secrets;
 #[path = "it/terminal.rs"]

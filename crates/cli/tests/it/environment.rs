@@ -107,6 +107,13 @@ impl TestEnvironment {
         fs_err::write(self.path(name), bytes).expect("the folder is ours");
     }
 
+    /// Writes a file, and the folders that it lies in.
+    pub(crate) fn write_below(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs_err::create_dir_all(path.parent().expect("it has a folder")).expect("it is ours");
+        fs_err::write(path, bytes).expect("the folder is ours");
+    }
+
     pub(crate) fn exists(&self, name: &str) -> bool {
         self.path(name).symlink_metadata().is_ok()
     }
@@ -163,9 +170,20 @@ impl TestEnvironment {
             assert!(before == after, "a failure leaves every file as it was");
         }
         let left = after.keys().find(|path| {
+            // An index is what a search is to leave.
+            if path.starts_with("home/.cache") {
+                return false;
+            }
             let temporary = path.starts_with("home") || path.starts_with("tmp");
-            // The file of an agent's id and the sidecar are hidden, and what an import is to leave.
-            let ours = [".alf-agent-id", ".alf-origin"];
+            // The file of an agent's id and the sidecar are hidden, and what an import is to leave;
+            // the others are of an index.
+            let ours = [
+                ".alf-agent-id",
+                ".alf-origin",
+                ".managed.json",
+                ".tantivy-meta.lock",
+                ".tantivy-writer.lock",
+            ];
             let hidden = path.file_name().is_some_and(|it| {
                 it.as_encoded_bytes().starts_with(b".") && !ours.iter().any(|name| it == *name)
             });

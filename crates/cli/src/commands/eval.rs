@@ -1,0 +1,242 @@
+//! `anemone eval`
+
+mod metrics;
+mod queries;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anemone_index::{Index, Request};
+use clap::Args;
+use serde::Serialize;
+
+use super::ranking::{RankingArgs, Settings};
+use super::search::{SourceLine, milliseconds};
+use super::{Context, instant};
+use crate::error::{CliError, Kind};
+use crate::output::{BOLD, DIM, ODD, Report, count, safe, title};
+use crate::search_index::{Otherwise, Warning, find, open_fresh};
+use crate::searched::SourceArgs;
+use metrics::{Figures, Line, Outcome, Returned};
+use queries::{Category, Query};
+
+/// Measure how well search finds what you know is there
+///
+/// Puts every question of a file and compares the hits with the lines that answer it. The file has
+/// one JSON object a line: {"id","query","category","relevant":[{"path","line"}]}.
+///
+/// recall_at_k: share of the relevant lines in the first k hits. hit_at_5: questions with a
+/// relevant line in the first 5. mrr: 1 divided by the rank of the first hit that has one.
+/// recall_4k: share of the relevant lines in the first 4,000 characters of text returned.
+/// empty_rate: questions without any hit. All are percentages, averaged over the questions.
+#[derive(Args, Debug)]
+pub(crate) struct EvalArgs {
+    /// An archive, a database, a folder or a file to search, instead of an agent
+    source: Option<PathBuf>,
+
+    #[command(flatten)]
+    searched: SourceArgs,
+
+    /// The questions with their answers, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    queries: PathBuf,
+
+    /// Only questions of this category; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    category: Vec<String>,
+
+    /// How many hits are asked for: 10 to 1000
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(value_parser = clap::value_parser!(u32).range(10..=1000))]
+    limit: u32,
+
+    #[command(flatten)]
+    ranking: RankingArgs,
+
+    /// List the questions whose answers are not all in the first 4,000 characters
+    #[arg(long)]
+    misses: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Evaluated {
+    ok: bool,
+    source: SourceLine,
+    queries: u64,
+    /// Questions without relevant lines, which no average counts.
+    #[serde(skip_serializing_if = "is_zero")]
+    without_answer: u64,
+    overall: Figures,
+    by_category: BTreeMap<Category, Figures>,
+    settings: Settings,
+    warnings: Vec<Warning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    misses: Option<Vec<Miss>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// A question whose answer is not all there.
+#[derive(Serialize)]
+struct Miss {
+    id: String,
+    query: String,
+    category: Category,
+    missing: Vec<Line>,
+}
+
+pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, CliError> {
+    let queries = queries::read(&args.queries)?;
+    let is_wanted = |it: &Query| {
+        args.category.is_empty() || args.category.iter().any(|name| it.category.is_called(name))
+    };
+    let queries: Vec<_> = queries.into_iter().filter(is_wanted).collect();
+    if queries.is_empty() {
+        let message = match args.category.is_empty() {
+            true => "there is no question in the file",
+            false => "no question is of such a category",
+        };
+        return Err(CliError::new(Kind::Failed, "no_questions", message)
+            .about(&args.queries)
+            .hint("give one JSON object a line; --category takes what they say of themselves"));
+    }
+    args.ranking.check_source(args.source.as_deref())?;
+    let machine = context.environment.machine()?;
+    let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
+    let mut opened = open_fresh(&searched, context, false, Otherwise::Temporary)?;
+    let mut warnings = std::mem::take(&mut opened.warnings);
+    warnings.extend(nowhere(&queries, &opened.index)?);
+
+    let now = instant();
+    let mut outcomes = Vec::new();
+    let mut misses = Vec::new();
+    let mut without_answer = 0;
+    for query in &queries {
+        let mut request = Request::new(query.query.clone(), now);
+        request.limit = args.limit as usize;
+        args.ranking.apply(&mut request);
+        let started = Instant::now();
+        let answer = opened.search(&request, &searched, context)?;
+        let took_ms = milliseconds(started);
+        if query.relevant.is_empty() {
+            without_answer += 1;
+            continue;
+        }
+        let returned: Vec<_> = answer.hits.iter().map(Returned::of).collect();
+        let (outcome, missing) = Outcome::of(&query.relevant, &returned, took_ms);
+        if !missing.is_empty() {
+            let (id, text) = (query.id.clone(), query.query.clone());
+            misses.push(Miss { id, query: text, category: query.category.clone(), missing });
+        }
+        outcomes.push((query.category.clone(), outcome));
+    }
+    if outcomes.is_empty() {
+        let message = "no question says which lines answer it";
+        return Err(CliError::new(Kind::Failed, "no_answers", message)
+            .about(&args.queries)
+            .hint("give each question \"relevant\": [{\"path\": ..., \"line\": ...}]"));
+    }
+    let mut by_category: BTreeMap<Category, Vec<&Outcome>> = BTreeMap::new();
+    for (category, outcome) in &outcomes {
+        by_category.entry(category.clone()).or_default().push(outcome);
+    }
+    let all: Vec<_> = outcomes.iter().map(|(_, outcome)| outcome).collect();
+    Ok(Evaluated {
+        ok: true,
+        source: SourceLine::of(&searched),
+        queries: queries.len() as u64,
+        without_answer,
+        overall: Figures::of(&all),
+        by_category: by_category.iter().map(|(it, some)| (it.clone(), Figures::of(some))).collect(),
+        settings: args.ranking.settings(args.limit),
+        warnings,
+        misses: args.misses.then_some(misses),
+    })
+}
+
+/// Warns of answers that nobody can find.
+fn nowhere(queries: &[Query], index: &Index) -> Result<Vec<Warning>, CliError> {
+    let relevant = || queries.iter().flat_map(|it| &it.relevant);
+    let paths: BTreeSet<&str> = relevant().map(|it| &*it.path).collect();
+    let lines = index.lines(paths.iter().copied())?;
+    let lines: BTreeMap<&str, Option<u64>> = paths.into_iter().zip(lines).collect();
+    let (mut documents, mut beyond) = (Vec::new(), Vec::new());
+    for it in relevant() {
+        match lines.get(&*it.path).copied().flatten() {
+            None => documents.push(it),
+            Some(last) if it.line == 0 || u64::from(it.line) > last => beyond.push(it),
+            Some(_) => {}
+        }
+    }
+    let number = |lines: &[&Line]| count(lines.len() as u64, "relevant line");
+    let mut warnings = Vec::new();
+    if let Some(first) = documents.first() {
+        let number = number(&documents);
+        let message = format!("{number} of documents that are not there, such as {:?}", first.path);
+        warnings.push(Warning { code: "unknown_path", message });
+    }
+    if let Some(Line { path, line }) = beyond.first() {
+        let number = number(&beyond);
+        let message = format!("{number} that the documents do not have, such as {path}#L{line}");
+        warnings.push(Warning { code: "unknown_line", message });
+    }
+    Ok(warnings)
+}
+
+impl Report for Evaluated {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        for miss in self.misses.iter().flatten() {
+            writeln!(out, "{BOLD}{}{BOLD:#}  {}", safe(&miss.id), title(&miss.query))?;
+            for Line { path, line } in &miss.missing {
+                writeln!(out, "  {DIM}missing{DIM:#} {}#L{line}", safe(path))?;
+            }
+        }
+        writeln!(
+            out,
+            "{DIM}{:<12} {:>7} {:>9} {:>9} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7}{DIM:#}",
+            "category",
+            "queries",
+            "recall_4k",
+            "recall@10",
+            "recall@5",
+            "hit@5",
+            "mrr",
+            "empty",
+            "p50 ms",
+            "p99 ms"
+        )?;
+        for (category, figures) in &self.by_category {
+            write_figures(out, &title(&category.to_string()), figures)?;
+        }
+        write_figures(out, "overall", &self.overall)?;
+        if self.without_answer > 0 {
+            let without = count(self.without_answer, "question");
+            writeln!(out, "{without} without relevant lines, which no average counts")?;
+        }
+        for warning in &self.warnings {
+            writeln!(out, "{ODD}note:{ODD:#} {}", safe(&warning.message))?;
+        }
+        Ok(())
+    }
+}
+
+fn write_figures(out: &mut dyn Write, name: &str, figures: &Figures) -> io::Result<()> {
+    writeln!(
+        out,
+        "{name:<12} {:>7} {:>9.2} {:>9.2} {:>8.2} {:>8.2} {:>8.2} {:>7.2} {:>7.2} {:>7.2}",
+        figures.queries,
+        figures.recall_4k,
+        figures.recall_at_10,
+        figures.recall_at_5,
+        figures.hit_at_5,
+        figures.mrr,
+        figures.empty_rate,
+        figures.p50_ms,
+        figures.p99_ms
+    )
+}

@@ -1,0 +1,155 @@
+//! Taking in changes as they are made.
+//!
+//! The watcher only says that something may have changed; what did is found by comparing, as every
+//! search does. So a change that the system does not tell of is late, and never lost.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use notify_debouncer_full::notify::{self, RecommendedWatcher, RecursiveMode};
+use notify_debouncer_full::{DebounceEventResult, Debouncer, NoCache, new_debouncer_opt};
+use serde::Serialize;
+
+use super::{IndexArgs, Indexed, refresh};
+use crate::commands::Context;
+use crate::error::CliError;
+use crate::files::on_first_signal;
+use crate::output::{DIM, ODD, Report, count, safe};
+use crate::search_index::find;
+
+/// How long it is quiet before changes are taken in.
+const QUIET: Duration = Duration::from_millis(1500);
+/// How often we look when nobody tells us.
+const LOOK: Duration = Duration::from_secs(5);
+/// How often we look although we are told: not all that is searched lies in one place.
+const LOOK_ANYWAY: Duration = Duration::from_secs(30);
+
+/// Why the loop wakes.
+enum Wake {
+    Changed,
+    /// The system lost count: what it did not tell is found by the look that follows.
+    Lost(String),
+    Stop,
+}
+
+/// Refreshes an index after every change, until the process is told to stop.
+pub(super) fn watch(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliError> {
+    let (sender, woken) = channel();
+    let stop = sender.clone();
+    on_first_signal(move || {
+        stop.send(Wake::Stop).ok();
+    });
+    // Watching begins before the first look, so that nothing falls between the two.
+    let place = {
+        let machine = context.environment.machine()?;
+        find(&args.searched, args.source.as_deref(), &machine, context)?.place
+    };
+    let watcher = watcher(&place, sender);
+    let first = refresh(args, context, args.rebuild)?;
+    let (how, patience) = match &watcher {
+        Ok(_) => (How::Told, LOOK_ANYWAY),
+        Err(error) => (How::Looking { why: error.to_string() }, LOOK),
+    };
+    if !context.printer.print_one(&Watched { indexed: first, how: Some(how) })? {
+        return Ok(());
+    }
+    loop {
+        let how = match wait(&woken, patience) {
+            Wake::Stop => return Ok(()),
+            Wake::Changed => None,
+            Wake::Lost(why) => Some(How::Lost { why }),
+        };
+        match refresh(args, context, false) {
+            Ok(indexed) if how.is_some() || indexed.is_news() => {
+                if !context.printer.print_one(&Watched { indexed, how })? {
+                    return Ok(());
+                }
+            }
+            Ok(_) => {}
+            // What cannot be read now may be readable later: a folder that is being replaced.
+            Err(error) => {
+                context.printer.print_error(&error);
+            }
+        }
+    }
+}
+
+fn wait(woken: &Receiver<Wake>, patience: Duration) -> Wake {
+    match woken.recv_timeout(patience) {
+        Ok(wake) => wake,
+        Err(RecvTimeoutError::Timeout) => Wake::Changed,
+        // The signal's end of the channel stays open, so this does not happen.
+        Err(RecvTimeoutError::Disconnected) => Wake::Stop,
+    }
+}
+
+/// Asks the system to tell of changes below a place; links are not followed.
+fn watcher(
+    place: &Path,
+    sender: Sender<Wake>,
+) -> notify::Result<Debouncer<RecommendedWatcher, NoCache>> {
+    let tell = move |result: DebounceEventResult| {
+        let wake = match result {
+            // Reading is no change, and we read ourselves.
+            Ok(events) if events.iter().all(|it| it.kind.is_access()) => return,
+            Ok(_) => Wake::Changed,
+            Err(errors) => Wake::Lost(errors.iter().map(ToString::to_string).collect()),
+        };
+        // Nobody listens any more when the command has ended.
+        sender.send(wake).ok();
+    };
+    let config = notify::Config::default().with_follow_symlinks(false);
+    let mut watcher = new_debouncer_opt(QUIET, None, tell, NoCache, config)?;
+    // A file that is replaced is another file, so its folder is watched.
+    let (folder, mode) = match place.is_dir() {
+        true => (place, RecursiveMode::Recursive),
+        false => (place.parent().unwrap_or(place), RecursiveMode::NonRecursive),
+    };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    watcher.watch(folder, mode)?;
+    Ok(watcher)
+}
+
+/// How we come to know of changes.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case", tag = "watching")]
+enum How {
+    Told,
+    Looking { why: String },
+    Lost { why: String },
+}
+
+/// One refresh.
+#[derive(Serialize)]
+struct Watched {
+    #[serde(flatten)]
+    indexed: Indexed,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    how: Option<How>,
+}
+
+impl Report for Watched {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Indexed { source, index, took_ms, .. } = &self.indexed;
+        let place = safe(&source.place);
+        match &self.how {
+            Some(How::Looking { why }) => {
+                let seconds = LOOK.as_secs();
+                let why = safe(why);
+                writeln!(out, "{ODD}cannot watch{ODD:#} {place}: {why}")?;
+                writeln!(out, "{DIM}looking every {seconds} seconds instead{DIM:#}")?;
+            }
+            Some(How::Lost { why }) => {
+                let why = safe(why);
+                writeln!(out, "{ODD}lost count{ODD:#} of changes, so all was looked at: {why}")?;
+            }
+            Some(How::Told) => writeln!(out, "{DIM}watching {place}; ctrl-c ends{DIM:#}")?,
+            None => {}
+        }
+        let (documents, chunks) =
+            (count(index.documents, "document"), count(index.chunks, "chunk"));
+        writeln!(out, "{documents}, {chunks}: {} in {took_ms:.0} ms", self.indexed.changes())
+    }
+}

@@ -1,0 +1,360 @@
+//! `anemone search`
+
+mod days;
+mod shown;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anemone_index::{
+    Answer, Explanation, Freshness, Hit, Index, Kinds, Note, Provenance, Request, VectorLeg,
+};
+use clap::Args;
+use jiff::tz::TimeZone;
+use serde::{Serialize, Serializer};
+
+use super::ranking::RankingArgs;
+use super::{Context, instant};
+use crate::error::{CliError, Kind};
+use crate::search_index::{Opened, Otherwise, Warning, find, left_out, open_fresh};
+use crate::searched::{Searched, SourceArgs};
+
+/// Find what an agent remembers
+///
+/// Searches the memory of an agent (-w, -r, --agent), a folder of Markdown, a ZeroClaw database or
+/// an .alf archive, in place. The index is brought up to date first, so what was written a moment
+/// ago is found. Everything stays on this machine.
+///
+/// QUERY is a question or some words, as one argument: any words may be missing from a hit.
+/// "Words in quotes" must stand together if they do anywhere, -word must not be there. When QUERY
+/// begins with a flag of this command, put -- before it.
+#[derive(Args, Debug)]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    #[arg(allow_hyphen_values = true)]
+    query: String,
+
+    /// An archive, a database, a folder or a file to search, instead of an agent
+    source: Option<PathBuf>,
+
+    #[command(flatten)]
+    searched: SourceArgs,
+
+    /// How many hits at most: 1 to 1000
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
+    limit: u32,
+
+    /// Only what is dated, on or after this day: 2026-03-01, today, yesterday, 7d, 2w, 3m, 1y (UTC)
+    #[arg(long, value_name = "DAY")]
+    since: Option<String>,
+
+    /// Only what is dated, on or before this day
+    #[arg(long, value_name = "DAY")]
+    until: Option<String>,
+
+    /// Only memories of this type, such as semantic or episodic; may be given more than once
+    #[arg(long = "type", value_name = "TYPE")]
+    types: Vec<String>,
+
+    /// Only memories of this namespace, such as daily; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    namespace: Vec<String>,
+
+    /// Only documents below this folder or with paths like this, where * stops at a slash and **
+    /// does not; may be given more than once
+    #[arg(long, value_name = "GLOB")]
+    path: Vec<String>,
+
+    #[command(flatten)]
+    ranking: RankingArgs,
+
+    /// Say how each score came about
+    #[arg(long)]
+    explain: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Found {
+    ok: bool,
+    query: String,
+    source: SourceLine,
+    hits: Vec<FoundHit>,
+    /// `lexical` or `hybrid`.
+    mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    notes: Vec<Warning>,
+    index: IndexLine,
+    took_ms: f64,
+    /// Why only words were compared.
+    #[serde(skip)]
+    lexical_only: Option<&'static str>,
+}
+
+/// What was searched.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SourceLine {
+    pub(crate) kind: &'static str,
+    pub(crate) place: String,
+}
+
+impl SourceLine {
+    pub(crate) fn of(searched: &Searched) -> Self {
+        Self { kind: searched.kind, place: searched.place.display().to_string() }
+    }
+}
+
+/// What the index held, and what was done to bring it up to date.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct IndexLine {
+    pub(crate) documents: u64,
+    pub(crate) chunks: u64,
+    pub(crate) added: u64,
+    pub(crate) changed: u64,
+    pub(crate) removed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rebuilt: Option<&'static str>,
+    pub(crate) skipped: BTreeMap<&'static str, u64>,
+}
+
+impl IndexLine {
+    pub(crate) fn of(freshness: &Freshness) -> Self {
+        Self {
+            documents: freshness.documents,
+            chunks: freshness.chunks,
+            added: freshness.added,
+            changed: freshness.changed,
+            removed: freshness.removed,
+            rebuilt: freshness.rebuilt,
+            skipped: left_out(freshness),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FoundHit {
+    path: String,
+    start_line: u32,
+    end_line: u32,
+    citation: String,
+    headings: Vec<String>,
+    date: Option<String>,
+    score: f64,
+    text: String,
+    /// Where words of the query stand in `text`, in bytes.
+    matches: Vec<[usize; 2]>,
+    #[serde(rename = "type")]
+    memory_type: Option<String>,
+    namespace: Option<String>,
+    importance: Option<f64>,
+    provenance: Provenance,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<Explained>,
+}
+
+#[derive(Serialize)]
+struct Explained {
+    #[serde(serialize_with = "in_order")]
+    parts: Vec<(&'static str, f64)>,
+    terms: Vec<String>,
+}
+
+/// Writes named numbers as an object that keeps their order.
+fn in_order<S: Serializer>(
+    parts: &[(&'static str, f64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(parts.iter().copied())
+}
+
+pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, CliError> {
+    let started = Instant::now();
+    let request = request(args)?;
+    let machine = context.environment.machine()?;
+    let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
+    let mut opened = open_fresh(&searched, context, false, Otherwise::Temporary)?;
+    let answer = opened.search(&request, &searched, context)?;
+    let Opened { index, freshness, warnings, .. } = &opened;
+    let mut warnings = warnings.clone();
+    for one in &answer.notes {
+        let mut warning = note(one, &args.query);
+        if *one == Note::FilteredOut {
+            warning.message.push_str(&known_kinds(args, index)?);
+        }
+        warnings.push(warning);
+    }
+    if answer.hits.is_empty() && freshness.documents > 0 {
+        warnings.extend(args.ranking.minimum());
+    }
+    Ok(found(args, &searched, freshness, warnings, answer, started))
+}
+
+/// Puts the question.
+fn request(args: &SearchArgs) -> Result<Request, CliError> {
+    args.ranking.check_source(args.source.as_deref())?;
+    let now = instant();
+    let today = now.to_zoned(TimeZone::UTC).date();
+    let day = |flag: &str, text: &Option<String>| match text {
+        None => Ok(None),
+        Some(text) => days::day(text, today).map(Some).ok_or_else(|| {
+            let message = format!("{flag} {text:?} is no day");
+            CliError::new(Kind::Usage, "usage", message)
+                .hint("give 2026-03-01, today, yesterday, or how long ago: 7d, 2w, 3m, 1y")
+        }),
+    };
+    let (since, until) = (day("--since", &args.since)?, day("--until", &args.until)?);
+    if let (Some(since), Some(until)) = (since, until)
+        && since > until
+    {
+        let message = format!("nothing is both after {since} and before {until}");
+        return Err(CliError::new(Kind::Usage, "usage", message)
+            .hint("--since is the earlier day, --until the later one"));
+    }
+    let mut request = Request::new(args.query.clone(), now);
+    request.limit = args.limit as usize;
+    request.since = since;
+    request.until = until;
+    request.types.clone_from(&args.types);
+    request.namespaces.clone_from(&args.namespace);
+    request.paths.clone_from(&args.path);
+    request.explain = args.explain;
+    args.ranking.apply(&mut request);
+    Ok(request)
+}
+
+fn found(
+    args: &SearchArgs,
+    searched: &Searched,
+    freshness: &Freshness,
+    mut notes: Vec<Warning>,
+    answer: Answer,
+    started: Instant,
+) -> Found {
+    let (mode, model, lexical_only) = match &answer.legs.vector {
+        VectorLeg::Used { model, chunks, missing } => {
+            if *missing > 0 {
+                let all = chunks + missing;
+                let message = format!("{missing} of {all} chunks have no vectors yet");
+                notes.push(Warning { code: "vectors_missing", message });
+            }
+            let mode = if answer.legs.lexical { "hybrid" } else { "vector" };
+            (mode, Some(model.clone()), None)
+        }
+        VectorLeg::NoEmbedder => ("lexical", None, Some("no embedder")),
+        VectorLeg::NoVectors => ("lexical", None, Some("no vectors of this model")),
+        VectorLeg::Failed { message } => {
+            notes.push(Warning { code: "embedder_failed", message: message.clone() });
+            ("lexical", None, Some("the embedder failed"))
+        }
+    };
+    Found {
+        ok: true,
+        query: args.query.clone(),
+        source: SourceLine::of(searched),
+        hits: answer.hits.into_iter().map(found_hit).collect(),
+        mode,
+        model,
+        notes,
+        index: IndexLine::of(freshness),
+        took_ms: milliseconds(started),
+        lexical_only,
+    }
+}
+
+/// Says how long something took, to the microsecond.
+pub(crate) fn milliseconds(since: Instant) -> f64 {
+    in_milliseconds(since.elapsed())
+}
+
+fn in_milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// Names the types and namespaces that there are, when one of them was asked for.
+fn known_kinds(args: &SearchArgs, index: &Index) -> Result<String, CliError> {
+    if args.types.is_empty() && args.namespace.is_empty() {
+        return Ok(String::new());
+    }
+    let Kinds { types, namespaces } = index.kinds()?;
+    let mut text = String::new();
+    let asked = [(&args.types, "types", types), (&args.namespace, "namespaces", namespaces)];
+    for (_, name, known) in asked.into_iter().filter(|it| !it.0.is_empty()) {
+        match known.is_empty() {
+            true => text.push_str(&format!("; there are no {name}")),
+            false => text.push_str(&format!("; {name}: {}", known.join(", "))),
+        }
+    }
+    Ok(text)
+}
+
+/// Whether a query says only what is not looked for.
+fn only_excludes(query: &str) -> bool {
+    let mut words = query.split_whitespace().peekable();
+    words.peek().is_some() && words.all(|it| it.len() > 1 && it.starts_with('-'))
+}
+
+fn note(note: &Note, query: &str) -> Warning {
+    match note {
+        Note::PhraseNotFound { phrase } => Warning {
+            code: "phrase_not_found",
+            message: format!("nothing has {phrase:?} word for word; its words were looked for"),
+        },
+        Note::NothingAsked if only_excludes(query) => Warning {
+            code: "nothing_asked",
+            message: "the query only excludes; give a word to look for besides".to_owned(),
+        },
+        Note::NothingAsked => Warning {
+            code: "nothing_asked",
+            message: "there is nothing to look for in the query".to_owned(),
+        },
+        Note::OnlyAlike => Warning {
+            code: "only_alike",
+            message: "nothing has any of these words; what was found is like them".to_owned(),
+        },
+        Note::FilteredOut => {
+            Warning { code: "filtered_out", message: "no document passes the filters".to_owned() }
+        }
+    }
+}
+
+fn found_hit(hit: Hit) -> FoundHit {
+    FoundHit {
+        citation: hit.citation(),
+        path: hit.path,
+        start_line: hit.start_line,
+        end_line: hit.end_line,
+        headings: hit.headings,
+        date: hit.date.map(|it| it.to_string()),
+        score: hit.score,
+        text: hit.text,
+        matches: hit.matches.iter().map(|it| [it.start, it.end]).collect(),
+        memory_type: hit.memory_type,
+        namespace: hit.namespace,
+        importance: hit.importance,
+        provenance: hit.provenance,
+        explain: hit.explanation.map(|Explanation { parts, terms }| Explained { parts, terms }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_told_to_the_microsecond_however_long_it_is() {
+        assert!((in_milliseconds(Duration::from_nanos(1_234_567)) - 1.235).abs() < 1e-9);
+        assert!((in_milliseconds(Duration::from_hours(2)) - 7_200_000.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_query_of_exclusions_is_told_from_an_empty_one() {
+        for query in ["-zebra", " -zebra  -circus ", "--x"] {
+            assert!(only_excludes(query), "{query}");
+        }
+        for query in ["", " ", "-", "- zebra", "zebra -circus", "???"] {
+            assert!(!only_excludes(query), "{query}");
+        }
+    }
+}

@@ -1,0 +1,527 @@
+//! The index of what is searched: found, opened and brought up to date, for every command alike.
+//!
+//! Indexes lie in one folder under the user's cache, each in a folder of its own, with a note
+//! beside it that says what it is of:
+//!
+//! ```text
+//! <cache>/anemone/index/
+//!   0f3a.../        an index
+//!   0f3a....json    what it is of, and when it was last used
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anemone_adapters::Machine;
+use anemone_format::Moment;
+use anemone_index::{
+    Answer, Document, Freshness, Index, OpenIndexError, RefreshError, Request, SearchError, Silent,
+    Skipped, StoreError, is_index, remove_index,
+};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::commands::{Context, instant};
+use crate::environment::Environment;
+use crate::error::CliError;
+use crate::files::Scratch;
+use crate::progress::Indexing;
+use crate::searched::{Searched, SourceArgs};
+
+/// An index that is up to date.
+pub(crate) struct Opened {
+    pub(crate) index: Index,
+    pub(crate) freshness: Freshness,
+    /// What somebody should know about it.
+    pub(crate) warnings: Vec<Warning>,
+    /// Where it lies when it could not lie where it should; it goes with the run.
+    _temporary: Option<Scratch>,
+}
+
+/// Something that somebody should know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Warning {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+}
+
+/// What to do when an index cannot lie where it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Otherwise {
+    /// Answer from a temporary one.
+    Temporary,
+    /// Say so: the index itself is what was asked for.
+    Fail,
+}
+
+/// Why there is no index.
+enum Trouble {
+    /// What is searched cannot be read; no other index would help.
+    Source(CliError),
+    /// The index cannot be opened or written.
+    Index(CliError),
+}
+
+impl From<OpenIndexError> for Trouble {
+    fn from(error: OpenIndexError) -> Self {
+        Self::Index(error.into())
+    }
+}
+
+impl From<RefreshError> for Trouble {
+    fn from(error: RefreshError) -> Self {
+        match matches!(error, RefreshError::Source(_)) {
+            true => Self::Source(error.into()),
+            false => Self::Index(error.into()),
+        }
+    }
+}
+
+/// Opens the index of what is searched and takes in what changed.
+pub(crate) fn open_fresh(
+    searched: &Searched,
+    context: &Context<'_>,
+    rebuild: bool,
+    otherwise: Otherwise,
+) -> Result<Opened, CliError> {
+    let folder = &searched.index_folder;
+    let was_there = fs_err::symlink_metadata(folder).is_ok();
+    let why = match open_in(folder, searched, context, rebuild) {
+        Ok((index, freshness)) => {
+            note_source(searched, context.environment);
+            let warnings = warnings_of(searched);
+            return Ok(Opened { index, freshness, warnings, _temporary: None });
+        }
+        Err(Trouble::Source(error)) => {
+            // Of what cannot be read there is nothing to keep, unless it could be read before.
+            if !was_there {
+                remove_index(folder, &Silent).ok();
+            }
+            return Err(error);
+        }
+        Err(Trouble::Index(error)) if otherwise == Otherwise::Fail => {
+            return Err(error.about(folder));
+        }
+        Err(Trouble::Index(error)) => error,
+    };
+    let temporary = Scratch::new()?;
+    let (index, freshness) = match open_in(temporary.path(), searched, context, false) {
+        Ok(opened) => opened,
+        Err(Trouble::Source(error)) => return Err(error),
+        // The first place is the one that somebody can do something about.
+        Err(Trouble::Index(_)) => return Err(why.about(folder)),
+    };
+    let why = why.causes.last().cloned().unwrap_or(why.message);
+    let message = format!(
+        "the index cannot be kept in {}, so everything is indexed at every search: {why}",
+        folder.display()
+    );
+    let mut warnings = warnings_of(searched);
+    warnings.push(Warning { code: "index_not_kept", message });
+    Ok(Opened { index, freshness, warnings, _temporary: Some(temporary) })
+}
+
+fn open_in(
+    folder: &Path,
+    searched: &Searched,
+    context: &Context<'_>,
+    rebuild: bool,
+) -> Result<(Index, Freshness), Trouble> {
+    let mut index = Index::open(folder)?;
+    if rebuild {
+        index.clear();
+    }
+    let freshness = refresh(&mut index, searched, context)?;
+    match searched.failure(&freshness.skipped) {
+        Some(error) => Err(Trouble::Source(error.into())),
+        None => Ok((index, freshness)),
+    }
+}
+
+fn refresh(
+    index: &mut Index,
+    searched: &Searched,
+    context: &Context<'_>,
+) -> Result<Freshness, RefreshError> {
+    let sources: Vec<_> = searched.sources.iter().map(|it| &**it).collect();
+    index.refresh(&sources, instant(), &Indexing::new(context.printer))
+}
+
+impl Opened {
+    /// Asks the index. When it turns out that it cannot be read, it is made anew first.
+    pub(crate) fn search(
+        &mut self,
+        request: &Request,
+        searched: &Searched,
+        context: &Context<'_>,
+    ) -> Result<Answer, CliError> {
+        const TIMES: usize = 2;
+        for _ in 0..TIMES {
+            match self.index.search(request, None) {
+                Err(SearchError::Store(error)) if error.is_damage() => {
+                    if !matches!(error, StoreError::NotFilled) {
+                        self.index.distrust();
+                    }
+                    self.freshness = refresh(&mut self.index, searched, context)?;
+                }
+                answer => return Ok(answer?),
+            }
+        }
+        Ok(self.index.search(request, None)?)
+    }
+}
+
+/// What there is to say about what is searched.
+fn warnings_of(searched: &Searched) -> Vec<Warning> {
+    let warnings = searched.warnings.iter().cloned();
+    warnings.map(|message| Warning { code: "source", message }).collect()
+}
+
+/// Finds what is meant by the arguments of a command.
+pub(crate) fn find(
+    args: &SourceArgs,
+    source: Option<&Path>,
+    machine: &Machine,
+    context: &Context<'_>,
+) -> Result<Searched, CliError> {
+    args.find(source, machine, context.environment, &context.keys)
+}
+
+/// Counts what is not searched, by reason.
+pub(crate) fn by_reason(skipped: &[Skipped]) -> BTreeMap<&'static str, u64> {
+    let mut counts = BTreeMap::new();
+    for one in skipped {
+        *counts.entry(one.reason.as_str()).or_default() += 1;
+    }
+    counts
+}
+
+/// Counts what an index leaves out, by reason.
+pub(crate) fn left_out(freshness: &Freshness) -> BTreeMap<&'static str, u64> {
+    let mut counts = by_reason(&freshness.skipped);
+    for (reason, number) in &freshness.skipped_unnamed {
+        *counts.entry(reason.as_str()).or_default() += number;
+    }
+    counts
+}
+
+/// Reads the document of a path, from the first source that has it.
+pub(crate) fn read_document(searched: &Searched, path: &str) -> Result<Option<Document>, CliError> {
+    for source in &searched.sources {
+        if let Some(document) = source.read(path)? {
+            return Ok(Some(document));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads every document once, without an index; returns what was skipped.
+pub(crate) fn each_document(
+    searched: &Searched,
+    each: &mut dyn FnMut(Document),
+) -> Result<Vec<Skipped>, CliError> {
+    let mut seen = BTreeSet::new();
+    let mut skipped = Vec::new();
+    for source in &searched.sources {
+        let listing = source.list()?;
+        skipped.extend(listing.skipped);
+        for entry in &listing.entries {
+            let mut take = |document: Document| {
+                // The first source that has a path is the one that is searched.
+                if seen.insert(document.path.clone()) {
+                    each(document);
+                }
+            };
+            skipped.extend(source.load(entry, &mut take)?);
+        }
+    }
+    Ok(skipped)
+}
+
+/// What the note beside an index says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+struct Note {
+    kind: String,
+    /// The place; what is not UTF-8 is replaced.
+    place: String,
+    /// Its bytes, when they are not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place_bytes: Option<Vec<u8>>,
+    /// Whether something was there: an agent may have memories and no workspace.
+    was_there: bool,
+    used_at: Moment,
+}
+
+impl Note {
+    fn of(kind: &str, place: &Path, used_at: Timestamp) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            place: place.to_string_lossy().into_owned(),
+            place_bytes: place.to_str().is_none().then(|| place.as_os_str().as_bytes().to_vec()),
+            was_there: fs_err::symlink_metadata(place).is_ok(),
+            used_at: used_at.into(),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        match &self.place_bytes {
+            Some(bytes) => PathBuf::from(OsStr::from_bytes(bytes)),
+            None => PathBuf::from(&self.place),
+        }
+    }
+
+    /// Whether what was there is gone for certain: what merely cannot be seen, on a disk that is
+    /// not here or in a folder that is closed, may come back.
+    fn is_gone(&self) -> bool {
+        let path = self.path();
+        let gone = |path: &Path| {
+            fs_err::symlink_metadata(path)
+                .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+        };
+        self.was_there && gone(&path) && path.parent().is_some_and(Path::is_dir)
+    }
+}
+
+/// Returns the folder of all indexes of this user.
+pub(crate) fn home(environment: &Environment) -> PathBuf {
+    environment.cache_home.join("anemone/index")
+}
+
+/// Notes beside an index what it is of, about once a minute. Without the note an index is only
+/// harder to tell from others, so nothing is said where it cannot be written.
+fn note_source(searched: &Searched, environment: &Environment) {
+    const OFTEN: SignedDuration = SignedDuration::from_mins(1);
+    let home = home(environment);
+    // Elsewhere than in our own folder nothing is put beside an index.
+    if searched.index_folder.parent() != Some(&*home) {
+        return;
+    }
+    let now = instant();
+    // Nobody wants to know it to the nanosecond.
+    let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
+    let place = std::path::absolute(&searched.place).unwrap_or_else(|_| searched.place.clone());
+    let new = Note::of(searched.kind, &place, now);
+    let path = note_path(&searched.index_folder);
+    if let Some(old) = read_note(&path)
+        && let Ok(used_at) = old.used_at.as_str().parse::<Timestamp>()
+        && now.duration_since(used_at).abs() < OFTEN
+        && (Note { used_at: old.used_at.clone(), ..new.clone() }) == old
+    {
+        return;
+    }
+    if make_private(&home).is_ok() {
+        write_note(&path, &new).ok();
+    }
+}
+
+/// Writes a note as a whole; a link in its place is replaced.
+fn write_note(path: &Path, note: &Note) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".anemone-").tempfile_in(folder)?;
+    serde_json::to_writer(&mut file, note)?;
+    file.write_all(b"\n")?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Makes a folder that only its owner can look into, if it is not there.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    if !folder.is_dir() {
+        fs_err::create_dir_all(folder)?;
+        #[cfg(unix)]
+        fs_err::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+fn note_path(folder: &Path) -> PathBuf {
+    folder.with_extension("json")
+}
+
+fn read_note(path: &Path) -> Option<Note> {
+    /// A path has at most 4,096 bytes, and no byte of it takes more than ten in JSON.
+    const MAX_NOTE: u64 = 64 << 10;
+    let is_small =
+        fs_err::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_NOTE);
+    let text = is_small.then(|| fs_err::read(path).ok())??;
+    serde_json::from_slice(&text).ok()
+}
+
+/// An index that lies in the cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Kept {
+    pub(crate) folder: String,
+    /// What it is of, when the note beside it can be read.
+    pub(crate) source: Option<KeptSource>,
+    /// Bytes on disk.
+    pub(crate) bytes: u64,
+    pub(crate) used_at: Option<Moment>,
+    #[serde(skip)]
+    path: PathBuf,
+}
+
+/// What an index is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct KeptSource {
+    pub(crate) kind: String,
+    pub(crate) place: String,
+    pub(crate) exists: bool,
+    /// Whether it is gone for certain.
+    #[serde(skip)]
+    is_gone: bool,
+}
+
+impl Kept {
+    /// Whether what it is of is gone.
+    pub(crate) fn is_orphan(&self) -> bool {
+        self.source.as_ref().is_some_and(|it| it.is_gone)
+    }
+
+    /// Removes the index and the note beside it.
+    pub(crate) fn remove(&self) -> Result<(), CliError> {
+        remove(&self.path)
+    }
+}
+
+/// Lists the indexes in the cache, by folder.
+pub(crate) fn kept(environment: &Environment) -> Result<Vec<Kept>, CliError> {
+    let home = home(environment);
+    let entries = match fs_err::read_dir(&home) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(is_index_name);
+        if !is_ours || !entry.file_type()?.is_dir() {
+            continue;
+        }
+        let path = entry.path();
+        let note = read_note(&note_path(&path));
+        found.push(Kept {
+            folder: path.display().to_string(),
+            bytes: bytes_of(&path),
+            used_at: note.as_ref().map(|it| it.used_at.clone()),
+            source: note.map(|it| KeptSource {
+                exists: fs_err::symlink_metadata(it.path()).is_ok(),
+                is_gone: it.is_gone(),
+                kind: it.kind,
+                place: it.place,
+            }),
+            path,
+        });
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// An index is called by the beginning of a digest; nothing else in the cache is touched.
+fn is_index_name(name: &str) -> bool {
+    name.len() >= 16 && name.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Adds up the files below a folder; what vanishes meanwhile counts nothing.
+pub(crate) fn bytes_of(folder: &Path) -> u64 {
+    /// An index has one folder in it.
+    const MAX_DEPTH: usize = 8;
+    let mut total = 0;
+    let mut folders = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let Ok(entries) = fs_err::read_dir(folder) else { continue };
+        for entry in entries.flatten() {
+            match entry.metadata() {
+                Ok(it) if it.is_dir() && depth < MAX_DEPTH => {
+                    folders.push((entry.path(), depth + 1));
+                }
+                Ok(it) if it.is_file() => total += it.len(),
+                _ => {}
+            }
+        }
+    }
+    total
+}
+
+/// Removes the index of what is searched, wherever it lies; says whether there was one.
+pub(crate) fn drop_index(searched: &Searched, context: &Context<'_>) -> Result<bool, CliError> {
+    let folder = &searched.index_folder;
+    let there = is_index(folder);
+    match folder.parent() == Some(&*home(context.environment)) {
+        true => remove(folder)?,
+        false => {
+            remove_index(folder, &Silent).map_err(OpenIndexError::from)?;
+        }
+    }
+    Ok(there)
+}
+
+/// Removes an index that lies in the cache, with its note. Whoever searches at this moment is
+/// waited for, and whoever searches next begins anew.
+fn remove(folder: &Path) -> Result<(), CliError> {
+    remove_index(folder, &Silent).map_err(OpenIndexError::from)?;
+    match fs_err::remove_file(note_path(folder)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_digests_are_taken_for_indexes() {
+        assert!(is_index_name("0123456789abcdef0123456789abcdef"));
+        for name in ["", "..", "notes", "0123", "0123456789ABCDEF", "0123456789abcdef.json"] {
+            assert!(!is_index_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_index_goes_with_its_note() {
+        let home = tempfile::tempdir().unwrap();
+        let index = home.path().join("0123456789abcdef");
+        drop(Index::open(&index).unwrap());
+        assert!(bytes_of(&index) > 0);
+        fs_err::write(note_path(&index), "{}").unwrap();
+        remove(&index).unwrap();
+        assert_eq!(fs_err::read_dir(home.path()).unwrap().count(), 0);
+        remove(&index).unwrap();
+    }
+
+    #[test]
+    fn a_note_is_written_through_no_link() {
+        let home = tempfile::tempdir().unwrap();
+        let (victim, path) = (home.path().join("victim"), home.path().join("a.json"));
+        fs_err::write(&victim, "mine").unwrap();
+        fs_err::os::unix::fs::symlink(&victim, &path).unwrap();
+        let note = Note::of("folder", home.path(), Timestamp::UNIX_EPOCH);
+        write_note(&path, &note).unwrap();
+        assert_eq!(fs_err::read_to_string(&victim).unwrap(), "mine");
+        assert_eq!(read_note(&path), Some(note));
+    }
+
+    #[test]
+    fn only_what_is_gone_for_certain_leaves_an_orphan() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("disk");
+        let odd = folder.join(OsStr::from_bytes(b"not\xff\"utf-8"));
+        fs_err::create_dir_all(&odd).unwrap();
+        let path = home.path().join("a.json");
+        write_note(&path, &Note::of("folder", &odd, Timestamp::UNIX_EPOCH)).unwrap();
+        let note = read_note(&path).unwrap();
+        assert_eq!(note.path(), odd);
+        assert!(!note.is_gone());
+        fs_err::remove_dir(&odd).unwrap();
+        assert!(note.is_gone());
+        let absent = Note::of("zeroclaw", &odd, Timestamp::UNIX_EPOCH);
+        assert!(!absent.is_gone(), "it never was there");
+        fs_err::remove_dir(&folder).unwrap();
+        assert!(!note.is_gone(), "the disk may come back");
+    }
+}
