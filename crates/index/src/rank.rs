@@ -28,6 +28,8 @@ use weights::Weights;
 const TIERS: [usize; 2] = [150, 1_000];
 /// How many more at a time, after that.
 const STEP: usize = 4_000;
+/// When none of the last so many candidates answers, those behind them do not either.
+const LAST: usize = 32;
 /// Words that are nowhere, for which others are looked for that are like them.
 const ABSENT_WORDS: usize = 4;
 
@@ -60,6 +62,12 @@ impl Question<'_> {
     /// Returns what to look for in a language beside equal words: English has few endings.
     fn alike_in(&self, language: Language) -> &Alike {
         if language == Language::English { &self.alike_absent } else { &self.alike }
+    }
+
+    /// Whether a candidate may be good and still no answer.
+    fn is_filtered(&self) -> bool {
+        let Request { since, until, .. } = self.request;
+        self.needs_text() || !self.excluded.is_empty() || since.is_some() || until.is_some()
     }
 
     /// Whether terms alone do not tell what is wanted.
@@ -134,9 +142,12 @@ fn tiers(
             found.keep_with_phrases(&question.words.phrases);
         }
         let ordered = order::order(&found, question);
+        let last: HashSet<ChunkId> = new.iter().rev().take(LAST).map(|it| it.chunk).collect();
+        let goes_on = question.is_filtered()
+            || ordered.iter().any(|it| last.contains(&found.blocks[it.at].chunk));
         let left = question.request.limit - hits.len();
         hits.extend(pieces::pieces(reading, &found, ordered, question, left)?);
-        if hits.len() >= question.request.limit || candidates.len() < limit {
+        if hits.len() >= question.request.limit || candidates.len() < limit || !goes_on {
             break;
         }
     }
