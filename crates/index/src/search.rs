@@ -25,9 +25,9 @@ impl Index {
         embedder: Option<&dyn Embedder>,
     ) -> Result<Answer, SearchError> {
         let reading = self.store.reading()?;
+        let allowed = reading.allowed(request)?;
         if request.profile != Profile::Anemone {
             let mut documents: Vec<Document> = Vec::new();
-            let allowed = reading.allowed(request)?;
             if allowed.as_ref().is_some_and(|it| it.documents.is_empty()) {
                 let legs = Legs { lexical: true, vector: VectorLeg::NoEmbedder };
                 return Ok(Answer { hits: Vec::new(), legs, notes: vec![Note::FilteredOut] });
@@ -38,7 +38,6 @@ impl Index {
         let languages: Vec<Language> =
             reading.statistics().languages.iter().take(LANGUAGES).map(|it| it.0).collect();
         let words = parse(&request.query, &languages);
-        let allowed = reading.allowed(request)?;
         let (nearest, vector) = match embedder {
             Some(embedder) => nearest(&self.store, &reading, request, allowed.as_ref(), embedder)?,
             None => (None, VectorLeg::NoEmbedder),
