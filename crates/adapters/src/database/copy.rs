@@ -80,10 +80,16 @@ pub(crate) enum CopyError {
 impl Copy {
     /// Copies a database into a fresh folder below `scratch`.
     pub(crate) fn take(db: &Path, scratch: &Path) -> Result<Self, CopyError> {
-        Self::take_limited(db, scratch, MAX_BYTES)
+        Self::take_limited(db, scratch, MAX_BYTES, || {})
     }
 
-    fn take_limited(db: &Path, scratch: &Path, limit_bytes: u64) -> Result<Self, CopyError> {
+    /// Copies at most `limit_bytes`; `copied` is called after each attempt, before it is judged.
+    fn take_limited(
+        db: &Path,
+        scratch: &Path,
+        limit_bytes: u64,
+        mut copied: impl FnMut(),
+    ) -> Result<Self, CopyError> {
         let failed = |source| CopyError::Io { path: scratch.to_owned(), source };
         let folder = private_folder(scratch).map_err(failed)?;
         for attempt in 0..ATTEMPTS {
@@ -97,6 +103,7 @@ impl Copy {
             if !copy_parts(db, folder.path(), &before, limit_bytes)? {
                 continue;
             }
+            copied();
             if Prints::of(db, limit_bytes)? == before {
                 let file = folder.path().join(COPY_NAME);
                 return Ok(Self { folder, file });
@@ -407,31 +414,24 @@ mod tests {
         assert!(matches!(error, CopyError::Missing { .. }), "{error}");
         fs::write(&db, "0123456789").unwrap();
         fs::write(home.path().join("x-wal"), "0123456789").unwrap();
-        assert!(Copy::take_limited(&db, scratch.path(), 20).is_ok());
-        let error = Copy::take_limited(&db, scratch.path(), 19).unwrap_err();
+        assert!(Copy::take_limited(&db, scratch.path(), 20, || {}).is_ok());
+        let error = Copy::take_limited(&db, scratch.path(), 19, || {}).unwrap_err();
         assert!(matches!(error, CopyError::TooLarge { .. }), "{error}");
     }
 
     #[test]
     fn a_file_that_never_rests_is_busy() {
-        use std::sync::atomic::{AtomicBool, Ordering};
         let (home, scratch) = (scratch(), scratch());
         let db = home.path().join("x");
         fs::write(&db, "a").unwrap();
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let mut count = 0_u64;
-                while !stop.load(Ordering::Relaxed) {
-                    count += 1;
-                    fs::write(&db, count.to_string()).unwrap();
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-            });
-            let error = Copy::take(&db, scratch.path()).unwrap_err();
-            stop.store(true, Ordering::Relaxed);
-            assert!(matches!(error, CopyError::Busy { .. }), "{error}");
-        });
+        let mut content = String::from("a");
+        let error = Copy::take_limited(&db, scratch.path(), MAX_BYTES, || {
+            content.push('a');
+            fs::write(&db, &content).unwrap();
+        })
+        .unwrap_err();
+        assert!(matches!(error, CopyError::Busy { .. }), "{error}");
+        assert!(content.len() > 1, "no attempt came as far as a copy");
         assert!(Copy::take(&db, scratch.path()).is_ok());
     }
 
