@@ -5,9 +5,71 @@ pub trait Embedder: Send + Sync {
     /// Whose vectors these are.
     fn identity(&self) -> &Identity;
 
+    /// What its vectors cost.
+    fn effort(&self) -> Effort;
+
+    /// How many texts are worth handing over in one call. What a call made is kept when it ends,
+    /// so more is not better.
+    fn texts_at_once(&self) -> usize {
+        128
+    }
+
+    /// Returns how much of a text it can judge, from 0 (nothing) to 1. What it cannot read gets a
+    /// vector as well, which says little.
+    fn reads(&self, _text: &str) -> f32 {
+        1.0
+    }
+
     /// Returns one vector for each text, each of `identity().dimensions` finite numbers. A vector
     /// of zeros says that nothing in the text is known.
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError>;
+
+    /// As [`embed`](Self::embed), and hands out what was made before something failed: it may have
+    /// been paid for.
+    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> Made {
+        match self.embed(texts, purpose) {
+            Ok(vectors) => {
+                Made { vectors: vectors.into_iter().map(Some).collect(), ..Made::default() }
+            }
+            Err(error) => {
+                Made { vectors: vec![None; texts.len()], error: Some(error), ..Made::default() }
+            }
+        }
+    }
+}
+
+/// What came of a call.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// A place for each text. It is empty where something failed before the text had its turn.
+    pub vectors: Vec<Option<Vec<f32>>>,
+    /// Texts that were too long, and have vectors of their beginnings.
+    pub cut: u64,
+    /// Texts that the embedder will not take, while it takes others. Their vectors are zeros.
+    pub refused: u64,
+    /// Why places are empty.
+    pub error: Option<EmbedError>,
+}
+
+impl Made {
+    /// Returns all vectors, or why there are not all.
+    pub fn into_result(self) -> Result<Vec<Vec<f32>>, EmbedError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.vectors.into_iter().flatten().collect()),
+        }
+    }
+}
+
+/// What a vector costs, which decides when it is made and whether it is worth keeping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Less than reading it from a disk: made whenever it is needed, and not cached.
+    Trivial,
+    /// Milliseconds of this machine: made when asked for, and cached.
+    Work,
+    /// A request to another machine, and perhaps money: made when asked for, and cached.
+    Remote,
 }
 
 /// What makes two vectors comparable.
@@ -15,10 +77,23 @@ pub trait Embedder: Send + Sync {
 pub struct Identity {
     /// Who computes them, such as `builtin` or `openai`.
     pub provider: String,
-    /// The model, such as `text-embedding-3-small`.
+    /// The model, such as `text-embedding-3-small`. Two servers may mean different models by one
+    /// name, so that of a server other than the provider's own has its host behind it, as in
+    /// `bge-m3@embeddings.example.org`.
     pub model: String,
     /// Numbers in a vector.
     pub dimensions: usize,
+}
+
+impl Identity {
+    /// Returns the model as its server knows it, without the host.
+    #[must_use]
+    pub fn bare_model(&self) -> &str {
+        match self.model.rsplit_once('@') {
+            Some((model, host)) if !model.is_empty() && !host.contains('/') => model,
+            _ => &self.model,
+        }
+    }
 }
 
 /// What a text is: some models treat questions and answers differently.
@@ -49,4 +124,22 @@ pub enum EmbedError {
         /// What is wrong with them.
         found: &'static str,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_has_its_name_without_a_host() {
+        for (model, bare) in [
+            ("text-embedding-3-small", "text-embedding-3-small"),
+            ("bge-m3@127.0.0.1:8080", "bge-m3"),
+            ("@cf/baai/bge-m3", "@cf/baai/bge-m3"),
+            ("@cf/baai/bge-m3@example.org", "@cf/baai/bge-m3"),
+        ] {
+            let (provider, model) = ("openai".to_owned(), model.to_owned());
+            assert_eq!(Identity { provider, model, dimensions: 1 }.bare_model(), bare);
+        }
+    }
 }

@@ -5,6 +5,26 @@
 
 #![warn(missing_docs)]
 
+mod builtin;
 mod embedder;
+mod fingerprint;
+mod key;
+mod minilm;
+mod quality;
+mod remote;
+mod table;
+mod tensors;
+mod tokens;
+mod transformer;
 
-pub use embedder::{EmbedError, Embedder, Identity, Purpose};
+pub use builtin::Builtin;
+pub use embedder::{Effort, EmbedError, Embedder, Identity, Made, Purpose};
+pub use key::{ApiKey, KeyError};
+pub use minilm::MiniLm;
+pub use quality::BuiltinQuality;
+pub use remote::{
+    AnswerError, Encoding, Patience, Pause, Provider, Remote, RemoteError, RemoteSettings, Sleep,
+    estimate_tokens,
+};
+pub use tensors::ModelError;
+pub use tokens::Tokenizer;

@@ -1,0 +1,178 @@
+//! The table of token vectors inside the binary, and who asks it.
+
+use std::sync::OnceLock;
+
+use crate::minilm::embed;
+use crate::quality::{failed, model};
+use crate::table::{Table, to_unit_length};
+use crate::tensors::Tensors;
+use crate::tokens::Tokenizer;
+use crate::{Effort, EmbedError, Embedder, Identity, ModelError, Purpose};
+
+/// Tokens of a text that count. What comes later hardly turns a sum of so many.
+const TOKENS: usize = 512;
+
+/// Made by tools/model/export.py.
+static ASSET: &[u8] = include_bytes!("../assets/table.safetensors");
+
+/// The table, which all embedders of a process share.
+static TABLE: OnceLock<Result<Table, ModelError>> = OnceLock::new();
+
+/// What turns the small transformer's vectors into the table's, row after row.
+static TURN: OnceLock<Result<Vec<f32>, ModelError>> = OnceLock::new();
+
+fn table() -> Result<&'static Table, &'static ModelError> {
+    TABLE.get_or_init(|| Table::open(&mut Tensors::of_binary(ASSET)?)).as_ref()
+}
+
+fn turn() -> Result<&'static [f32], &'static ModelError> {
+    let read = || {
+        let mut tensors = Tensors::of_binary(ASSET)?;
+        let matrix = tensors.matrix("turn")?;
+        tensors.rows(&matrix, 0..matrix.rows())
+    };
+    TURN.get_or_init(read).as_ref().map(Vec::as_slice)
+}
+
+/// The embedder that needs nothing: no model file, no other machine, hardly any time.
+///
+/// The vector of a document is the sum of its tokens' vectors, so the order of words says nothing.
+/// Questions are few and short, so they get the small transformer's vector, turned into the space
+/// of the table: that finds a fifth more than asking with a sum of tokens.
+#[derive(Debug)]
+pub struct Builtin {
+    identity: Identity,
+}
+
+impl Builtin {
+    /// Returns the embedder. Only the header of the table is read.
+    #[must_use]
+    pub fn new() -> Self {
+        let (model, dimensions) = match table() {
+            Ok(table) => (table.name().to_owned(), table.dimensions()),
+            Err(_) => (String::new(), 0),
+        };
+        Self { identity: Identity { provider: "builtin".to_owned(), model, dimensions } }
+    }
+
+    /// Returns the vector of a question.
+    fn asked(&self, text: &str, table: &Table) -> Result<Vec<f32>, EmbedError> {
+        let of_words = table.vector(&Tokenizer::get().encode(text, TOKENS));
+        if of_words.iter().all(|it| *it == 0.0) {
+            // No word of it is known, so whatever the transformer makes of it is noise.
+            return Ok(of_words);
+        }
+        let model = model().map_err(|error| failed(&self.identity, error))?;
+        let turn = turn().map_err(|error| failed(&self.identity, error))?;
+        let mut vectors = embed(model, &self.identity, &[text], Purpose::Query, 1)?;
+        let whole = vectors.pop().unwrap_or_default();
+        let rows = turn.chunks_exact(whole.len().max(1));
+        let dot = |row: &[f32]| row.iter().zip(&whole).map(|(a, b)| a * b).sum();
+        let mut vector: Vec<f32> = rows.map(dot).collect();
+        vector.resize(self.identity.dimensions, 0.0);
+        to_unit_length(&mut vector);
+        Ok(vector)
+    }
+}
+
+impl Default for Builtin {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Embedder for Builtin {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn effort(&self) -> Effort {
+        Effort::Trivial
+    }
+
+    fn reads(&self, text: &str) -> f32 {
+        let tokenizer = Tokenizer::get();
+        tokenizer.readable_share(&tokenizer.encode(text, TOKENS))
+    }
+
+    fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let table = table().map_err(|error| failed(&self.identity, error))?;
+        let tokenizer = Tokenizer::get();
+        let vector = |text: &&str| {
+            if purpose == Purpose::Query {
+                return self.asked(text, table);
+            }
+            let ids = tokenizer.encode(text, TOKENS);
+            Ok(match tokenizer.is_readable(&ids) {
+                true => table.vector(&ids),
+                false => vec![0.0; table.dimensions()],
+            })
+        };
+        texts.iter().map(vector).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vectors(texts: &[&str], purpose: Purpose) -> Vec<Vec<f32>> {
+        Builtin::new().embed(texts, purpose).unwrap()
+    }
+
+    fn cosine(one: &[f32], two: &[f32]) -> f32 {
+        one.iter().zip(two).map(|(a, b)| a * b).sum()
+    }
+
+    #[test]
+    fn the_table_in_the_binary_has_the_agreed_name() {
+        let identity = Builtin::new().identity().clone();
+        assert_eq!((&*identity.provider, &*identity.model), ("builtin", "anemone-table-1"));
+        assert!((64..=512).contains(&identity.dimensions));
+    }
+
+    #[test]
+    fn a_vector_has_the_promised_dimensions_and_the_length_one() {
+        let texts = ["a cat", "The invoice is due on Monday.", "x", "don't 42 %"];
+        for purpose in [Purpose::Document, Purpose::Query] {
+            for vector in vectors(&texts, purpose) {
+                assert_eq!(vector.len(), Builtin::new().identity().dimensions);
+                assert!((cosine(&vector, &vector) - 1.0).abs() < 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_alike_is_nearer_than_what_is_not() {
+        let texts = ["my dog is ill", "the puppy feels sick", "the server ran out of disk space"];
+        let [dog, puppy, server] = &vectors(&texts, Purpose::Document)[..] else { panic!() };
+        assert!(cosine(dog, puppy) > cosine(dog, server) + 0.1);
+    }
+
+    #[test]
+    fn a_text_that_says_nothing_is_zeros() {
+        for text in ["", " \n", "\u{200b}\u{301}", "🙃🙃", &"a".repeat(101)] {
+            let vector = vectors(&[text], Purpose::Query).remove(0);
+            assert!(vector.iter().all(|&it| it == 0.0), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_past_the_first_512_do_not_count() {
+        let long = "cat ".repeat(512);
+        let longer = format!("{long} server");
+        let [one, two] = &vectors(&[&long, &longer], Purpose::Document)[..] else { panic!() };
+        assert_eq!(one, two);
+    }
+
+    #[test]
+    fn questions_are_asked_in_the_space_of_the_documents() {
+        let documents = ["The spare key hangs behind the cellar door.", "Lunch is at noon."];
+        let documents = vectors(&documents, Purpose::Document);
+        let question =
+            vectors(&["How do I get in when I am locked out?"], Purpose::Query).remove(0);
+        assert!(cosine(&question, &documents[0]) > cosine(&question, &documents[1]) + 0.05);
+        let turn = turn().unwrap();
+        assert_eq!(turn.len(), question.len() * model().unwrap().dimensions());
+    }
+}

@@ -1,0 +1,230 @@
+//! Why a provider made no vectors.
+//!
+//! What a provider says is shown only after [`Secrets`](super::scrub::Secrets) went over it, and
+//! of a URL only what [`shown`](super::address::shown) leaves.
+
+use std::time::Duration;
+
+use crate::remote::Provider;
+use crate::remote::answer::AnswerError;
+
+/// Why a provider made no vectors. None of the messages holds any of the key.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoteError {
+    /// The URL cannot be read. It is not repeated: it may hold a password.
+    #[error("the embedder's URL is not a URL")]
+    Url {
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The URL is neither `http` nor `https`.
+    #[error("the embedder's URL starts with {scheme}, not with https")]
+    Scheme {
+        /// What it starts with.
+        scheme: String,
+    },
+    /// Texts and key would cross a network for all to read.
+    #[error("{url} is plain http to another machine")]
+    Plain {
+        /// Where.
+        url: String,
+    },
+    /// The provider wants a key.
+    #[error("{} needs a key", .provider.name())]
+    NoKey {
+        /// Who.
+        provider: Provider,
+    },
+    /// The URL holds a user, and there is a key for the same header.
+    #[error("both a key and a user in the URL: only one of them can be sent")]
+    TwoKeys,
+    /// The name of the model is empty or longer than any.
+    #[error("the name of the model is empty, too long or not printable")]
+    Model,
+    /// No model makes vectors of that size.
+    #[error("vectors of {asked} numbers cannot be asked for")]
+    Dimensions {
+        /// How many.
+        asked: usize,
+    },
+    /// The HTTP client could not be made, as when there are no root certificates.
+    #[error("the HTTP client cannot start")]
+    Client {
+        /// Why.
+        source: reqwest::Error,
+    },
+    /// The system gives us no thread to ask with.
+    #[error("no thread can be started")]
+    Threads {
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The size of the model's vectors is not known yet.
+    #[error("the size of the model's vectors is not known before it was asked once")]
+    NotConnected,
+    /// No connection, or one that broke.
+    #[error("{url} cannot be reached ({tries} tries)")]
+    Unreachable {
+        /// Where.
+        url: String,
+        /// How often it was tried.
+        tries: u32,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// No answer in time.
+    #[error("{url} did not answer within {} s ({tries} tries)", .limit.as_secs_f32())]
+    TimedOut {
+        /// Where.
+        url: String,
+        /// How often it was tried.
+        tries: u32,
+        /// How long each time.
+        limit: Duration,
+    },
+    /// It is overloaded or broken, and stayed so.
+    #[error("{url} answered {status} ({tries} tries): {message}")]
+    Busy {
+        /// Where.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// How often it was tried.
+        tries: u32,
+        /// What it said.
+        message: String,
+    },
+    /// It asks for more patience than there is.
+    #[error("{url} answered {status} and wants to be asked again in {} s", .wait.as_secs())]
+    WaitTooLong {
+        /// Where.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// How long it wants us to wait.
+        wait: Duration,
+    },
+    /// The key is wrong, or may not do this.
+    #[error("{url} refused the key ({status}): {message}")]
+    Denied {
+        /// Where.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// What it said.
+        message: String,
+    },
+    /// Neither the address nor the model may exist.
+    #[error("{url} knows no such address or model: {message}")]
+    Missing {
+        /// Where.
+        url: String,
+        /// What it said.
+        message: String,
+        /// Who, for the hint.
+        provider: Provider,
+    },
+    /// The account has nothing left.
+    #[error("the account at {url} is used up ({status}): {message}")]
+    Quota {
+        /// Where.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// What it said.
+        message: String,
+    },
+    /// The request is not understood.
+    #[error("{url} rejected the request ({status}): {message}")]
+    Rejected {
+        /// Where.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// What it said.
+        message: String,
+    },
+    /// Even the beginning of a text is too long.
+    #[error("{url} takes no text, however short ({status}): {message}")]
+    TooLong {
+        /// Where.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// What it said.
+        message: String,
+    },
+    /// Redirects are not followed: they would carry texts and key elsewhere.
+    #[error("{url} answered {status} and points to {to}")]
+    Redirected {
+        /// Where.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// Where it points, without the query.
+        to: String,
+    },
+    /// The answer is larger than vectors can be. The rest was not read.
+    #[error("{url} sent more than {limit} bytes")]
+    Body {
+        /// Where.
+        url: String,
+        /// What would have been enough.
+        limit: u64,
+    },
+    /// The answer was read, but is wrong.
+    #[error("the answer of {url} cannot be used")]
+    Answer {
+        /// Where.
+        url: String,
+        /// Why.
+        source: AnswerError,
+    },
+    /// Whoever asked does not want to wait any more.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl RemoteError {
+    /// What the operator can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Plain { .. } => {
+                "use https, or settle this URL with `allow_http = true` in the config"
+            }
+            Self::NoKey { provider } => {
+                return provider.key_variable().map(|name| format!("set {name}"));
+            }
+            Self::TwoKeys => "leave one of them out",
+            Self::Client { .. } => "are there root certificates on this machine?",
+            Self::Denied { .. } => "check the key, and that it may use this model",
+            Self::Missing { provider: Provider::Ollama, .. } => {
+                "check the URL, and fetch the model with `ollama pull`"
+            }
+            Self::Missing { .. } => "check the URL and the name of the model",
+            Self::Quota { .. } => "check plan and billing at the provider, or use another embedder",
+            Self::WaitTooLong { .. } | Self::Busy { .. } => "try again later",
+            Self::Unreachable { .. } | Self::TimedOut { .. } => {
+                "check the URL and that the server runs"
+            }
+            Self::Answer { source: AnswerError::Dimensions { .. }, .. } => {
+                "name the model that is there, or settle its `dimensions` in the config"
+            }
+            Self::Answer { .. } => "check the URL: this is not how the provider answers",
+            Self::Redirected { .. } => "give the URL that it points to, if you trust it",
+            Self::Url { .. }
+            | Self::Scheme { .. }
+            | Self::Model
+            | Self::Dimensions { .. }
+            | Self::Threads { .. }
+            | Self::NotConnected
+            | Self::Rejected { .. }
+            | Self::TooLong { .. }
+            | Self::Body { .. }
+            | Self::Interrupted => return None,
+        };
+        Some(hint.to_owned())
+    }
+}
