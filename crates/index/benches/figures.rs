@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anemone_index::{FolderSource, Index, MarkdownFolder, Request, Silent, Source};
+use anemone_embed::{Builtin, Embedder};
+use anemone_index::{FolderSource, Index, MarkdownFolder, Replace, Request, Silent, Source};
 use anemone_testkit::notes::{Note, notes};
 use jiff::Timestamp;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -30,6 +31,8 @@ fn main() {
     match words[..] {
         ["generate", folder, count] => generate(Path::new(folder), count.parse().unwrap()),
         ["build", folder] => build(Path::new(folder)),
+        ["vectors", folder] => vectors(Path::new(folder)),
+        ["scan", folder] => scan(Path::new(folder)),
         ["unchanged", folder] => unchanged(Path::new(folder)),
         ["ask", folder, count] => ask(Path::new(folder), count.parse().unwrap()),
         ["change", folder] => change(Path::new(folder)),
@@ -49,6 +52,8 @@ fn run_all() {
         step("refresh, nothing changed", folder.path(), &["unchanged"]);
         step("questions", folder.path(), &["ask", "500"]);
         step("one note changed, refresh and ask", folder.path(), &["change"]);
+        step("vectors of the table", folder.path(), &["vectors"]);
+        step("questions with vectors", folder.path(), &["scan"]);
     }
 }
 
@@ -101,6 +106,47 @@ fn build(folder: &Path) {
     );
 }
 
+/// Fills the vectors of the table, and once more where nothing is left to do.
+fn vectors(folder: &Path) {
+    let (mut index, freshness) = refreshed(folder);
+    let table = Builtin::new();
+    let before = cpu_seconds();
+    let done = index.embed(&table, Replace::No, &Silent).unwrap();
+    let first = cpu_seconds() - before;
+    let before = cpu_seconds();
+    index.embed(&table, Replace::No, &Silent).unwrap();
+    let again = (cpu_seconds() - before) * 1e3;
+    println!(
+        "{} texts of {} chunks: {first:.2} CPU s, {again:.2} CPU ms for nothing, RSS {:.0} MB",
+        done.texts,
+        freshness.chunks,
+        peak_mb(),
+    );
+}
+
+/// What it costs to compare a question with every vector: with the table, less without.
+fn scan(folder: &Path) {
+    let (index, freshness) = refreshed(folder);
+    let table = Builtin::new();
+    let asked: Vec<Note> = notes(SEED).step_by(7).take(50).collect();
+    let time = |embedders: &[&dyn Embedder]| {
+        let start = Instant::now();
+        for note in &asked {
+            let request = Request::new(&note.question, Timestamp::now());
+            index.search(&request, embedders).unwrap();
+        }
+        start.elapsed().as_secs_f64() * 1e3 / asked.len() as f64
+    };
+    time(&[&table]);
+    let (with, without) = (time(&[&table]), time(&[]));
+    println!(
+        "{:.2} ms more for {} chunks, RSS {:.0} MB",
+        with - without,
+        freshness.chunks,
+        peak_mb()
+    );
+}
+
 fn unchanged(folder: &Path) {
     let (mut index, first) = refreshed(folder);
     let source = source(folder);
@@ -122,7 +168,7 @@ fn ask(folder: &Path, count: usize) {
     let before = cpu_seconds();
     for note in &asked {
         let start = Instant::now();
-        let answer = index.search(&Request::new(&note.question, Timestamp::now()), None).unwrap();
+        let answer = index.search(&Request::new(&note.question, Timestamp::now()), &[]).unwrap();
         times.push(start.elapsed().as_secs_f64() * 1e3);
         let line = u32::try_from(note.line).unwrap();
         found +=
@@ -156,7 +202,7 @@ fn change(folder: &Path) {
         let start = Instant::now();
         index.refresh(&sources, Timestamp::now(), &Silent).unwrap();
         let request = Request::new(format!("xylophone{round}"), Timestamp::now());
-        let answer = index.search(&request, None).unwrap();
+        let answer = index.search(&request, &[]).unwrap();
         spent += start.elapsed().as_secs_f64() * 1e3;
         assert_eq!(answer.hits[0].path, note.path);
     }
@@ -253,7 +299,7 @@ fn queries(count: usize) {
                 _ => query.push_str(PIECES[below(PIECES.len())]),
             }
         }
-        let answer = index.search(&Request::new(query.as_str(), Timestamp::UNIX_EPOCH), None);
+        let answer = index.search(&Request::new(query.as_str(), Timestamp::UNIX_EPOCH), &[]);
         assert!(answer.is_ok(), "{query:?}");
     }
     println!("{count} queries in {:.0} s, no error", start.elapsed().as_secs_f64());

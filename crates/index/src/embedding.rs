@@ -1,20 +1,28 @@
-//! Filling in vectors: one for each block, taken from the cache where its text is known.
+//! Filling in vectors: one for each block.
+//!
+//! What costs nothing is made for all chunks in one go. What costs something is asked of the cache
+//! first, by its text, and kept there as soon as it is made, so that a kill loses one request. The
+//! cache has bounds; but some hundred chunks later it is in the index as well, so that a fill which
+//! is more than the cache can hold is done all the same, and what did not fit is missed only when
+//! the index is made anew.
 
-use std::collections::{HashMap, HashSet};
+mod blocks;
+mod cached;
+mod carried;
+mod fill;
 
-use anemone_embed::{EmbedError, Embedder, Identity, Purpose};
-use sha2::{Digest as _, Sha256};
+use anemone_embed::{EmbedError, Embedder, Identity, estimate_tokens};
 
 use crate::index::Index;
-use crate::progress::Progress;
-use crate::store::body::Body;
-use crate::store::{ChunkId, ContentHash, Reading, Store, StoreError};
-use crate::vector::{normalised, quantised};
+use crate::progress::{Progress, Silent};
+use crate::store::{ChunkId, Slot, StoreError};
+use blocks::{block_texts, hash};
+pub(crate) use blocks::{chain, checked};
+pub(crate) use cached::Cached;
+pub use carried::CarriedIn;
 
-/// Chunks that are embedded before what was done is kept.
+/// Chunks that are looked at together.
 const CHUNKS_AT_ONCE: usize = 256;
-/// Texts that an embedder is handed at once.
-const TEXTS_AT_ONCE: usize = 128;
 
 /// What became of an index's vectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +33,47 @@ pub struct Embedded {
     pub texts: u64,
     /// Texts whose vectors were known.
     pub known: u64,
+    /// Texts that were too long for the embedder, and have vectors of their beginnings.
+    pub cut: u64,
+    /// Texts that the embedder will not take. Their vectors are zeros, which nothing is near to.
+    pub refused: u64,
+}
+
+/// What an embedder would have to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unembedded {
+    /// Chunks that have no vectors of it.
+    pub chunks: u64,
+    /// Different texts in them that it would be handed.
+    pub texts: u64,
+    /// Characters of those texts.
+    pub characters: u64,
+    /// Tokens of those texts, estimated.
+    pub tokens: u64,
+    /// Different texts in them whose vectors are known already.
+    pub known: u64,
+}
+
+/// Vectors of one model that an index has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VectorSet {
+    /// Whose vectors they are.
+    pub identity: Identity,
+    /// Chunks that have vectors.
+    pub chunks: u64,
+    /// Chunks that have none yet.
+    pub missing: u64,
+    /// Whether it is the set of the table, which is filled without asking.
+    pub is_table: bool,
+}
+
+/// What happens to the vectors of another model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replace {
+    /// They go as soon as the first of the new ones are there, and not before.
+    Yes,
+    /// They stay, and it is an error.
+    No,
 }
 
 /// Why vectors could not be filled in; what was done before is kept.
@@ -34,131 +83,106 @@ pub enum EmbeddingError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The embedder.
-    #[error(transparent)]
-    Embedder(#[from] EmbedError),
+    #[error("{} texts were embedded, and then no more", done.texts)]
+    Embedder {
+        /// What was done until then.
+        done: Embedded,
+        /// Why.
+        source: EmbedError,
+    },
+    /// The index has vectors of another model, and nobody said that they may go.
+    #[error("the index has vectors of {} by {}", there.model, there.provider)]
+    OtherModel {
+        /// Whose.
+        there: Identity,
+    },
 }
 
 impl Index {
-    /// Gives every chunk vectors of an embedder; those that have them already cost nothing.
+    /// Returns the vectors that the index has: the table's and those of one other model, at most.
+    pub fn vector_sets(&self) -> Result<Vec<VectorSet>, StoreError> {
+        let reading = self.store.reading()?;
+        let all = reading.statistics().chunks;
+        let sets = reading.sets()?.into_iter().map(|it| VectorSet {
+            identity: it.identity,
+            chunks: it.chunks,
+            missing: all.saturating_sub(it.chunks),
+            is_table: it.slot == Slot::Table,
+        });
+        Ok(sets.collect())
+    }
+
+    /// Returns what [`embed`](Self::embed) would have to do.
+    pub fn unembedded(&self, identity: &Identity) -> Result<Unembedded, StoreError> {
+        self.count(identity, u64::MAX)
+    }
+
+    /// As [`unembedded`](Self::unembedded), and does not look further than it must to know that an
+    /// embedder would be handed more than `texts`: then it returns `None`.
+    pub fn unembedded_up_to(
+        &self,
+        identity: &Identity,
+        texts: u64,
+    ) -> Result<Option<Unembedded>, StoreError> {
+        Ok(Some(self.count(identity, texts)?).filter(|it| it.texts <= texts))
+    }
+
+    /// Counts what an embedder would have to do, until there are more than `most` texts.
+    fn count(&self, identity: &Identity, most: u64) -> Result<Unembedded, StoreError> {
+        let reading = self.store.reading()?;
+        let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |it| it.next);
+        let mut left = Unembedded { chunks: reading.left(from)?.0, ..Unembedded::default() };
+        let mut met = std::collections::HashSet::new();
+        while left.texts <= most {
+            let chunks = reading.unembedded(from, CHUNKS_AT_ONCE)?;
+            let Some((last, ..)) = chunks.last() else { break };
+            from = ChunkId(last.0 + 1);
+            let mut new = Vec::new();
+            for text in chunks.iter().flat_map(|it| block_texts(&it.1, &it.2)) {
+                let hash = hash(text);
+                if met.insert(hash) {
+                    new.push((hash, text));
+                }
+            }
+            let hashes: Vec<_> = new.iter().map(|it| it.0).collect();
+            let known = self.store.are_cached(identity, &hashes)?;
+            for ((_, text), known) in new.iter().zip(known) {
+                if known {
+                    left.known += 1;
+                } else {
+                    left.texts += 1;
+                    left.characters += text.chars().count() as u64;
+                    left.tokens += estimate_tokens(text) as u64;
+                }
+            }
+        }
+        Ok(left)
+    }
+
+    /// Gives every chunk vectors of an embedder; those that have them already cost nothing. What is
+    /// done is kept as it goes: whoever stops, or is stopped, goes on with another call.
+    ///
+    /// An index has vectors of one model beside the table's. When it has another's, nothing is done
+    /// unless they may be replaced. A table's are always replaced.
     pub fn embed(
         &mut self,
         embedder: &dyn Embedder,
+        replace: Replace,
         progress: &dyn Progress,
     ) -> Result<Embedded, EmbeddingError> {
-        let identity = embedder.identity();
-        let mut done = Embedded::default();
-        let mut from = ChunkId(0);
-        loop {
-            let (chunks, total) = {
-                let reading = self.store.reading()?;
-                let total = reading.statistics().chunks;
-                (reading.chunks_without_vectors(identity, from, CHUNKS_AT_ONCE)?, total)
-            };
-            let Some(last) = chunks.last().map(|it| it.0) else { return Ok(done) };
-            let vectors = vectors(&mut self.store, &chunks, embedder, &mut done)?;
-            self.store.put_vectors(identity, &vectors)?;
-            done.chunks += chunks.len() as u64;
-            progress.indexed(done.chunks, total);
-            from = ChunkId(last.0 + 1);
-        }
+        self.fill(embedder, replace, u64::MAX, progress)
+    }
+
+    /// As [`embed`](Self::embed), and hands at most `limit` texts to the embedder; for a table
+    /// there is no limit. Vectors of another model are not replaced.
+    pub fn embed_missing(
+        &mut self,
+        embedder: &dyn Embedder,
+        limit: u64,
+    ) -> Result<Embedded, EmbeddingError> {
+        self.fill(embedder, Replace::No, limit, &Silent)
     }
 }
 
-/// Embeds the blocks of chunks.
-fn vectors(
-    store: &mut Store,
-    chunks: &[(ChunkId, String, Body)],
-    embedder: &dyn Embedder,
-    done: &mut Embedded,
-) -> Result<Vec<(ChunkId, Vec<u8>)>, EmbeddingError> {
-    let identity = embedder.identity();
-    let texts: Vec<Vec<&str>> = chunks.iter().map(|it| block_texts(&it.1, &it.2)).collect();
-    let all: Vec<&str> = texts.iter().flatten().copied().collect();
-    let hashes: Vec<ContentHash> = all.iter().map(|it| hash(it)).collect();
-    let mut known: HashMap<ContentHash, Vec<f32>> = HashMap::new();
-    for (hash, vector) in hashes.iter().zip(store.cached_vectors(identity, &hashes)?) {
-        known.extend(vector.map(|it| (*hash, it)));
-    }
-    done.known += hashes.iter().filter(|it| known.contains_key(*it)).count() as u64;
-    let mut missing: Vec<(ContentHash, &str)> = Vec::new();
-    let mut met = HashSet::new();
-    for (hash, text) in hashes.iter().zip(&all) {
-        if !known.contains_key(hash) && met.insert(*hash) {
-            missing.push((*hash, text));
-        }
-    }
-    for batch in missing.chunks(TEXTS_AT_ONCE) {
-        let texts: Vec<&str> = batch.iter().map(|it| it.1).collect();
-        let made = checked(embedder.embed(&texts, Purpose::Document)?, texts.len(), identity)?;
-        let made: Vec<(ContentHash, Vec<f32>)> =
-            batch.iter().map(|it| it.0).zip(made.iter().map(|it| normalised(it))).collect();
-        store.cache_vectors(identity, &made)?;
-        done.texts += made.len() as u64;
-        known.extend(made);
-    }
-    let mut hashes = hashes.into_iter();
-    let mut blobs = Vec::with_capacity(chunks.len());
-    for ((chunk, ..), texts) in chunks.iter().zip(&texts) {
-        let hashes = hashes.by_ref().take(texts.len());
-        let vectors: Vec<Vec<f32>> =
-            hashes.map(|it| known.get(&it).cloned().unwrap_or_default()).collect();
-        blobs.push((*chunk, quantised(&vectors)));
-    }
-    Ok(blobs)
-}
-
-/// A chunk and the vectors of its blocks.
-type BlockVectors = (ChunkId, Vec<Vec<f32>>);
-
-/// Returns the exact vectors of chunks' blocks, for those of which all are known.
-pub(crate) fn exact(
-    store: &Store,
-    reading: &Reading<'_>,
-    identity: &Identity,
-    chunks: &[ChunkId],
-) -> Result<Vec<BlockVectors>, StoreError> {
-    let mut hashes = Vec::new();
-    let mut counts = Vec::new();
-    for chunk in reading.chunks(chunks)? {
-        let text = reading.text(chunk.id)?;
-        let texts = block_texts(&text, &chunk.body);
-        hashes.extend(texts.iter().map(|it| hash(it)));
-        counts.push((chunk.id, texts.len()));
-    }
-    let mut vectors = store.cached_vectors(identity, &hashes)?.into_iter();
-    let mut exact = Vec::with_capacity(counts.len());
-    for (chunk, count) in counts {
-        let own: Option<Vec<Vec<f32>>> = vectors.by_ref().take(count).collect();
-        exact.extend(own.map(|it| (chunk, it)));
-    }
-    Ok(exact)
-}
-
-/// What is embedded of a chunk: each of its blocks.
-fn block_texts<'a>(text: &'a str, body: &Body) -> Vec<&'a str> {
-    let range = |bytes: &std::ops::Range<u32>| bytes.start as usize..bytes.end as usize;
-    body.blocks.iter().map(|it| text.get(range(&it.bytes)).unwrap_or_default()).collect()
-}
-
-fn hash(text: &str) -> ContentHash {
-    Sha256::digest(text.as_bytes()).into()
-}
-
-/// Refuses vectors that are not what the embedder promises.
-fn checked(
-    vectors: Vec<Vec<f32>>,
-    texts: usize,
-    identity: &Identity,
-) -> Result<Vec<Vec<f32>>, EmbedError> {
-    let unusable = |found| Err(EmbedError::Unusable { provider: identity.provider.clone(), found });
-    if vectors.len() != texts {
-        return unusable("not one vector for each text");
-    }
-    if vectors.iter().any(|it| it.len() != identity.dimensions) {
-        return unusable("the wrong number of dimensions");
-    }
-    if vectors.iter().flatten().any(|it| !it.is_finite()) {
-        return unusable("what is no number");
-    }
-    Ok(vectors)
-}
+#[cfg(test)]
+mod tests;

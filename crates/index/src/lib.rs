@@ -28,7 +28,7 @@ mod text;
 mod vector;
 
 pub use document::{Document, Format, Provenance};
-pub use embedding::{Embedded, EmbeddingError};
+pub use embedding::{CarriedIn, Embedded, EmbeddingError, Replace, Unembedded, VectorSet};
 pub use excerpt::{Excerpt, ExcerptLimits, MemoryGet3, MemoryGet9};
 pub use index::{Freshness, Index, OpenIndexError, RefreshError, SearchError};
 pub use known::Kinds;
@@ -36,10 +36,10 @@ pub use outline::openclaw::{Generation, OpenClawChunk, openclaw_chunks};
 pub use passages::{Passage, passages};
 pub use profile::{Profile, ProfileError};
 pub use progress::{Progress, Silent};
-pub use request::{Answer, Explanation, Hit, Legs, Note, Request, VectorLeg};
+pub use request::{Answer, Explanation, Hit, Legs, Note, Request, VectorLeg, VectorOutcome};
 pub use source::folder::{
     FileSource, FolderRules, FolderSource, MAX_FILE_BYTES, MarkdownFolder, PatternError,
     is_markdown, markdown_document, text_of_bytes,
 };
-pub use source::{Entry, Listing, SkipReason, Skipped, Source, SourceError, Stamp};
+pub use source::{Carried, Entry, Listing, SkipReason, Skipped, Source, SourceError, Stamp};
 pub use store::{StoreError, is_index, may_hold_index, remove_index};

@@ -11,6 +11,7 @@ mod zeroclaw;
 use anemone_embed::Embedder;
 
 use crate::document::Document;
+use crate::outline::openclaw::Generation;
 use crate::request::{Answer, Request};
 
 /// Whose ranking a search uses.
@@ -80,13 +81,20 @@ pub(crate) fn answer(
     answer.map_err(|source| ProfileError::Tables { profile: profile.name(), source })
 }
 
+/// Hands out the texts of a document that a ranking compares by their vectors.
+pub(crate) fn each_text(profile: Profile, document: &Document, take: &mut dyn FnMut(&str)) {
+    match profile {
+        Profile::Anemone => {}
+        Profile::OpenClaw2026_3 => openclaw::each_text(document, Generation::Three, take),
+        Profile::OpenClaw2026_9 => openclaw::each_text(document, Generation::Nine, take),
+        Profile::ZeroClaw => take(&document.text),
+    }
+}
+
 fn nothing() -> Answer {
     Answer {
         hits: Vec::new(),
-        legs: crate::request::Legs {
-            lexical: false,
-            vector: crate::request::VectorLeg::NoEmbedder,
-        },
+        legs: crate::request::Legs { lexical: false, vectors: Vec::new() },
         notes: Vec::new(),
     }
 }

@@ -5,6 +5,9 @@ pub trait Progress: Sync {
     /// `done` of `total` documents are in the index; the total may grow.
     fn indexed(&self, done: u64, total: u64);
 
+    /// `done` of `total` texts have vectors.
+    fn embedded(&self, _done: u64, _total: u64) {}
+
     /// Another process has the index, and has had it for some seconds.
     fn waiting(&self) {}
 }

@@ -7,6 +7,7 @@
 mod alike;
 mod blocks;
 mod found;
+mod meaning;
 mod order;
 mod pieces;
 mod weights;
@@ -82,7 +83,7 @@ pub(crate) fn rank(
     request: &Request,
     words: &Words,
     allowed: Option<Allowed>,
-    nearest: Option<&Nearest>,
+    nearest: Option<Nearest>,
 ) -> Result<Ranked, StoreError> {
     if allowed.as_ref().is_some_and(|it| it.documents.is_empty()) {
         return Ok(Ranked { hits: Vec::new(), notes: vec![Note::FilteredOut] });
@@ -90,6 +91,7 @@ pub(crate) fn rank(
     if words.terms.is_empty() && nearest.is_none() {
         return Ok(Ranked { hits: Vec::new(), notes: vec![Note::NothingAsked] });
     }
+    let has_vectors = nearest.is_some();
     let mut question = Question::new(reading, request, words)?;
     let mut narrow = Narrow { allowed, required: Vec::new() };
     let mut notes = Vec::new();
@@ -107,7 +109,7 @@ pub(crate) fn rank(
         question.wants_phrases = false;
     }
     let hits = tiers(reading, &question, &narrow, nearest)?;
-    if nearest.is_none() && !hits.is_empty() && question.weights.are_absent() {
+    if !has_vectors && !hits.is_empty() && question.weights.are_absent() {
         notes.push(Note::OnlyAlike);
     }
     Ok(Ranked { hits, notes })
@@ -120,7 +122,7 @@ fn tiers(
     reading: &Reading<'_>,
     question: &Question<'_>,
     narrow: &Narrow,
-    mut nearest: Option<&Nearest>,
+    mut nearest: Option<Nearest>,
 ) -> Result<Vec<Hit>, StoreError> {
     let wanted = wanted(question.words, &question.weights, reading)?;
     let wanted: Vec<Wanted<'_>> = wanted
@@ -133,7 +135,13 @@ fn tiers(
         let candidates = reading.candidates(&wanted, limit, narrow)?;
         let new = candidates.iter().filter(|it| !seen.contains(&it.chunk)).copied();
         let new: Vec<Candidate> = new.collect();
-        let nearest = nearest.take();
+        let mut nearest = nearest.take();
+        if let Some(nearest) = &mut nearest {
+            // What was found by its words may be near as well.
+            let chunks: Vec<ChunkId> = new.iter().map(|it| it.chunk).collect();
+            nearest.want(&chunks);
+        }
+        let nearest = nearest.as_ref();
         seen.extend(new.iter().map(|it| it.chunk));
         seen.extend(nearest.into_iter().flat_map(Nearest::chunks));
         let mut found = Found::read(reading, &new, nearest, narrow.allowed.as_ref(), question)?;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use anemone_embed::Identity;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
@@ -80,31 +81,43 @@ pub struct Answer {
 pub struct Legs {
     /// Whether words were compared.
     pub lexical: bool,
-    /// Whether vectors were compared, and if not, why.
-    pub vector: VectorLeg,
+    /// What became of each embedder, in the order in which they were named; empty: there is none.
+    pub vectors: Vec<VectorLeg>,
+}
+
+/// What became of an embedder at a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VectorLeg {
+    /// Whose vectors.
+    pub identity: Identity,
+    /// Whether they were compared, and if not, why.
+    pub outcome: VectorOutcome,
 }
 
 /// Whether vectors were compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VectorLeg {
-    /// They were.
+pub enum VectorOutcome {
+    /// They were, for all chunks that no embedder before this one has vectors for.
     Used {
-        /// The model.
-        model: String,
-        /// Chunks that have vectors.
+        /// Chunks of the index that have vectors of this embedder.
         chunks: u64,
         /// Chunks that have none yet.
         missing: u64,
     },
-    /// There is no embedder.
-    NoEmbedder,
-    /// The embedder failed.
+    /// There are vectors, and those of the embedders before it left nothing to compare.
+    Spare,
+    /// The embedder failed on the query.
     Failed {
         /// Why.
         message: String,
     },
-    /// The index has no vectors of this model.
+    /// The index has no vectors of it.
     NoVectors,
+    /// In the place of its vectors the index has those of another model.
+    OtherModel {
+        /// Whose.
+        there: Identity,
+    },
 }
 
 /// Something worth saying about an answer.

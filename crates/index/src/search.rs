@@ -1,121 +1,152 @@
 //! Asking an index.
 
-use std::collections::HashMap;
-
 use anemone_embed::{EmbedError, Embedder, Purpose};
 
 use crate::document::Document;
-use crate::embedding::exact;
+use crate::embedding::{Cached, chain, checked};
 use crate::index::{Index, SearchError};
 use crate::profile::{self, Profile};
 use crate::rank::rank;
-use crate::request::{Answer, Legs, Note, Request, VectorLeg};
-use crate::store::{Allowed, ChunkId, Reading, Store, StoreError};
+use crate::request::{Answer, Legs, Note, Request, VectorLeg, VectorOutcome};
+use crate::store::{Allowed, ChunkId, Reading, Slot, StoreError, StoredSet};
 use crate::text::{Language, parse};
-use crate::vector::{Nearest, RESCORED, Scan, cosine, normalised};
+use crate::vector::{NEAREST, Nearest, Scan, normalised};
 
 /// A query is taken apart in this many languages at most: those of most chunks.
 const LANGUAGES: usize = 6;
 
 impl Index {
     /// Answers a question from what the last refresh left.
+    ///
+    /// A chunk is compared by the first embedder that has vectors of it, and those that fail on the
+    /// query, or do not know a word of it, leave their chunks to the next. Without embedders words
+    /// alone decide.
     pub fn search(
         &self,
         request: &Request,
-        embedder: Option<&dyn Embedder>,
+        embedders: &[&dyn Embedder],
     ) -> Result<Answer, SearchError> {
         let reading = self.store.reading()?;
         let allowed = reading.allowed(request)?;
         if request.profile != Profile::Anemone {
             let mut documents: Vec<Document> = Vec::new();
             if allowed.as_ref().is_some_and(|it| it.documents.is_empty()) {
-                let legs = Legs { lexical: true, vector: VectorLeg::NoEmbedder };
+                let legs = Legs { lexical: true, vectors: Vec::new() };
                 return Ok(Answer { hits: Vec::new(), legs, notes: vec![Note::FilteredOut] });
             }
             reading.documents(allowed.as_ref(), &mut |document| documents.push(document))?;
+            let cached = embedders.first().map(|it| Cached::new(*it, &self.store));
+            let embedder = cached.as_ref().map(|it| it as &dyn Embedder);
             return Ok(profile::answer(request.profile, &documents, request, embedder)?);
         }
         let languages: Vec<Language> =
             reading.statistics().languages.iter().take(LANGUAGES).map(|it| it.0).collect();
         let words = parse(&request.query, &languages);
-        let (nearest, vector) = match embedder {
-            Some(embedder) => nearest(&self.store, &reading, request, allowed.as_ref(), embedder)?,
-            None => (None, VectorLeg::NoEmbedder),
-        };
-        let ranked = rank(&reading, request, &words, allowed, nearest.as_ref())?;
-        let legs = Legs { lexical: true, vector };
+        // Where nothing is asked, nobody is asked: a service would be sent what was excluded.
+        let embedders = if words.terms.is_empty() { &[] } else { embedders };
+        let (nearest, vectors) = nearest(&reading, request, allowed.as_ref(), embedders)?;
+        let ranked = rank(&reading, request, &words, allowed, nearest)?;
+        let legs = Legs { lexical: true, vectors };
         Ok(Answer { hits: ranked.hits, legs, notes: ranked.notes })
     }
 }
 
-/// Finds the chunks whose vectors are nearest to the query's. What goes wrong with the embedder
+/// Finds the chunks whose vectors are nearest to the query's. What goes wrong with an embedder
 /// takes its leg from the answer, not the answer.
 fn nearest(
-    store: &Store,
     reading: &Reading<'_>,
     request: &Request,
     allowed: Option<&Allowed>,
-    embedder: &dyn Embedder,
-) -> Result<(Option<Nearest>, VectorLeg), StoreError> {
-    let identity = embedder.identity();
-    let chunks = reading.vector_count(identity)?;
-    if chunks == 0 {
-        return Ok((None, VectorLeg::NoVectors));
+    embedders: &[&dyn Embedder],
+) -> Result<(Option<Nearest>, Vec<VectorLeg>), StoreError> {
+    let mut legs = Vec::with_capacity(embedders.len());
+    if embedders.is_empty() {
+        return Ok((None, legs));
     }
-    let vector = match query_vector(&request.query, embedder) {
-        Ok(vector) => normalised(&vector),
-        Err(error) => return Ok((None, VectorLeg::Failed { message: chain(&error) })),
-    };
-    let leg = VectorLeg::Used {
-        model: identity.model.clone(),
-        chunks,
-        missing: reading.statistics().chunks.saturating_sub(chunks),
-    };
-    if vector.iter().all(|it| *it == 0.0) {
-        return Ok((None, leg));
+    let mut scanned = Scanned::new(reading, allowed)?;
+    for embedder in embedders {
+        let outcome = scanned.ask(&request.query, *embedder)?;
+        legs.push(VectorLeg { identity: embedder.identity().clone(), outcome });
     }
-    let mut scan = Scan::new(&vector, RESCORED);
-    let ranges = allowed.map(|it| reading.allowed_chunks(it)).transpose()?;
-    let is_allowed = |chunk: ChunkId| {
-        ranges.as_ref().is_none_or(|ranges| {
+    let nearest = scanned.nearest;
+    Ok(((!nearest.is_empty()).then_some(nearest), legs))
+}
+
+/// What one embedder after the other has found.
+struct Scanned<'a> {
+    reading: &'a Reading<'a>,
+    sets: Vec<StoredSet>,
+    /// Chunks that the filters leave, as ranges in their order; `None`: all.
+    allowed: Option<Vec<std::ops::Range<u64>>>,
+    nearest: Nearest,
+    /// Whether every chunk has been compared.
+    is_whole: bool,
+}
+
+impl<'a> Scanned<'a> {
+    fn new(reading: &'a Reading<'a>, allowed: Option<&Allowed>) -> Result<Self, StoreError> {
+        Ok(Self {
+            reading,
+            sets: reading.sets()?,
+            allowed: allowed.map(|it| reading.allowed_chunks(it)).transpose()?,
+            nearest: Nearest::default(),
+            is_whole: false,
+        })
+    }
+
+    fn ask(&mut self, query: &str, embedder: &dyn Embedder) -> Result<VectorOutcome, StoreError> {
+        let identity = embedder.identity();
+        let own = |it: &&StoredSet| it.identity == *identity && it.chunks > 0;
+        let Some(set) = self.sets.iter().find(own).cloned() else {
+            let in_its_place = |it: &&StoredSet| {
+                it.slot == Slot::Model
+                    && it.slot == Slot::of(embedder.effort())
+                    && it.identity != *identity
+                    && it.chunks > 0
+            };
+            let there = self.sets.iter().find(in_its_place);
+            return Ok(there.map_or(VectorOutcome::NoVectors, |it| VectorOutcome::OtherModel {
+                there: it.identity.clone(),
+            }));
+        };
+        if self.is_whole {
+            return Ok(VectorOutcome::Spare);
+        }
+        let vector = match query_vector(query, embedder) {
+            Ok(vector) => vector,
+            Err(error) => return Ok(VectorOutcome::Failed { message: chain(&error) }),
+        };
+        let missing = self.reading.statistics().chunks.saturating_sub(set.chunks);
+        let trust = f64::from(embedder.reads(query)).clamp(0.0, 1.0);
+        if trust > 0.0 && vector.iter().any(|it| *it != 0.0) {
+            self.scan(&set, &vector, trust)?;
+            self.is_whole = missing == 0;
+        }
+        Ok(VectorOutcome::Used { chunks: set.chunks, missing })
+    }
+
+    /// Compares a set with a query. What is usual is learnt from all of it, whatever the filters
+    /// and the embedders before this one leave to be found.
+    fn scan(&mut self, set: &StoredSet, query: &[f32], trust: f64) -> Result<(), StoreError> {
+        let blocks = self.reading.statistics().blocks;
+        let mut scan = Scan::new(query, NEAREST, (set.chunks, blocks));
+        self.reading.vectors(set.slot, &mut |chunk, blob| {
+            scan.compare(chunk, blob, self.is_allowed(chunk) && !self.nearest.has(chunk));
+        })?;
+        self.nearest.add(scan, trust);
+        Ok(())
+    }
+
+    fn is_allowed(&self, chunk: ChunkId) -> bool {
+        self.allowed.as_ref().is_none_or(|ranges| {
             let at = ranges.partition_point(|it| it.end <= chunk.0);
             ranges.get(at).is_some_and(|it| it.contains(&chunk.0))
         })
-    };
-    reading.vectors(identity, &mut |chunk, blob| {
-        if is_allowed(chunk) {
-            scan.compare(chunk, blob);
-        }
-    })?;
-    let mut cosines = HashMap::new();
-    for (chunk, vectors) in exact(store, reading, identity, &scan.finish())? {
-        cosines.insert(chunk, vectors.iter().map(|it| cosine(&vector, it)).collect());
     }
-    Ok((Some(Nearest::new(cosines)), leg))
 }
 
 fn query_vector(query: &str, embedder: &dyn Embedder) -> Result<Vec<f32>, EmbedError> {
-    let mut vectors = embedder.embed(&[query.trim()], Purpose::Query)?;
-    let identity = embedder.identity();
-    let unusable = |found| EmbedError::Unusable { provider: identity.provider.clone(), found };
-    let vector = vectors.pop().filter(|_| vectors.is_empty());
-    let vector = vector.ok_or_else(|| unusable("not one vector for one text"))?;
-    if vector.len() != identity.dimensions {
-        return Err(unusable("the wrong number of dimensions"));
-    }
-    if vector.iter().any(|it| !it.is_finite()) {
-        return Err(unusable("what is no number"));
-    }
-    Ok(vector)
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        source = error.source();
-    }
-    text
+    let vectors = embedder.embed(&[query.trim()], Purpose::Query)?;
+    let vectors = checked(vectors, 1, embedder.identity())?;
+    Ok(vectors.first().map(|it| normalised(it)).unwrap_or_default())
 }

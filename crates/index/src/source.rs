@@ -2,6 +2,9 @@
 
 pub(crate) mod folder;
 
+use anemone_embed::Identity;
+use sha2::{Digest as _, Sha256};
+
 use crate::document::Document;
 
 /// Something that yields documents.
@@ -39,6 +42,43 @@ pub trait Source: Send + Sync {
             }
         }
         Ok(found)
+    }
+
+    /// Hands out vectors that come with the texts, of this embedder and no other; most sources
+    /// have none.
+    fn carried(
+        &self,
+        _identity: &Identity,
+        _each: &mut dyn FnMut(Carried),
+    ) -> Result<(), SourceError> {
+        Ok(())
+    }
+}
+
+/// A vector that another program made of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Carried {
+    /// The SHA-256 of the text, all of it.
+    pub sha256: [u8; 32],
+    /// The same without the blanks around the text, where it has any: they say nothing.
+    pub trimmed: Option<[u8; 32]>,
+    /// The vector.
+    pub vector: Vec<f32>,
+}
+
+impl Carried {
+    /// Takes the vector of a text.
+    #[must_use]
+    pub fn of(text: &str, vector: Vec<f32>) -> Self {
+        let digest = |text: &str| Sha256::digest(text.as_bytes()).into();
+        let trimmed = Some(text.trim()).filter(|it| *it != text).map(digest);
+        Self { sha256: digest(text), trimmed, vector }
+    }
+
+    /// Takes the vector of a text that only its SHA-256 is known of.
+    #[must_use]
+    pub const fn of_digest(sha256: [u8; 32], vector: Vec<f32>) -> Self {
+        Self { sha256, trimmed: None, vector }
     }
 }
 

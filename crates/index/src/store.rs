@@ -4,7 +4,8 @@
 //! <folder>/
 //!   lock              writers hold it alone, readers together; says that the folder is ours
 //!   seal.json         what every other file looked like when the last writer was done
-//!   index.sqlite      entries, documents, chunks, term frequencies, vectors, state
+//!   index.sqlite      entries, documents, chunks, term frequencies, state
+//!   vectors.sqlite    vectors of chunks
 //!   lexical/          tantivy: chunk id -> terms
 //!   embeddings.sqlite vectors by content, kept when the rest is made anew
 //! ```
@@ -20,15 +21,18 @@ mod known;
 mod lexical;
 mod lock;
 mod near;
+mod packs;
 mod reading;
 mod rows;
 mod seal;
 mod vectors;
 mod writing;
 
-pub(crate) use embeddings::ContentHash;
+pub(crate) use embeddings::{ContentHash, as_kept};
 pub use folder::{is_index, may_hold_index, remove_index};
 pub(crate) use reading::{EntryRow, Reading, View};
+pub(crate) use seal::Seal;
+pub(crate) use vectors::{Slot, StoredSet, Unembedded};
 pub(crate) use writing::{EntryId, Put, Writing};
 
 use std::io;
@@ -38,7 +42,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::progress::{Progress, Silent};
 use crate::text::{Language, Term};
 use body::{Body, BodyDamaged};
-use seal::{Look, Seal};
+use packs::PackDamaged;
+use seal::Look;
 
 /// Views that are kept for the next reader.
 const KEPT_VIEWS: usize = 8;
@@ -148,6 +153,12 @@ impl From<BodyDamaged> for StoreError {
     }
 }
 
+impl From<PackDamaged> for StoreError {
+    fn from(error: PackDamaged) -> Self {
+        Self::Damaged(Box::new(error))
+    }
+}
+
 impl StoreError {
     /// Whether a refresh can be expected to mend it: the index is empty, damaged, of something
     /// else.
@@ -168,6 +179,8 @@ pub(crate) struct Store {
     sources: Option<Vec<String>>,
     /// Why the next writer begins anew, whatever there is.
     anew: Option<&'static str>,
+    /// How the cache of embeddings is kept.
+    pub(crate) cache: embeddings::Keeping,
 }
 
 /// What a writer finds.
@@ -209,7 +222,8 @@ impl Store {
         make_folder(path).map_err(StoreError::Unwritable)?;
         folder::check(path).map_err(StoreError::Unwritable)?;
         let (folder, views) = (path.to_owned(), Mutex::default());
-        let store = Self { folder, views, held: None, sources: None, anew: None };
+        let cache = embeddings::Keeping::default();
+        let store = Self { folder, views, held: None, sources: None, anew: None, cache };
         // Whether the lock can be had at all is known now and not in the middle of something.
         store.lock(&|path| lock::open(&path.join(lock::LOCK)).map(drop))?;
         Ok(store)
@@ -217,12 +231,15 @@ impl Store {
 
     /// Begins to read; waits while somebody writes.
     pub(crate) fn reading(&self) -> Result<Reading<'_>, StoreError> {
-        if let Some((_, seal)) = &self.held {
-            return Ok(Reading::new(self, self.view(seal.clone())?, None));
-        }
-        let held = self.lock_shared(&Silent)?;
-        let Look::Whole(seal) = seal::look(&self.folder) else {
-            return Err(StoreError::NotFilled);
+        let (seal, lock) = match &self.held {
+            Some((_, seal)) => (seal.clone(), None),
+            None => {
+                let lock = self.lock_shared(&Silent)?;
+                let Look::Whole(seal) = seal::look(&self.folder) else {
+                    return Err(StoreError::NotFilled);
+                };
+                (seal, Some(lock))
+            }
         };
         let view = self.view(seal)?;
         if let Some(sources) = &self.sources
@@ -231,7 +248,7 @@ impl Store {
             // Somebody else keeps other things here.
             return Err(StoreError::NotFilled);
         }
-        Ok(Reading::new(self, view, Some(held)))
+        Ok(Reading::new(self, view, lock))
     }
 
     /// Holds the readers' lock from here on.
@@ -253,6 +270,16 @@ impl Store {
     /// Notes what everything that is read from here on must be of.
     pub(crate) fn expect(&mut self, sources: Option<Vec<String>>) {
         self.sources = sources;
+    }
+
+    /// Notes that everything that is read from here on must be of what is there now, unless a
+    /// refresh has said what it must be of.
+    pub(crate) fn expect_the_same(&mut self) -> Result<(), StoreError> {
+        if self.sources.is_none() {
+            let known = self.reading()?.sources()?;
+            self.sources = Some(known.into_iter().map(|it| it.1).collect());
+        }
+        Ok(())
     }
 
     /// Makes the next writer begin anew, for this reason.

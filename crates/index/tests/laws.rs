@@ -113,7 +113,7 @@ fn more_hits_only_add_to_fewer() {
             let ask = |limit| {
                 let mut request = Request::new(question.as_str(), NOW);
                 (request.limit, request.diversity) = (limit, Some(diversity));
-                let hits = index.search(&request, None).unwrap().hits;
+                let hits = index.search(&request, &[]).unwrap().hits;
                 hits.into_iter().map(|it| it.citation()).collect::<Vec<_>>()
             };
             let many = ask(30);
@@ -131,17 +131,17 @@ fn whatever_is_typed_has_an_answer() {
     let index = refreshed(folder.path(), &shelf);
     for query in common::ODD_QUERIES {
         let request = Request::new(*query, NOW);
-        assert!(index.search(&request, None).is_ok(), "{query:?}");
+        assert!(index.search(&request, &[]).is_ok(), "{query:?}");
     }
     let long =
         ["x".repeat(100_000), "a b ".repeat(50_000), "\"".repeat(10_000), "数".repeat(50_000)];
     for query in long {
-        assert!(index.search(&Request::new(query, NOW), None).is_ok());
+        assert!(index.search(&Request::new(query, NOW), &[]).is_ok());
     }
     let mut random = common::Random(9);
     for _ in 0..5_000 {
         let query = random.query();
-        assert!(index.search(&Request::new(query.as_str(), NOW), None).is_ok(), "{query:?}");
+        assert!(index.search(&Request::new(query.as_str(), NOW), &[]).is_ok(), "{query:?}");
     }
 }
 
@@ -177,7 +177,7 @@ fn what_is_quoted_is_found_however_it_is_joined() {
         ("\"数据库迁移\"", 3),
         ("\"went we'll\"", 4),
     ] {
-        let answer = index.search(&Request::new(query, NOW), None).unwrap();
+        let answer = index.search(&Request::new(query, NOW), &[]).unwrap();
         assert_eq!(answer.notes, [], "{query}");
         let lines: Vec<u32> = answer.hits.iter().map(|it| it.start_line).collect();
         assert_eq!(lines, [line], "{query}");
@@ -226,7 +226,7 @@ fn an_exclusion_leaves_what_is_not_excluded_however_many_are() {
     let folder = tempfile::tempdir().unwrap();
     let index = refreshed(folder.path(), &shelf);
     for query in ["tea -green", "tea -\"tea green\""] {
-        let hits = index.search(&Request::new(query, NOW), None).unwrap().hits;
+        let hits = index.search(&Request::new(query, NOW), &[]).unwrap().hits;
         assert_eq!(paths(&hits), ["memory/black.md"], "{query}");
     }
 }
@@ -247,12 +247,12 @@ fn a_day_is_found_in_a_document_of_many() {
     let index = refreshed(folder.path(), &shelf);
     let mut request = Request::new("tea", NOW);
     (request.since, request.limit) = (Some(days[1_190]), 20);
-    let hits = index.search(&request, None).unwrap().hits;
+    let hits = index.search(&request, &[]).unwrap().hits;
     assert!(hits.iter().all(|it| it.date >= Some(days[1_190])), "{:?}", paths(&hits));
     let lines: u32 = hits.iter().map(|it| it.text.matches("weather").count() as u32).sum();
     assert_eq!(lines, 10);
     (request.since, request.until) = (None, Some(days[3]));
-    let hits = index.search(&request, None).unwrap().hits;
+    let hits = index.search(&request, &[]).unwrap().hits;
     assert!(!hits.is_empty() && hits.iter().all(|it| it.date <= Some(days[3])));
 }
 
@@ -266,10 +266,10 @@ fn a_phrase_is_found_however_common_its_words_are() {
     shelf.put("memory/long.md", &format!("{long}Then the day plan came.\n"));
     let folder = tempfile::tempdir().unwrap();
     let index = refreshed(folder.path(), &shelf);
-    let answer = index.search(&Request::new("\"day plan\"", NOW), None).unwrap();
+    let answer = index.search(&Request::new("\"day plan\"", NOW), &[]).unwrap();
     assert_eq!(answer.notes, []);
     assert_eq!(paths(&answer.hits), ["memory/long.md"]);
-    let answer = index.search(&Request::new("\"plan of the day\"", NOW), None).unwrap();
+    let answer = index.search(&Request::new("\"plan of the day\"", NOW), &[]).unwrap();
     assert!(
         matches!(&*answer.notes, [anemone_index::Note::PhraseNotFound { .. }]),
         "{:?}",
@@ -307,7 +307,7 @@ fn filters_hold_for_every_profile() {
         let mut request = Request::new("tea", NOW);
         (request.profile, request.limit) = (profile, 20);
         change(&mut request);
-        index.search(&request, None).unwrap().hits
+        index.search(&request, &[]).unwrap().hits
     };
     for profile in Profile::ALL {
         let name = profile.name();
@@ -387,7 +387,7 @@ fn whoever_writes_a_file_finds_it_at_once_beside_others() {
                     let name = format!("{word}.md");
                     fs_err::write(files.join(&name), format!("Only {word} is here.\n")).unwrap();
                     index.refresh(&[&source], NOW, &Silent).unwrap();
-                    let hits = index.search(&Request::new(word.as_str(), NOW), None).unwrap().hits;
+                    let hits = index.search(&Request::new(word.as_str(), NOW), &[]).unwrap().hits;
                     assert_eq!(hits.first().map(|it| &it.path), Some(&name), "turn {turn}");
                 }
             });
@@ -402,7 +402,7 @@ fn what_was_found_only_alike_is_said_and_nothing_else_is() {
     shelf.put("b.md", "# Circus\n\n- a zebra eats\n");
     let folder = tempfile::tempdir().unwrap();
     let index = refreshed(folder.path(), &shelf);
-    let notes = |query: &str| index.search(&Request::new(query, NOW), None).unwrap().notes;
+    let notes = |query: &str| index.search(&Request::new(query, NOW), &[]).unwrap().notes;
     assert_eq!(notes("zebras"), []);
     assert_eq!(notes("zebrra"), [anemone_index::Note::OnlyAlike]);
     assert_eq!(notes("other"), [], "a common word is a word");
@@ -424,7 +424,7 @@ fn a_day_that_is_written_anywhere_grows_old() {
     let index = refreshed(folder.path(), &shelf);
     let mut request = Request::new("tea", NOW);
     (request.recency_half_life, request.explain) = (Some(30.0), true);
-    let hits = index.search(&request, None).unwrap().hits;
+    let hits = index.search(&request, &[]).unwrap().hits;
     for hit in hits {
         let parts = hit.explanation.unwrap().parts;
         let recency = parts.iter().find(|it| it.0 == "recency").unwrap().1;

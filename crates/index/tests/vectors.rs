@@ -8,8 +8,11 @@ mod common;
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-use anemone_embed::{EmbedError, Embedder, Identity, Purpose};
-use anemone_index::{EmbeddingError, Hit, Index, Request, Silent, VectorLeg};
+use anemone_embed::{Effort, EmbedError, Embedder, Identity, Purpose};
+use anemone_index::{
+    Carried, Document, EmbeddingError, Entry, Hit, Index, Listing, Profile, Replace, Request,
+    Silent, Skipped, Source, SourceError, VectorOutcome,
+};
 use common::{NOW, Shelf, refreshed};
 use sha2::{Digest as _, Sha256};
 
@@ -31,15 +34,43 @@ enum Fault {
 /// A hashed bag of words.
 struct Bag {
     identity: Identity,
+    effort: Effort,
     texts: AtomicUsize,
     fault: AtomicU8,
+    /// Calls after which it fails.
+    calls_left: AtomicUsize,
 }
 
 impl Bag {
     fn new() -> Self {
         let (provider, model) = ("test".to_owned(), "bag".to_owned());
         let identity = Identity { provider, model, dimensions: DIMENSIONS };
-        Self { identity, texts: AtomicUsize::new(0), fault: AtomicU8::new(Fault::None as u8) }
+        Self {
+            identity,
+            effort: Effort::Work,
+            texts: AtomicUsize::new(0),
+            fault: AtomicU8::new(Fault::None as u8),
+            calls_left: AtomicUsize::new(usize::MAX),
+        }
+    }
+
+    /// One whose vectors cost nothing.
+    fn table() -> Self {
+        let mut bag = Self::named("table");
+        bag.effort = Effort::Trivial;
+        bag
+    }
+
+    fn named(model: &str) -> Self {
+        let mut bag = Self::new();
+        bag.identity.model = model.to_owned();
+        bag
+    }
+
+    fn failing_after(calls: usize) -> Self {
+        let bag = Self::new();
+        bag.calls_left.store(calls, Ordering::Relaxed);
+        bag
     }
 
     fn with(fault: Fault) -> Self {
@@ -75,9 +106,20 @@ impl Embedder for Bag {
         &self.identity
     }
 
+    fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    fn texts_at_once(&self) -> usize {
+        2
+    }
+
     fn embed(&self, texts: &[&str], _purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         self.texts.fetch_add(texts.len(), Ordering::Relaxed);
         let mut vectors: Vec<Vec<f32>> = texts.iter().map(|it| vector(it)).collect();
+        if self.calls_left.fetch_sub(1, Ordering::Relaxed) == 0 {
+            self.fault.store(Fault::Fails as u8, Ordering::Relaxed);
+        }
         match self.fault.load(Ordering::Relaxed) {
             it if it == Fault::Fails as u8 => {
                 let source = std::io::Error::other("the line is dead").into();
@@ -105,14 +147,16 @@ fn shelf() -> Shelf {
     shelf
 }
 
-fn asked(index: &Index, query: &str, embedder: &dyn Embedder) -> (Vec<Hit>, VectorLeg) {
-    let answer = index.search(&Request::new(query, NOW), Some(embedder)).unwrap();
+fn asked(index: &Index, query: &str, embedder: &dyn Embedder) -> (Vec<Hit>, VectorOutcome) {
+    let mut answer = index.search(&Request::new(query, NOW), &[embedder]).unwrap();
     assert!(answer.legs.lexical);
-    (answer.hits, answer.legs.vector)
+    let leg = answer.legs.vectors.pop().unwrap();
+    assert!(answer.legs.vectors.is_empty() && leg.identity == *embedder.identity());
+    (answer.hits, leg.outcome)
 }
 
-fn used(chunks: u64, missing: u64) -> VectorLeg {
-    VectorLeg::Used { model: "bag".to_owned(), chunks, missing }
+fn used(chunks: u64, missing: u64) -> VectorOutcome {
+    VectorOutcome::Used { chunks, missing }
 }
 
 #[test]
@@ -120,22 +164,22 @@ fn vectors_find_what_words_do_not() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = refreshed(folder.path(), &shelf());
     let bag = Bag::new();
-    assert_eq!(asked(&index, "doctor", &bag).1, VectorLeg::NoVectors);
-    let done = index.embed(&bag, &Silent).unwrap();
+    assert_eq!(asked(&index, "doctor", &bag).1, VectorOutcome::NoVectors);
+    let done = index.embed(&bag, Replace::No, &Silent).unwrap();
     assert_eq!((done.chunks, done.texts, done.known), (4, 6, 0));
     assert_eq!(bag.texts(), 6);
     for (query, path) in
         [("automobile", "memory/2026-01-01.md"), ("physician", "memory/2026-01-02.md")]
     {
-        let words = index.search(&Request::new(query, NOW), None).unwrap();
-        assert_eq!((words.hits.len(), words.legs.vector), (0, VectorLeg::NoEmbedder), "{query}");
+        let words = index.search(&Request::new(query, NOW), &[]).unwrap();
+        assert_eq!((words.hits.len(), words.legs.vectors.len()), (0, 0), "{query}");
         let (hits, leg) = asked(&index, query, &bag);
         assert_eq!(leg, used(4, 0));
         assert_eq!(hits.first().map(|it| it.path.as_str()), Some(path), "{query}");
     }
     // Nothing is left to do.
     let before = bag.texts();
-    let done = index.embed(&bag, &Silent).unwrap();
+    let done = index.embed(&bag, Replace::No, &Silent).unwrap();
     assert_eq!((done.chunks, done.texts, bag.texts()), (0, 0, before));
 }
 
@@ -145,13 +189,13 @@ fn what_was_embedded_once_is_known() {
     let shelf = shelf();
     let bag = Bag::new();
     let mut index = refreshed(folder.path(), &shelf);
-    index.embed(&bag, &Silent).unwrap();
+    index.embed(&bag, Replace::No, &Silent).unwrap();
     let wanted = asked(&index, "automobile", &bag);
     index.clear();
     index.refresh(&[&shelf], NOW, &Silent).unwrap();
-    assert_eq!(asked(&index, "automobile", &bag).1, VectorLeg::NoVectors);
+    assert_eq!(asked(&index, "automobile", &bag).1, VectorOutcome::NoVectors);
     let before = bag.texts();
-    let done = index.embed(&bag, &Silent).unwrap();
+    let done = index.embed(&bag, Replace::No, &Silent).unwrap();
     assert_eq!((done.chunks, done.texts, done.known), (4, 0, 6));
     assert_eq!(bag.texts(), before);
     assert_eq!(asked(&index, "automobile", &bag), wanted);
@@ -164,7 +208,7 @@ fn a_changed_document_lacks_vectors_until_they_are_made() {
     let bag = Bag::new();
     drop({
         let mut index = refreshed(folder.path(), &shelf);
-        index.embed(&bag, &Silent).unwrap();
+        index.embed(&bag, Replace::No, &Silent).unwrap();
         index
     });
     shelf.put("memory/2026-01-03.md", "- We planted beans and sold the second car.\n");
@@ -172,7 +216,7 @@ fn a_changed_document_lacks_vectors_until_they_are_made() {
     let (hits, leg) = asked(&index, "automobile", &bag);
     assert_eq!(leg, used(3, 1));
     assert_eq!(hits.first().map(|it| it.path.as_str()), Some("memory/2026-01-01.md"));
-    let done = index.embed(&bag, &Silent).unwrap();
+    let done = index.embed(&bag, Replace::No, &Silent).unwrap();
     assert_eq!((done.chunks, done.texts), (1, 1));
     let (hits, leg) = asked(&index, "automobile", &bag);
     assert_eq!(leg, used(4, 0));
@@ -187,16 +231,16 @@ fn a_changed_document_lacks_vectors_until_they_are_made() {
 fn an_embedder_that_fails_takes_its_leg_and_not_the_answer() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = refreshed(folder.path(), &shelf());
-    index.embed(&Bag::new(), &Silent).unwrap();
-    let words = index.search(&Request::new("router", NOW), None).unwrap().hits;
+    index.embed(&Bag::new(), Replace::No, &Silent).unwrap();
+    let words = index.search(&Request::new("router", NOW), &[]).unwrap().hits;
     assert_eq!(words.first().map(|it| it.path.as_str()), Some("memory/2026-01-04.md"));
     let (hits, leg) = asked(&index, "router", &Bag::with(Fault::Fails));
     assert_eq!(hits, words);
-    let VectorLeg::Failed { message } = leg else { panic!("{leg:?}") };
+    let VectorOutcome::Failed { message } = leg else { panic!("{leg:?}") };
     assert!(message.ends_with("the line is dead"), "{message}");
     for fault in [Fault::TooShort, Fault::NoNumber, Fault::TooFew] {
         let (hits, leg) = asked(&index, "router", &Bag::with(fault));
-        assert!(matches!(leg, VectorLeg::Failed { .. }), "{leg:?}");
+        assert!(matches!(leg, VectorOutcome::Failed { .. }), "{leg:?}");
         assert_eq!(hits, words);
     }
 }
@@ -206,17 +250,17 @@ fn vectors_that_are_none_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = refreshed(folder.path(), &shelf());
     for fault in [Fault::TooShort, Fault::NoNumber, Fault::TooFew] {
-        let error = index.embed(&Bag::with(fault), &Silent).unwrap_err();
+        let error = index.embed(&Bag::with(fault), Replace::No, &Silent).unwrap_err();
         let unusable = EmbedError::Unusable { provider: String::new(), found: "" };
-        let EmbeddingError::Embedder(found) = error else { panic!("{error}") };
+        let EmbeddingError::Embedder { source: found, .. } = error else { panic!("{error}") };
         assert_eq!(std::mem::discriminant(&found), std::mem::discriminant(&unusable));
     }
-    let error = index.embed(&Bag::with(Fault::Fails), &Silent).unwrap_err();
-    assert!(matches!(error, EmbeddingError::Embedder(EmbedError::Failed { .. })));
+    let error = index.embed(&Bag::with(Fault::Fails), Replace::No, &Silent).unwrap_err();
+    assert!(matches!(error, EmbeddingError::Embedder { source: EmbedError::Failed { .. }, .. }));
     // Nothing of it was kept.
     let bag = Bag::new();
-    assert_eq!(asked(&index, "router", &bag).1, VectorLeg::NoVectors);
-    assert_eq!(index.embed(&bag, &Silent).unwrap().texts, 6);
+    assert_eq!(asked(&index, "router", &bag).1, VectorOutcome::NoVectors);
+    assert_eq!(index.embed(&bag, Replace::No, &Silent).unwrap().texts, 6);
 }
 
 #[test]
@@ -228,17 +272,310 @@ fn filters_hold_for_vectors() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = refreshed(folder.path(), &shelf);
     let bag = Bag::new();
-    index.embed(&bag, &Silent).unwrap();
+    index.embed(&bag, Replace::No, &Silent).unwrap();
     let mut request = Request::new("automobile", NOW);
     request.paths = vec!["memory".to_owned()];
-    let hits = index.search(&request, Some(&bag)).unwrap().hits;
+    let hits = index.search(&request, &[&bag]).unwrap().hits;
     assert_eq!(hits.first().map(|it| it.path.as_str()), Some("memory/2026-01-01.md"));
     assert!(hits.iter().all(|it| it.path.starts_with("memory/")));
     request.paths.clear();
     request.since = Some(jiff::civil::date(2026, 1, 1));
-    let hits = index.search(&request, Some(&bag)).unwrap().hits;
+    let hits = index.search(&request, &[&bag]).unwrap().hits;
     assert_eq!(hits.first().map(|it| it.path.as_str()), Some("memory/2026-01-01.md"));
     assert!(hits.iter().all(|it| it.date.is_some()));
     request.since = Some(jiff::civil::date(2030, 1, 1));
-    assert_eq!(index.search(&request, Some(&bag)).unwrap().hits, []);
+    assert_eq!(index.search(&request, &[&bag]).unwrap().hits, []);
+}
+
+fn outcomes(index: &Index, query: &str, embedders: &[&dyn Embedder]) -> Vec<VectorOutcome> {
+    let answer = index.search(&Request::new(query, NOW), embedders).unwrap();
+    answer.legs.vectors.into_iter().map(|it| it.outcome).collect()
+}
+
+#[test]
+fn a_table_is_filled_without_a_cache_and_only_where_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = shelf();
+    let table = Bag::table();
+    let mut index = refreshed(folder.path(), &shelf);
+    let done = index.embed(&table, Replace::No, &Silent).unwrap();
+    assert_eq!((done.chunks, done.texts, done.known), (4, 6, 0));
+    assert!(!folder.path().join("embeddings.sqlite").exists());
+    let (hits, leg) = asked(&index, "automobile", &table);
+    assert_eq!((hits[0].path.as_str(), leg), ("memory/2026-01-01.md", used(4, 0)));
+    shelf.put("memory/2026-01-03.md", "- We sold the second car.\n");
+    index.refresh(&[&shelf], NOW, &Silent).unwrap();
+    assert_eq!(asked(&index, "automobile", &table).1, used(3, 1));
+    assert_eq!(index.embed(&table, Replace::No, &Silent).unwrap().texts, 1);
+    assert_eq!(asked(&index, "automobile", &table).1, used(4, 0));
+    // A new table takes the place of the old one without a word.
+    let mut newer = Bag::named("table 2");
+    newer.effort = Effort::Trivial;
+    assert_eq!(index.embed(&newer, Replace::No, &Silent).unwrap().texts, 6);
+    assert_eq!(asked(&index, "automobile", &table).1, VectorOutcome::NoVectors);
+}
+
+#[test]
+fn the_next_embedder_covers_what_the_first_has_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = shelf();
+    let (bag, table) = (Bag::new(), Bag::table());
+    let mut index = refreshed(folder.path(), &shelf);
+    index.embed(&table, Replace::No, &Silent).unwrap();
+    index.embed(&bag, Replace::No, &Silent).unwrap();
+    let both: [&dyn Embedder; 2] = [&bag, &table];
+    let before = table.texts();
+    assert_eq!(outcomes(&index, "automobile", &both), [used(4, 0), VectorOutcome::Spare]);
+    assert_eq!(table.texts(), before);
+    shelf.put("memory/2026-01-05.md", "- The neighbours have a new car.\n");
+    index.refresh(&[&shelf], NOW, &Silent).unwrap();
+    index.embed(&table, Replace::No, &Silent).unwrap();
+    assert_eq!(outcomes(&index, "automobile", &both), [used(4, 1), used(5, 0)]);
+    let hits = index.search(&Request::new("automobile", NOW), &both).unwrap().hits;
+    let paths: Vec<&str> = hits.iter().map(|it| it.path.as_str()).collect();
+    assert!(paths.contains(&"memory/2026-01-01.md") && paths.contains(&"memory/2026-01-05.md"));
+    let sets = index.vector_sets().unwrap();
+    let sets: Vec<_> =
+        sets.iter().map(|it| (it.identity.model.as_str(), it.chunks, it.missing)).collect();
+    assert_eq!(sets, [("table", 5, 0), ("bag", 4, 1)]);
+}
+
+#[test]
+fn the_next_embedder_takes_over_when_the_first_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = Bag::table();
+    let mut index = refreshed(folder.path(), &shelf());
+    index.embed(&table, Replace::No, &Silent).unwrap();
+    index.embed(&Bag::new(), Replace::No, &Silent).unwrap();
+    let wanted = asked(&index, "automobile", &table).0;
+    let broken = Bag::with(Fault::Fails);
+    let both: [&dyn Embedder; 2] = [&broken, &table];
+    let answer = index.search(&Request::new("automobile", NOW), &both).unwrap();
+    assert_eq!(answer.hits, wanted);
+    assert!(matches!(answer.legs.vectors[0].outcome, VectorOutcome::Failed { .. }));
+    assert_eq!(answer.legs.vectors[1].outcome, used(4, 0));
+}
+
+#[test]
+fn vectors_of_another_model_go_only_when_somebody_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new, table) = (Bag::new(), Bag::named("other"), Bag::table());
+    let mut index = refreshed(folder.path(), &shelf());
+    index.embed(&table, Replace::No, &Silent).unwrap();
+    index.embed(&old, Replace::No, &Silent).unwrap();
+    for error in [
+        index.embed(&new, Replace::No, &Silent).unwrap_err(),
+        index.embed_missing(&new, 9).unwrap_err(),
+    ] {
+        let EmbeddingError::OtherModel { there } = error else { panic!("{error}") };
+        assert_eq!(there, old.identity);
+    }
+    assert_eq!(new.texts(), 0);
+    let other = VectorOutcome::OtherModel { there: old.identity.clone() };
+    assert_eq!(outcomes(&index, "automobile", &[&new, &table]), [other, used(4, 0)]);
+    // One that fails before it has made any leaves the old ones.
+    new.fault.store(Fault::Fails as u8, Ordering::Relaxed);
+    index.embed(&new, Replace::Yes, &Silent).unwrap_err();
+    assert_eq!(asked(&index, "automobile", &old).1, used(4, 0));
+    new.fault.store(Fault::None as u8, Ordering::Relaxed);
+    index.embed(&new, Replace::Yes, &Silent).unwrap();
+    assert_eq!(asked(&index, "automobile", &new).1, used(4, 0));
+    let other = VectorOutcome::OtherModel { there: new.identity.clone() };
+    assert_eq!(outcomes(&index, "automobile", &[&old, &table]), [other, used(4, 0)]);
+}
+
+#[test]
+fn what_was_made_before_an_error_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut index = refreshed(folder.path(), &shelf());
+    let bag = Bag::failing_after(2);
+    let error = index.embed(&bag, Replace::No, &Silent).unwrap_err();
+    let EmbeddingError::Embedder { done, .. } = error else { panic!("{error}") };
+    // Two requests of two texts: the two chunks with two blocks each.
+    assert_eq!((done.chunks, done.texts), (2, 4));
+    let bag = Bag::new();
+    let left = index.unembedded(&bag.identity).unwrap();
+    let characters = "We planted beans and peas.".len() + "The router hangs in the hall.".len();
+    assert_eq!((left.chunks, left.texts, left.known), (2, 2, 0));
+    assert!(left.characters >= characters as u64, "{left:?}");
+    let done = index.embed(&bag, Replace::No, &Silent).unwrap();
+    assert_eq!((done.chunks, done.texts, bag.texts()), (2, 2, 2));
+    assert_eq!(index.unembedded(&bag.identity).unwrap().chunks, 0);
+}
+
+#[test]
+fn a_small_gap_is_filled_up_to_a_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut index = refreshed(folder.path(), &shelf());
+    let bag = Bag::new();
+    // Three texts are one chunk and a half.
+    let done = index.embed_missing(&bag, 3).unwrap();
+    assert_eq!((done.chunks, done.texts), (1, 3));
+    assert_eq!(asked(&index, "automobile", &bag).1, used(1, 3));
+    let left = index.unembedded(&bag.identity).unwrap();
+    assert_eq!((left.chunks, left.texts, left.known), (3, 3, 1));
+    let done = index.embed_missing(&bag, 64).unwrap();
+    assert_eq!((done.chunks, done.texts, done.known), (3, 3, 1));
+}
+
+/// A source that has vectors and nothing else.
+struct Carrier(Vec<Carried>);
+
+impl Source for Carrier {
+    fn identity(&self) -> String {
+        "carrier".to_owned()
+    }
+
+    fn list(&self) -> Result<Listing, SourceError> {
+        Ok(Listing::default())
+    }
+
+    fn load(&self, _: &Entry, _: &mut dyn FnMut(Document)) -> Result<Vec<Skipped>, SourceError> {
+        Ok(Vec::new())
+    }
+
+    fn carried(&self, _: &Identity, each: &mut dyn FnMut(Carried)) -> Result<(), SourceError> {
+        self.0.iter().cloned().for_each(each);
+        Ok(())
+    }
+}
+
+#[test]
+fn carried_vectors_are_taken_for_the_very_same_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = Shelf::default();
+    shelf.put("a.md", "The red car stands in the yard.");
+    shelf.put("b.md", "Bread is on the table.");
+    shelf.put("c.md", "Nobody was at home.");
+    let mut index = refreshed(folder.path(), &shelf);
+    let bag = Bag::new();
+    let carried = Carried::of;
+    let all = vec![
+        carried("The red car stands in the yard.", vector("The red car stands in the yard.")),
+        Carried::of_digest([7; 32], vector("Bread is on the table.")),
+        carried("Bread is on the table", vector("Bread is on the table.")),
+        carried("Bread is on the table.", vec![1.0; 3]),
+        carried("Bread is on the table.", vec![f32::NAN; DIMENSIONS]),
+        carried("Nobody was at home.", vec![0.0; DIMENSIONS]),
+    ];
+    assert_eq!(index.take_carried(&bag.identity, &[&Carrier(all)]).unwrap().taken, 1);
+    let done = index.embed(&bag, Replace::No, &Silent).unwrap();
+    assert_eq!((done.chunks, done.texts, done.known), (3, 2, 1));
+    assert_eq!(asked(&index, "automobile", &bag).0[0].path, "a.md");
+}
+
+#[test]
+fn blanks_around_a_text_are_none_of_it_and_a_digest_stands_for_its_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = Shelf::default();
+    shelf.put("a.md", "The red car stands in the yard.");
+    shelf.put("b.md", "Bread is on the table.");
+    let mut index = refreshed(folder.path(), &shelf);
+    let bag = Bag::new();
+    let digest = Sha256::digest("Bread is on the table.").into();
+    let all = vec![
+        Carried::of("\nThe red car stands in the yard.\n\n", vector("car")),
+        Carried::of_digest(digest, vector("bread")),
+    ];
+    assert_eq!(index.take_carried(&bag.identity, &[&Carrier(all)]).unwrap().taken, 2);
+    let done = index.embed(&bag, Replace::No, &Silent).unwrap();
+    assert_eq!((done.texts, done.known), (0, 2));
+}
+
+#[test]
+fn a_profile_finds_the_vectors_of_its_own_chunks() {
+    let entry = "- The red car stands in the yard.\n";
+    let text = format!("# Memory\n\n{entry}- Bread is on the table.\n");
+    for (profile, chunk) in [
+        (Profile::OpenClaw2026_3, text.as_str()),
+        (Profile::OpenClaw2026_9, entry.trim_end()),
+        (Profile::ZeroClaw, text.as_str()),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let shelf = Shelf::default();
+        shelf.put("MEMORY.md", &text);
+        let mut index = refreshed(folder.path(), &shelf);
+        let mut request = Request::new("automobile", NOW);
+        request.profile = profile;
+        let (fresh, primed) = (Bag::named("fresh"), Bag::named("primed"));
+        index.search(&request, &[&fresh]).unwrap();
+        let carrier = Carrier(vec![Carried::of(chunk, vector(chunk))]);
+        let taken = index.take_carried_for(&request, &primed.identity, &[&carrier]).unwrap();
+        assert_eq!(taken.taken, 1, "{}", profile.name());
+        index.search(&request, &[&primed]).unwrap();
+        assert_eq!(primed.texts() + 1, fresh.texts(), "{}", profile.name());
+        let again = index.take_carried_for(&request, &primed.identity, &[&carrier]).unwrap();
+        assert_eq!(again.taken, 0, "{}", profile.name());
+    }
+}
+
+#[test]
+fn a_profile_embeds_a_text_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = refreshed(folder.path(), &shelf());
+    for profile in [Profile::OpenClaw2026_3, Profile::OpenClaw2026_9, Profile::ZeroClaw] {
+        let bag = Bag::named(profile.name());
+        let mut request = Request::new("automobile", NOW);
+        request.profile = profile;
+        let first = index.search(&request, &[&bag]).unwrap();
+        let before = bag.texts();
+        assert!(before > 1, "{}", profile.name());
+        let second = index.search(&request, &[&bag]).unwrap();
+        assert_eq!((first.hits, bag.texts()), (second.hits, before + 1), "{}", profile.name());
+        let table = Bag::table();
+        index.search(&request, &[&table]).unwrap();
+        let before = table.texts();
+        index.search(&request, &[&table]).unwrap();
+        assert_eq!(table.texts(), 2 * before);
+    }
+}
+
+#[test]
+fn the_order_depends_on_the_documents_alone() {
+    let all: Vec<anemone_testkit::notes::Note> =
+        anemone_testkit::notes::notes(5).take(40).collect();
+    let (bag, table) = (Bag::new(), Bag::table());
+    let both: [&dyn Embedder; 2] = [&bag, &table];
+    let answers = |index: &Index| -> Vec<Vec<(String, u64)>> {
+        let questions = all.iter().map(|it| it.question.clone());
+        let found = |question: String| {
+            let hits = index.search(&Request::new(question, NOW), &both).unwrap().hits;
+            hits.iter().map(|it| (it.citation(), it.score.to_bits())).collect()
+        };
+        questions
+            .chain(["automobile".to_owned(), "physician at home".to_owned()])
+            .map(found)
+            .collect()
+    };
+    let filled = |index: &mut Index| {
+        index.embed(&table, Replace::No, &Silent).unwrap();
+        index.embed(&bag, Replace::No, &Silent).unwrap();
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let shelf = Shelf::default();
+    all.iter().for_each(|it| shelf.put(&it.path, &it.markdown));
+    let mut whole = refreshed(&folder.path().join("whole"), &shelf);
+    filled(&mut whole);
+    let wanted = answers(&whole);
+    // Grown from the end, with a wrong turn now and then.
+    let shelf = Shelf::default();
+    let place = folder.path().join("grown");
+    let mut grown = refreshed(&place, &shelf);
+    for (at, note) in all.iter().rev().enumerate() {
+        let text =
+            if at % 8 == 3 { "- The physician sold the automobile.\n" } else { &note.markdown };
+        shelf.put(&note.path, text);
+        if at % 8 == 3 {
+            grown.refresh(&[&shelf], NOW, &Silent).unwrap();
+            filled(&mut grown);
+            shelf.put(&note.path, &note.markdown);
+        }
+    }
+    grown.refresh(&[&shelf], NOW, &Silent).unwrap();
+    filled(&mut grown);
+    assert_eq!(answers(&grown), wanted);
+    grown.clear();
+    grown.refresh(&[&shelf], NOW, &Silent).unwrap();
+    filled(&mut grown);
+    assert_eq!(answers(&grown), wanted);
 }

@@ -13,6 +13,8 @@ mod spread;
 
 use std::ops::Range;
 
+use crate::document::Document;
+use crate::outline::openclaw::{Generation, openclaw_chunks};
 use crate::request::{Explanation, Hit, Request};
 use corpus::Corpus;
 
@@ -35,6 +37,14 @@ struct Selected {
     score: f64,
     text: f64,
     vector: Option<f64>,
+}
+
+/// Hands out the texts of a document that get vectors.
+pub(super) fn each_text(document: &Document, generation: Generation, take: &mut dyn FnMut(&str)) {
+    if corpus::is_read(document, generation) {
+        let chunks = openclaw_chunks(&document.path, &document.text, generation);
+        chunks.iter().for_each(|it| take(&it.text));
+    }
 }
 
 /// Returns the FTS5 query for all of these words.

@@ -2,10 +2,8 @@
 
 use anemone_embed::{Embedder, Purpose};
 
-use crate::request::VectorLeg;
-
-/// Texts that are embedded at once.
-const BATCH: usize = 64;
+use crate::embedding::chain;
+use crate::request::{VectorLeg, VectorOutcome};
 
 /// The vectors of a search.
 pub(super) struct Vectors {
@@ -21,19 +19,16 @@ pub(super) fn vectors<'a>(
     embedder: Option<&dyn Embedder>,
     query: &str,
     texts: impl ExactSizeIterator<Item = &'a str>,
-) -> (Option<Vectors>, VectorLeg) {
-    let Some(embedder) = embedder else { return (None, VectorLeg::NoEmbedder) };
-    match embed(embedder, query, texts) {
+) -> (Option<Vectors>, Vec<VectorLeg>) {
+    let Some(embedder) = embedder else { return (None, Vec::new()) };
+    let (vectors, outcome) = match embed(embedder, query, texts) {
         Ok(vectors) => {
-            let leg = VectorLeg::Used {
-                model: embedder.identity().model.clone(),
-                chunks: vectors.texts.len() as u64,
-                missing: 0,
-            };
-            (Some(vectors), leg)
+            let chunks = vectors.texts.len() as u64;
+            (Some(vectors), VectorOutcome::Used { chunks, missing: 0 })
         }
-        Err(error) => (None, VectorLeg::Failed { message: error.to_string() }),
-    }
+        Err(error) => (None, VectorOutcome::Failed { message: chain(&error) }),
+    };
+    (vectors, vec![VectorLeg { identity: embedder.identity().clone(), outcome }])
 }
 
 fn embed<'a>(
@@ -47,7 +42,7 @@ fn embed<'a>(
     };
     let all: Vec<&str> = texts.collect();
     let mut vectors = Vec::with_capacity(all.len());
-    for batch in all.chunks(BATCH) {
+    for batch in all.chunks(embedder.texts_at_once().max(1)) {
         vectors.extend(embedder.embed(batch, Purpose::Document)?);
     }
     if vectors.len() != all.len() {

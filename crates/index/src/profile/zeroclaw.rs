@@ -7,7 +7,7 @@ use rusqlite::{Connection, Error, params};
 
 use super::vectors::{Vectors, cosine_64, vectors};
 use crate::document::Document;
-use crate::request::{Answer, Explanation, Hit, Legs, Note, Request, VectorLeg};
+use crate::request::{Answer, Explanation, Hit, Legs, Note, Request};
 
 /// What vectors count for.
 const VECTOR_WEIGHT: f32 = 0.7;
@@ -48,15 +48,15 @@ pub(super) fn answer(
 ) -> Result<Answer, Error> {
     let rows: Vec<Row<'_>> = documents.iter().map(row_of).collect();
     let recent = is_recent(&request.query);
-    let (vectors, leg) = if recent {
-        (None, VectorLeg::NoEmbedder)
+    let (vectors, legs) = if recent {
+        (None, Vec::new())
     } else {
         vectors(embedder, &request.query, rows.iter().map(|row| row.content))
     };
     let recalled = recall(&rows, &request.query, request.limit, vectors.as_ref())?;
     Ok(Answer {
         hits: recalled.iter().map(|found| hit(&documents[found.row], found, request)).collect(),
-        legs: Legs { lexical: !recent, vector: leg },
+        legs: Legs { lexical: !recent, vectors: legs },
         notes: if recent { vec![Note::NothingAsked] } else { Vec::new() },
     })
 }

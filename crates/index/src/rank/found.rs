@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use jiff::civil::Date;
 
 use super::blocks::{File, Legs, Seen, Usual, exact, legs};
+use super::meaning::Meaning;
 use super::{Question, weights};
 use crate::document::Document;
 use crate::store::body::BodyBlock;
@@ -16,8 +17,6 @@ use crate::vector::Nearest;
 const ALIKE_CHUNKS: usize = 64;
 /// Candidates that are read with their neighbours.
 const NEIGHBOURED: usize = 48;
-/// What a cosine counts, beside the words.
-const VECTOR_WEIGHT: f64 = 0.4;
 
 /// What was found.
 pub(super) struct Found {
@@ -55,7 +54,8 @@ pub(super) struct FoundBlock {
     /// Whether it may be shown: it is no mere neighbour, and passes the filters.
     pub(super) is_answer: bool,
     pub(super) legs: Legs,
-    pub(super) cosine: Option<f64>,
+    /// What its vector says, where it has one.
+    pub(super) meaning: Option<Meaning>,
     pub(super) score: f64,
     text: Option<String>,
 }
@@ -187,7 +187,7 @@ impl Found {
                 legs(seen, counts, &file, &question.dates, &question.weights, grounds.usual);
             for (block, legs) in self.blocks[first + stretch.start..].iter_mut().zip(scored) {
                 block.legs = legs;
-                block.score = legs.score() + VECTOR_WEIGHT * block.cosine.unwrap_or(0.0).max(0.0);
+                block.score = legs.score() + block.meaning.map_or(0.0, Meaning::score);
             }
         }
     }
@@ -223,7 +223,8 @@ impl Found {
             worths.push(there.iter().map(|it| weights.terms[*it].value).sum::<f64>());
             self.contexts.push((context.headings, context.date));
         }
-        let cosines = grounds.nearest.and_then(|it| it.of(chunk.id));
+        let near = grounds.nearest;
+        let cosines = near.and_then(|it| it.of(chunk.id));
         let mut letters = Vec::new();
         for (at, block) in chunk.body.blocks.into_iter().enumerate() {
             let start = self.counts.len();
@@ -267,7 +268,8 @@ impl Found {
                 is_followed: true,
                 is_answer: is_own && is_wanted && is_in_time,
                 legs: Legs::default(),
-                cosine: cosines.and_then(|it| it.get(at)).map(|it| f64::from(*it)),
+                meaning: cosines
+                    .and_then(|(of_chunk, usual)| Some(Meaning::of(*of_chunk.get(at)?, usual))),
                 score: 0.0,
                 text: own_text.filter(|_| question.needs_text()).map(str::to_owned),
                 block,

@@ -61,7 +61,9 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Vec<Place> {
 
 /// Whether a block answers by itself, or with what stands above it.
 fn says_something(block: &FoundBlock) -> bool {
-    block.legs.block > 0.0 || block.legs.context > NAMED || block.cosine.is_some_and(|it| it > 0.0)
+    block.legs.block > 0.0
+        || block.legs.context > NAMED
+        || block.meaning.is_some_and(|it| it.score() > 0.0)
 }
 
 /// The better first; among equals the newer, then the order of paths and text.

@@ -148,7 +148,13 @@ impl Cutter<'_> {
             ("factor", legs.factor),
             ("lexical", legs.score()),
         ];
-        parts.extend(block.cosine.map(|it| ("vector", it)));
+        if let Some(meaning) = block.meaning {
+            parts.extend([
+                ("cosine", meaning.cosine),
+                ("distinction", meaning.distinction),
+                ("vector", meaning.score()),
+            ]);
+        }
         parts.extend(place.recency.map(|it| ("recency", it)));
         parts.extend(place.importance.map(|it| ("importance", it)));
         let terms = self.question.words.terms.iter().zip(self.found.counts(place.at));

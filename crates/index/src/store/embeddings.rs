@@ -1,28 +1,72 @@
 //! Vectors by the content they stand for: what was paid for once is not paid for again when an
-//! index is made anew.
+//! index is made anew. An index in use has its vectors itself and does not look here; who does, is
+//! a fill, before it asks an embedder, and another program's ranking.
+//!
+//! There is room for so many. A piece of work that adds to the cache is a turn, and what was last
+//! used in an earlier turn goes first. A turn that is more than there is room for keeps what it has
+//! used and made first: whoever goes through the same texts again finds as many as there is room
+//! for. If the oldest went instead, each would go shortly before it is asked for.
+
+mod packed;
 
 use std::path::Path;
 
 use anemone_embed::Identity;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Params, Transaction,
+    TransactionBehavior, params,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Store, StoreError, folder};
 use crate::progress::Silent;
+pub(crate) use packed::as_kept;
+use packed::{pack, unpack};
 
 /// The cache's file.
 pub(super) const EMBEDDINGS: &str = "embeddings.sqlite";
-/// Vectors that are kept, at most; those that were not used for the longest time go first.
-const MAX_VECTORS: i64 = 250_000;
 
+/// How much is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) vectors: i64,
+    /// Of the vectors alone: their rows add about a tenth.
+    pub(crate) bytes: i64,
+    /// After how many new vectors they are counted, which reads the whole index of uses.
+    pub(crate) between: i64,
+}
+
+impl Bounds {
+    fn hold(self, (vectors, bytes): (i64, i64)) -> bool {
+        vectors <= self.vectors && bytes <= self.bytes
+    }
+}
+
+/// How a store keeps its cache.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keeping {
+    pub(crate) bounds: Bounds,
+    /// The turn that was begun here; without one, what is used counts to the latest that there is.
+    turn: Option<i64>,
+}
+
+impl Default for Keeping {
+    /// Vectors of 3,072 dimensions, the longest in use, are kept in full number.
+    fn default() -> Self {
+        let bounds = Bounds { vectors: 250_000, bytes: 3 << 29, between: 4_096 };
+        Self { bounds, turn: None }
+    }
+}
+
+/// How many vectors were added since they were last counted stands in `user_version`.
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS cache (
   provider TEXT NOT NULL, model TEXT NOT NULL, dimensions INTEGER NOT NULL, hash BLOB NOT NULL,
-  vector BLOB NOT NULL, sum INTEGER NOT NULL, used INTEGER NOT NULL,
+  used INTEGER NOT NULL, sum INTEGER NOT NULL, vector BLOB NOT NULL,
   PRIMARY KEY (provider, model, dimensions, hash)
 ) STRICT;
-CREATE INDEX IF NOT EXISTS cache_used ON cache (used);
+CREATE INDEX IF NOT EXISTS cache_uses ON cache (used, dimensions);
 ";
 
 /// The SHA-256 of a text that was embedded.
@@ -35,18 +79,54 @@ impl Store {
         identity: &Identity,
         hashes: &[ContentHash],
     ) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
+        let known = self.look(|path| read(path, identity, hashes))?;
+        Ok(known.unwrap_or_else(|| vec![None; hashes.len()]))
+    }
+
+    /// Returns for which contents vectors are known, in the order asked.
+    pub(crate) fn are_cached(
+        &self,
+        identity: &Identity,
+        hashes: &[ContentHash],
+    ) -> Result<Vec<bool>, StoreError> {
+        let known = self.look(|path| are_there(path, identity, hashes))?;
+        Ok(known.unwrap_or_else(|| vec![false; hashes.len()]))
+    }
+
+    /// Looks into the cache; `None` when there is none that can be read: that costs its help, and
+    /// nothing else.
+    fn look<T>(
+        &self,
+        look: impl FnOnce(&Path) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
         let _held = match self.held {
             Some(_) => None,
             None => Some(self.lock_shared(&Silent)?),
         };
         let path = self.folder.join(EMBEDDINGS);
-        if !path.symlink_metadata().is_ok_and(|there| there.is_file()) {
-            return Ok(vec![None; hashes.len()]);
-        }
-        match read(&path, identity, hashes) {
-            Err(error) if is_damage(&error) => Ok(vec![None; hashes.len()]),
-            read => Ok(read?),
-        }
+        Ok(is_file(&path).then(|| look(&path).ok()).flatten())
+    }
+
+    /// Begins a turn, before anything is paid for: a cache that cannot be written is an error now.
+    /// Says whether there is room for so many more texts; otherwise those that will be asked for
+    /// should be [used](Self::use_vectors) first.
+    pub(crate) fn begin_turn(
+        &mut self,
+        identity: &Identity,
+        texts: u64,
+    ) -> Result<bool, StoreError> {
+        let texts = i64::try_from(texts).unwrap_or(i64::MAX);
+        let (turn, (vectors, bytes)) = self.mend(|path, _| {
+            let mut db = open_or_make(path)?;
+            let all = begin(&mut db)?;
+            let found = (newest(&all)?, size(&all)?);
+            all.commit()?;
+            Ok(found)
+        })?;
+        self.cache.turn = Some(turn.saturating_add(1));
+        let more = texts.saturating_mul(bytes_of(number_of_dimensions(identity)));
+        let then = (vectors.saturating_add(texts), bytes.saturating_add(more));
+        Ok(self.cache.bounds.hold(then))
     }
 
     /// Keeps vectors for contents. What cannot be read of the cache is forgotten.
@@ -55,19 +135,83 @@ impl Store {
         identity: &Identity,
         vectors: &[(ContentHash, Vec<f32>)],
     ) -> Result<(), StoreError> {
+        self.mend(|path, keeping| write(path, identity, vectors, keeping))
+    }
+
+    /// Writes into the cache; one that is damaged is begun anew.
+    fn mend<T>(
+        &mut self,
+        write: impl Fn(&Path, Keeping) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let _held = self.lock_alone(&Silent)?;
         let path = self.folder.join(EMBEDDINGS);
-        if !path.symlink_metadata().is_ok_and(|there| there.is_file()) {
+        if !is_file(&path) {
             forget(&path)?;
         }
-        match write(&path, identity, vectors) {
+        match write(&path, self.cache) {
             Err(error) if is_damage(&error) => {
                 forget(&path)?;
-                Ok(write(&path, identity, vectors)?)
+                Ok(write(&path, self.cache)?)
             }
             written => Ok(written?),
         }
     }
+
+    /// As [`cache_vectors`](Self::cache_vectors), among other readers: SQLite's own lock keeps those
+    /// apart that write. A cache that cannot be written stays as it is.
+    pub(crate) fn cache_vectors_among_readers(
+        &self,
+        identity: &Identity,
+        vectors: &[(ContentHash, Vec<f32>)],
+    ) -> Result<(), StoreError> {
+        let path = self.folder.join(EMBEDDINGS);
+        match path.symlink_metadata() {
+            Ok(there) if !there.is_file() => return Ok(()),
+            _ => {}
+        }
+        Ok(write(&path, identity, vectors, self.cache)?)
+    }
+
+    /// Notes that vectors were used: they are kept for longer.
+    pub(crate) fn use_vectors(
+        &mut self,
+        identity: &Identity,
+        hashes: &[ContentHash],
+    ) -> Result<(), StoreError> {
+        let _held = self.lock_alone(&Silent)?;
+        self.use_vectors_among_readers(identity, hashes)
+    }
+
+    /// As [`use_vectors`](Self::use_vectors), among other readers.
+    pub(crate) fn use_vectors_among_readers(
+        &self,
+        identity: &Identity,
+        hashes: &[ContentHash],
+    ) -> Result<(), StoreError> {
+        let path = self.folder.join(EMBEDDINGS);
+        if hashes.is_empty() || !is_file(&path) {
+            return Ok(());
+        }
+        match mark(&path, identity, hashes, self.cache) {
+            Err(error) if is_damage(&error) => Ok(()),
+            marked => Ok(marked?),
+        }
+    }
+}
+
+fn is_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|there| there.is_file())
+}
+
+/// What a vector is found by: the first four parameters of a statement.
+const KEY: &str = "provider = ?1 AND model = ?2 AND dimensions = ?3 AND hash = ?4";
+
+fn key<'a>(identity: &'a Identity, hash: &'a ContentHash) -> impl Params + 'a {
+    (&identity.provider, &identity.model, number_of_dimensions(identity), hash)
+}
+
+fn number_of_dimensions(identity: &Identity) -> i64 {
+    i64::try_from(identity.dimensions).unwrap_or(i64::MAX)
 }
 
 fn read(
@@ -75,73 +219,152 @@ fn read(
     identity: &Identity,
     hashes: &[ContentHash],
 ) -> rusqlite::Result<Vec<Option<Vec<f32>>>> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags)?;
-    let dimensions = i64::try_from(identity.dimensions).unwrap_or(i64::MAX);
-    let mut find = db.prepare(
-        "SELECT vector, sum FROM cache
-         WHERE provider = ?1 AND model = ?2 AND dimensions = ?3 AND hash = ?4",
-    )?;
+    let db = open(path)?;
+    let mut find = db.prepare(&format!("SELECT vector, sum FROM cache WHERE {KEY}"))?;
     let mut vectors = Vec::with_capacity(hashes.len());
     for hash in hashes {
-        let key = params![identity.provider, identity.model, dimensions, hash];
-        let found = find.query_row(key, |row| {
+        let found = find.query_row(key(identity, hash), |row| {
             let bytes = row.get_ref(0)?.as_blob()?;
             // A damaged vector is no vector.
             let whole = row.get::<_, i64>(1)? == sum(hash, bytes);
-            let (numbers, rest) = bytes.as_chunks();
-            let fits = numbers.len() == identity.dimensions && rest.is_empty();
-            let vector = || numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
-            Ok((whole && fits).then(vector))
+            Ok(whole.then(|| unpack(bytes, identity.dimensions)).flatten())
         });
         vectors.push(found.optional()?.flatten());
     }
     Ok(vectors)
 }
 
-fn write(
+fn are_there(
     path: &Path,
     identity: &Identity,
-    vectors: &[(ContentHash, Vec<f32>)],
-) -> rusqlite::Result<()> {
+    hashes: &[ContentHash],
+) -> rusqlite::Result<Vec<bool>> {
+    let db = open(path)?;
+    let mut find = db.prepare(&format!("SELECT 1 FROM cache WHERE {KEY}"))?;
+    hashes.iter().map(|hash| find.exists(key(identity, hash))).collect()
+}
+
+/// Opens the cache to write, also where it is only read: when a writer was killed, SQLite takes
+/// back what it had begun, and can do so by no other connection. A file that cannot be written is
+/// opened to read.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(path, flags)
+}
+
+fn open_or_make(path: &Path) -> rusqlite::Result<Connection> {
     let mut options = fs_err::OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
     let unopened = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
     drop(options.open(path).map_err(unopened)?);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut db = Connection::open_with_flags(path, flags)?;
-    let dimensions = i64::try_from(identity.dimensions).unwrap_or(i64::MAX);
-    let all = db.transaction()?;
+    open(path)
+}
+
+fn begin(db: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    let all = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     all.execute_batch(TABLE)?;
+    Ok(all)
+}
+
+fn write(
+    path: &Path,
+    identity: &Identity,
+    vectors: &[(ContentHash, Vec<f32>)],
+    keeping: Keeping,
+) -> rusqlite::Result<()> {
+    let mut db = open_or_make(path)?;
+    let all = begin(&mut db)?;
+    let turn = turn(&all, keeping)?;
     {
-        let newest = "SELECT coalesce(max(used), 0) FROM cache";
-        let now = all.query_row(newest, [], |row| row.get::<_, i64>(0))?.saturating_add(1);
         let mut add =
             all.prepare("INSERT OR REPLACE INTO cache VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+        let dimensions = number_of_dimensions(identity);
         for (hash, vector) in vectors {
             if vector.len() != identity.dimensions {
                 continue;
             }
-            let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
-            add.execute(params![
-                identity.provider,
-                identity.model,
-                dimensions,
-                hash,
-                bytes,
-                sum(hash, &bytes),
-                now
-            ])?;
+            let bytes = pack(vector);
+            let sum = sum(hash, &bytes);
+            let Identity { provider, model, .. } = identity;
+            add.execute(params![provider, model, dimensions, hash, turn, sum, bytes])?;
         }
-        let kept: i64 = all.query_row("SELECT count(*) FROM cache", [], |row| row.get(0))?;
-        if kept > MAX_VECTORS {
-            all.execute(
-                "DELETE FROM cache WHERE rowid IN (SELECT rowid FROM cache ORDER BY used LIMIT ?1)",
-                [kept - MAX_VECTORS],
-            )?;
+    }
+    let before: i64 = all.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let new = i64::try_from(vectors.len()).unwrap_or(i64::MAX);
+    let mut added = before.max(0).saturating_add(new);
+    if added >= keeping.bounds.between {
+        prune(&all, keeping.bounds, turn)?;
+        added = 0;
+    }
+    all.pragma_update(None, "user_version", added)?;
+    all.commit()
+}
+
+/// Forgets vectors until the bounds hold: what was last used before this turn, the oldest first;
+/// then what this turn added, the latest first.
+fn prune(db: &Connection, bounds: Bounds, turn: i64) -> rusqlite::Result<()> {
+    let mut there = size(db)?;
+    let before = "SELECT rowid, dimensions FROM cache WHERE used < ?1 ORDER BY used, rowid";
+    let added = "SELECT rowid, dimensions FROM cache WHERE used >= ?1 ORDER BY rowid DESC";
+    for which in [before, added] {
+        let mut gone: Vec<i64> = Vec::new();
+        let mut find = db.prepare(which)?;
+        let mut found = find.query([turn])?;
+        while !bounds.hold(there)
+            && let Some(row) = found.next()?
+        {
+            gone.push(row.get(0)?);
+            there = (there.0 - 1, there.1.saturating_sub(bytes_of(row.get(1)?)));
+        }
+        let mut forget = db.prepare("DELETE FROM cache WHERE rowid = ?1")?;
+        for row in gone {
+            forget.execute([row])?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns how many vectors there are, and their bytes.
+fn size(db: &Connection) -> rusqlite::Result<(i64, i64)> {
+    let sql = "SELECT count(*), coalesce(sum(dimensions), 0) FROM cache";
+    let (vectors, numbers): (i64, i64) =
+        db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok((vectors, vectors.saturating_mul(4).saturating_add(numbers.saturating_mul(2))))
+}
+
+const fn bytes_of(dimensions: i64) -> i64 {
+    dimensions.saturating_mul(2).saturating_add(4)
+}
+
+/// Marks what was used as of this turn.
+fn mark(
+    path: &Path,
+    identity: &Identity,
+    hashes: &[ContentHash],
+    keeping: Keeping,
+) -> rusqlite::Result<()> {
+    let mut db = open(path)?;
+    let all = begin(&mut db)?;
+    let turn = turn(&all, keeping)?;
+    {
+        let Identity { provider, model, .. } = identity;
+        let dimensions = number_of_dimensions(identity);
+        let mut mark =
+            all.prepare(&format!("UPDATE cache SET used = ?5 WHERE {KEY} AND used < ?5"))?;
+        for hash in hashes {
+            mark.execute(params![provider, model, dimensions, hash, turn])?;
         }
     }
     all.commit()
+}
+
+fn turn(db: &Connection, keeping: Keeping) -> rusqlite::Result<i64> {
+    keeping.turn.map_or_else(|| newest(db), Ok)
+}
+
+/// Returns the latest turn that anything was used in.
+fn newest(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("SELECT coalesce(max(used), 0) FROM cache", [], |row| row.get(0))
 }
 
 fn forget(path: &Path) -> Result<(), StoreError> {
@@ -175,3 +398,6 @@ fn is_damage(error: &rusqlite::Error) -> bool {
 fn sum(hash: &ContentHash, bytes: &[u8]) -> i64 {
     xxhash_rust::xxh3::xxh3_64_with_seed(bytes, xxh3_64(hash)).cast_signed()
 }
+
+#[cfg(test)]
+mod tests;

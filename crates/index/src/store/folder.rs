@@ -7,7 +7,7 @@ use std::path::Path;
 use super::embeddings::EMBEDDINGS;
 use super::lexical::LEXICAL;
 use super::lock::{self, LOCK};
-use super::rows::ROWS;
+use super::rows::{ROWS, VECTORS};
 use super::seal::{self, SEAL};
 use super::{Store, StoreError};
 use crate::progress::Progress;
@@ -90,6 +90,7 @@ pub(super) fn remove_derived(folder: &Path) -> io::Result<()> {
     seal::remove(folder)?;
     for beside in BESIDE {
         remove(&folder.join(format!("{ROWS}{beside}")))?;
+        remove(&folder.join(format!("{VECTORS}{beside}")))?;
     }
     for entry in fs_err::read_dir(folder)? {
         let name = entry?.file_name();
@@ -137,6 +138,7 @@ fn is_own(name: &str) -> bool {
     [LOCK, SEAL, LEXICAL].contains(&name)
         || name.starts_with(UNSEALED)
         || database(ROWS)
+        || database(VECTORS)
         || database(EMBEDDINGS)
 }
 

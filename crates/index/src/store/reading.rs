@@ -104,6 +104,11 @@ impl View {
         Ok(Self { db, seal, lexical, statistics, order: OnceCell::new() })
     }
 
+    /// Returns what the last writer left: it changes whenever anybody writes.
+    pub(crate) const fn seal(&self) -> &Seal {
+        &self.seal
+    }
+
     /// Returns the lexical half.
     pub(super) fn lexical(&self) -> &Lexical {
         &self.lexical

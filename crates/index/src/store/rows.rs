@@ -16,11 +16,23 @@ use crate::document::{Document, Format};
 
 /// The database's file.
 pub(super) const ROWS: &str = "index.sqlite";
+/// The file of the vectors: a database of its own, since they are read from end to end, and large
+/// pages make that fast.
+pub(super) const VECTORS: &str = "vectors.sqlite";
+/// Bytes of its pages: as many as SQLite has.
+const VECTOR_PAGE_BYTES: usize = 1 << 16;
+/// Bytes of a row of vectors that lies on one page whole, so that it is read where it lies.
+pub(super) const VECTOR_ROW_BYTES: usize = VECTOR_PAGE_BYTES - 512;
 
 /// The oldest SQLite without faults that matter here.
 const OLDEST_SQLITE: i32 = 3_053_002;
 /// Pages kept while reading, in KiB; bodies are read again and again.
 const READ_CACHE_KIB: i32 = 16 << 10;
+/// Pages of vectors kept, in KiB: they are read once, and few stay near the processor.
+const VECTOR_CACHE_KIB: i32 = 512;
+/// Bytes of vectors that are read where the system keeps them, and not copied; SQLite maps no more
+/// than about two gigabytes.
+const MAPPED_BYTES: u64 = 2 << 30;
 /// Pages kept while writing, in KiB.
 const WRITE_CACHE_KIB: i32 = 24 << 10;
 
@@ -53,7 +65,12 @@ CREATE TABLE chunk (
 CREATE TABLE passage (id INTEGER PRIMARY KEY, text TEXT NOT NULL, terms BLOB NOT NULL) STRICT;
 CREATE TABLE term (term INTEGER PRIMARY KEY, chunks INTEGER NOT NULL) STRICT;
 CREATE TABLE language (code TEXT PRIMARY KEY, chunks INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE vector (chunk INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+CREATE TABLE vector_set (
+  slot INTEGER PRIMARY KEY, provider TEXT NOT NULL, model TEXT NOT NULL,
+  dimensions INTEGER NOT NULL, chunks INTEGER NOT NULL, next_chunk INTEGER NOT NULL
+) STRICT;
+CREATE TABLE vectors.table_pack (first INTEGER PRIMARY KEY, pack BLOB NOT NULL) STRICT;
+CREATE TABLE vectors.model_pack (first INTEGER PRIMARY KEY, pack BLOB NOT NULL) STRICT;
 ";
 
 /// The columns that [`document`] reads.
@@ -78,27 +95,44 @@ pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
         | OpenFlags::SQLITE_OPEN_URI;
     let db = Connection::open_with_flags(immutable(&folder.join(ROWS)), flags)?;
     db.set_prepared_statement_cache_capacity(64);
-    db.execute_batch(&format!("PRAGMA cache_size = -{READ_CACHE_KIB};"))?;
+    db.execute("ATTACH ?1 AS vectors", [immutable(&folder.join(VECTORS))])?;
+    db.execute_batch(&format!(
+        "PRAGMA main.cache_size = -{READ_CACHE_KIB};
+         PRAGMA vectors.cache_size = -{VECTOR_CACHE_KIB};
+         PRAGMA vectors.mmap_size = {MAPPED_BYTES};"
+    ))?;
     Ok(db)
 }
 
 /// Opens the database to write, or makes it. Until it is sealed again it is worth nothing, so it
 /// keeps no journal and waits for no disk; the seal waits.
 pub(super) fn open_to_write(folder: &Path) -> Result<Connection, StoreError> {
-    let path = folder.join(ROWS);
-    // SQLite would give it the mode that is usual here; people's memories are not for others.
+    // SQLite would give them the mode that is usual here; people's memories are not for others.
     let mut options = fs_err::OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
-    let new = options.open(&path).map_err(StoreError::Unwritable)?.metadata()?.len() == 0;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(&path, flags)?;
+    let make = |name: &str| -> Result<bool, StoreError> {
+        let file = options.open(folder.join(name)).map_err(StoreError::Unwritable)?;
+        Ok(file.metadata()?.len() == 0)
+    };
+    let new = make(ROWS)?;
+    make(VECTORS)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    let db = Connection::open_with_flags(uri(&folder.join(ROWS)), flags)?;
     db.set_prepared_statement_cache_capacity(64);
+    db.execute("ATTACH ?1 AS vectors", [uri(&folder.join(VECTORS))])?;
     db.execute_batch(&format!(
-        "PRAGMA page_size = 8192; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF;
-         PRAGMA secure_delete = ON;
-         PRAGMA cache_size = -{WRITE_CACHE_KIB}; PRAGMA temp_store = MEMORY;"
+        "PRAGMA main.page_size = 8192; PRAGMA vectors.page_size = {VECTOR_PAGE_BYTES};
+         PRAGMA locking_mode = EXCLUSIVE;
+         PRAGMA main.synchronous = OFF; PRAGMA vectors.synchronous = OFF;
+         PRAGMA main.secure_delete = ON; PRAGMA vectors.secure_delete = ON;
+         PRAGMA main.cache_size = -{WRITE_CACHE_KIB};
+         PRAGMA vectors.cache_size = -{VECTOR_CACHE_KIB}; PRAGMA temp_store = MEMORY;"
     ))?;
-    db.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(()))?;
+    for schema in ["main", "vectors"] {
+        db.pragma_update_and_check(Some(schema), "journal_mode", "OFF", |_| Ok(()))?;
+    }
     db.execute_batch("BEGIN EXCLUSIVE")?;
     if new {
         db.execute_batch(TABLES)?;
@@ -108,6 +142,11 @@ pub(super) fn open_to_write(folder: &Path) -> Result<Connection, StoreError> {
 
 /// Returns a name under which SQLite believes that nobody changes the file.
 fn immutable(path: &Path) -> String {
+    format!("{}?immutable=1", uri(path))
+}
+
+/// Returns a name that stands for any path.
+fn uri(path: &Path) -> String {
     let mut name = String::from("file:");
     for byte in path.as_os_str().as_bytes() {
         if byte.is_ascii_alphanumeric() || b"/._-".contains(byte) {
@@ -117,7 +156,6 @@ fn immutable(path: &Path) -> String {
             let _ = write!(name, "%{byte:02X}");
         }
     }
-    name.push_str("?immutable=1");
     name
 }
 
@@ -125,12 +163,6 @@ fn immutable(path: &Path) -> String {
 pub(super) fn number(db: &Connection, name: &str) -> Result<u64, StoreError> {
     let mut find = db.prepare_cached("SELECT value FROM state WHERE name = ?1")?;
     Ok(find.query_row([name], |row| unsigned(row, 0)).optional()?.unwrap_or(0))
-}
-
-/// Reads a text of the state.
-pub(super) fn text(db: &Connection, name: &str) -> Result<Option<String>, StoreError> {
-    let mut find = db.prepare_cached("SELECT value FROM state WHERE name = ?1")?;
-    Ok(find.query_row([name], |row| row.get::<_, String>(0)).optional()?)
 }
 
 /// Writes a number of the state.

@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use super::folder;
 use super::lexical::LEXICAL;
-use super::rows::ROWS;
+use super::rows::{ROWS, VECTORS};
 use crate::digest::DIGEST_VERSION;
 use crate::outline::OUTLINE_VERSION;
 use crate::text::TEXT_VERSION;
 
 /// The seal's file.
 pub(super) const SEAL: &str = "seal.json";
-/// Changes when the rows, the bodies of chunks or the lexical index are kept in another way.
-const STORE_VERSION: u32 = 2;
+/// Changes when the rows, the bodies of chunks, their vectors or the lexical index are kept in
+/// another way.
+const STORE_VERSION: u32 = 4;
 /// Threads that wait for the disk, at most.
 const SYNCED_AT_ONCE: usize = 8;
 /// Bytes of a seal, at most: about ten thousand files.
@@ -24,7 +25,7 @@ const MAX_SEAL_BYTES: u64 = 2 << 20;
 
 /// What a writer left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Seal {
+pub(crate) struct Seal {
     version: String,
     /// Grows with each writer.
     pub(super) generation: u64,
@@ -54,8 +55,9 @@ pub(super) fn look(folder: &Path) -> Look {
     let bytes = match read(&folder.join(SEAL)) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let anything =
-                [ROWS, LEXICAL].iter().any(|name| folder.join(name).symlink_metadata().is_ok());
+            let anything = [ROWS, VECTORS, LEXICAL]
+                .iter()
+                .any(|name| folder.join(name).symlink_metadata().is_ok());
             return Look::Broken(if anything { "damaged" } else { "new" });
         }
         Err(_) => return Look::Broken("damaged"),
@@ -66,9 +68,9 @@ pub(super) fn look(folder: &Path) -> Look {
     if seal.version != version() {
         return Look::Broken("version");
     }
-    // The two names every index has; a seal that leaves one out was not written by us.
+    // The names every index has; a seal that leaves one out was not written by us.
     let known = |name: &str| seal.files.iter().any(|file| file.name == name);
-    if !known(ROWS) || !known(&format!("{LEXICAL}/meta.json")) {
+    if !known(ROWS) || !known(VECTORS) || !known(&format!("{LEXICAL}/meta.json")) {
         return Look::Broken("damaged");
     }
     for sealed in &seal.files {
@@ -92,7 +94,7 @@ pub(super) fn is_seal(folder: &Path) -> bool {
 /// Writes what the files look like now. What is new since `before` is on the disk when this
 /// returns, so that no seal survives what it seals.
 pub(super) fn write(folder: &Path, generation: u64, before: Option<&Seal>) -> io::Result<Seal> {
-    let mut names = vec![ROWS.to_owned()];
+    let mut names = vec![ROWS.to_owned(), VECTORS.to_owned()];
     for entry in fs_err::read_dir(folder.join(LEXICAL))? {
         if let Ok(name) = entry?.file_name().into_string() {
             names.push(format!("{LEXICAL}/{name}"));
@@ -157,7 +159,8 @@ fn version() -> String {
 /// Whether a name stays in the folder: seals come from strangers, too.
 fn is_plain(name: &str) -> bool {
     let own = name.strip_prefix(LEXICAL).and_then(|rest| rest.strip_prefix('/'));
-    name == ROWS || own.is_some_and(|name| !name.is_empty() && !name.contains('/') && name != "..")
+    [ROWS, VECTORS].contains(&name)
+        || own.is_some_and(|name| !name.is_empty() && !name.contains('/') && name != "..")
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {

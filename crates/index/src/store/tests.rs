@@ -382,7 +382,8 @@ fn only_the_owner_can_read_it() {
 
 /// Everything in the folder that a reader trusts.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = vec![folder.join("seal.json"), folder.join("index.sqlite")];
+    let names = ["seal.json", "index.sqlite", "vectors.sqlite"];
+    let mut files: Vec<PathBuf> = names.iter().map(|it| folder.join(it)).collect();
     for entry in fs_err::read_dir(folder.join("lexical")).unwrap() {
         files.push(entry.unwrap().path());
     }
@@ -484,7 +485,9 @@ fn another_version_and_a_request_are_told_apart_from_damage() {
     assert_eq!(reason(&mut store), "whole");
     drop(store);
     fs_err::remove_dir_all(folder.path().join("lexical")).unwrap();
-    fs_err::remove_file(folder.path().join("index.sqlite")).unwrap();
+    for name in ["index.sqlite", "vectors.sqlite"] {
+        fs_err::remove_file(folder.path().join(name)).unwrap();
+    }
     fs_err::remove_file(&path).unwrap();
     assert_eq!(reason(&mut Store::open(folder.path()).unwrap()), "new");
 }
@@ -535,24 +538,46 @@ fn identity(dimensions: usize) -> anemone_embed::Identity {
 }
 
 #[test]
-fn vectors_are_of_one_model_and_go_with_their_document() {
+fn vectors_of_a_set_are_of_one_model_and_go_with_their_document() {
     let (_folder, mut store) = filled(&[document("a.md", "1\n2\n"), document("b.md", "3\n")]);
+    let put = |store: &mut Store, slot, dimensions, vectors: &[(ChunkId, Vec<u8>)]| {
+        let seal = store.reading().unwrap().seal().clone();
+        assert!(store.put_vectors(slot, &identity(dimensions), vectors, &seal).unwrap());
+    };
     let read = |store: &Store, dimensions| {
         let mut vectors = Vec::new();
         let reading = store.reading().unwrap();
+        let Some(set) = reading.set_of(&identity(dimensions)).unwrap() else { return vectors };
         let mut each = |id: ChunkId, bytes: &[u8]| vectors.push((id.0, bytes.to_vec()));
-        reading.vectors(&identity(dimensions), &mut each).unwrap();
-        assert_eq!(reading.vector_count(&identity(dimensions)).unwrap(), vectors.len() as u64);
+        reading.vectors(set.slot, &mut each).unwrap();
+        assert_eq!(set.chunks, vectors.len() as u64);
         vectors
     };
     let some = [(ChunkId(0), vec![7]), (ChunkId(2), vec![9]), (ChunkId(99), vec![1])];
-    store.put_vectors(&identity(2), &some).unwrap();
+    put(&mut store, Slot::Model, 2, &some);
+    put(&mut store, Slot::Table, 8, &some[..1]);
     assert_eq!(read(&store, 2), [(0, vec![7]), (2, vec![9])]);
     assert!(read(&store, 3).is_empty());
+    assert_eq!(read(&store, 8), [(0, vec![7])]);
     fill(&mut store, &[document("a.md", "other\n")]);
     assert_eq!(read(&store, 2), [(2, vec![9])]);
-    store.put_vectors(&identity(3), &[(ChunkId(2), vec![4])]).unwrap();
+    assert!(read(&store, 8).is_empty());
+    put(&mut store, Slot::Table, 8, &some[1..]);
+    put(&mut store, Slot::Model, 3, &[(ChunkId(2), vec![4])]);
     assert_eq!((read(&store, 2).len(), read(&store, 3)), (0, vec![(2, vec![4])]));
+    assert_eq!(read(&store, 8), [(2, vec![9])]);
+}
+
+#[test]
+fn vectors_of_an_index_that_somebody_changed_are_not_kept() {
+    let (folder, mut store) = filled(&[document("a.md", "1\n2\n")]);
+    let seal = store.reading().unwrap().seal().clone();
+    let mut other = Store::open(folder.path()).unwrap();
+    other.begin_anew("asked");
+    fill(&mut other, &[document("b.md", "3\n")]);
+    let vectors = [(ChunkId(0), vec![7])];
+    assert!(!store.put_vectors(Slot::Model, &identity(1), &vectors, &seal).unwrap());
+    assert!(store.reading().unwrap().sets().unwrap().is_empty());
 }
 
 #[test]
@@ -655,7 +680,7 @@ fn links_in_its_place_lead_nowhere() {
     fs_err::create_dir(&inside).unwrap();
     fs_err::write(&outside, "mine").unwrap();
     drop(Store::open(&inside).unwrap());
-    for name in ["index.sqlite", "seal.json", "lexical", "embeddings.sqlite"] {
+    for name in ["index.sqlite", "vectors.sqlite", "seal.json", "lexical", "embeddings.sqlite"] {
         fs_err::os::unix::fs::symlink(&outside, inside.join(name)).unwrap();
     }
     let mut store = Store::open(&inside).unwrap();

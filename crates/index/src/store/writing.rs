@@ -37,7 +37,7 @@ pub(crate) enum Put {
 /// before leaves nothing of use, and the next one begins anew.
 pub(crate) struct Writing<'a> {
     store: &'a mut Store,
-    db: Connection,
+    pub(super) db: Connection,
     lexical: Option<LexicalWriter>,
     terms: HashMap<u32, i64, BuildHasherDefault<Spread>>,
     languages: BTreeMap<&'static str, i64>,
@@ -384,10 +384,10 @@ impl<'a> Writing<'a> {
         for sql in [
             "DELETE FROM chunk WHERE id >= ?1 AND id < ?2",
             "DELETE FROM passage WHERE id >= ?1 AND id < ?2",
-            "DELETE FROM vector WHERE chunk >= ?1 AND chunk < ?2",
         ] {
             self.db.prepare_cached(sql)?.execute([first, end])?;
         }
+        self.remove_vectors(first..end)?;
         self.db.prepare_cached("DELETE FROM document WHERE id = ?1")?.execute([id])?;
         self.documents = self.documents.saturating_sub(1);
         self.chunks = self.chunks.saturating_sub(chunks.cast_unsigned());
@@ -401,25 +401,6 @@ impl<'a> Writing<'a> {
         }
         if self.terms.len() > MAX_COUNTED_TERMS {
             self.write_terms()?;
-        }
-        Ok(())
-    }
-
-    /// Keeps vectors of chunks; of those that are gone, none.
-    pub(super) fn put_vectors(
-        &mut self,
-        identity: &str,
-        vectors: &[(ChunkId, Vec<u8>)],
-    ) -> Result<(), StoreError> {
-        if rows::text(&self.db, "vectors")?.as_deref() != Some(identity) {
-            self.db.execute("DELETE FROM vector", [])?;
-            rows::set(&self.db, "vectors", identity)?;
-        }
-        let mut add = self.db.prepare_cached(
-            "INSERT OR REPLACE INTO vector SELECT id, ?2 FROM chunk WHERE id = ?1",
-        )?;
-        for (chunk, bytes) in vectors {
-            add.execute(params![chunk.0.cast_signed(), bytes])?;
         }
         Ok(())
     }

@@ -79,7 +79,7 @@ pub(crate) type Place = (String, u32, u32, String);
 pub(crate) fn answer_of(index: &Index, query: &str, limit: usize) -> Vec<Place> {
     let mut request = Request::new(query, NOW);
     request.limit = limit;
-    let hits = index.search(&request, None).unwrap().hits.into_iter();
+    let hits = index.search(&request, &[]).unwrap().hits.into_iter();
     hits.map(|it| (it.path, it.start_line, it.end_line, format!("{:?}", it.score))).collect()
 }
 

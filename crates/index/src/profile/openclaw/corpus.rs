@@ -29,19 +29,24 @@ pub(super) struct Chunk {
     pub(super) project: Option<String>,
 }
 
+/// Whether a document is searched: March does not read `USER.md`, September not `memory.md`.
+pub(super) fn is_read(document: &Document, generation: Generation) -> bool {
+    let unread = match generation {
+        Generation::Three => "USER.md",
+        Generation::Nine => "memory.md",
+    };
+    document.path != unread
+}
+
 impl<'a> Corpus<'a> {
-    /// Cuts documents and indexes them. March does not read `USER.md`, September not `memory.md`.
+    /// Cuts documents and indexes them.
     pub(super) fn of_documents(
         documents: &'a [Document],
         generation: Generation,
         model: &str,
     ) -> Result<Self, Error> {
-        let unread = match generation {
-            Generation::Three => "USER.md",
-            Generation::Nine => "memory.md",
-        };
         let mut order: Vec<usize> =
-            (0..documents.len()).filter(|&at| documents[at].path != unread).collect();
+            (0..documents.len()).filter(|&at| is_read(&documents[at], generation)).collect();
         order.sort_by_key(|&at| {
             let path = documents[at].path.as_str();
             (path != "MEMORY.md", path != "USER.md", path)

@@ -2,7 +2,7 @@
 //!
 //! The vectors are hashed bags of words, 64 numbers each, made by the same rule here and there.
 
-use anemone_embed::{EmbedError, Embedder, Identity, Purpose};
+use anemone_embed::{Effort, EmbedError, Embedder, Identity, Purpose};
 use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -30,6 +30,10 @@ impl Bag {
 impl Embedder for Bag {
     fn identity(&self) -> &Identity {
         &self.0
+    }
+
+    fn effort(&self) -> Effort {
+        Effort::Work
     }
 
     fn embed(&self, texts: &[&str], _purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {

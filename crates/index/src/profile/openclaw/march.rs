@@ -12,7 +12,7 @@ use super::{
 use crate::document::Document;
 use crate::outline::openclaw::Generation;
 use crate::profile::vectors::{Vectors, cosine_32, vectors};
-use crate::request::{Answer, Legs, Note, Request, VectorLeg};
+use crate::request::{Answer, Legs, Note, Request};
 
 /// Candidates of a leg, at most.
 const MAX_CANDIDATES: usize = 200;
@@ -27,15 +27,12 @@ pub(in crate::profile) fn answer(
     let corpus = Corpus::of_documents(documents, Generation::Three, model)?;
     let query = script::trimmed(&request.query);
     let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
-    let (vectors, leg) = if query.is_empty() {
-        (None, VectorLeg::NoEmbedder)
-    } else {
-        vectors(embedder, query, texts)
-    };
+    let (vectors, legs) =
+        if query.is_empty() { (None, Vec::new()) } else { vectors(embedder, query, texts) };
     let found = search(&corpus, query, request.limit, MIN_SCORE, vectors.as_ref());
     Ok(Answer {
         hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
-        legs: Legs { lexical: true, vector: leg },
+        legs: Legs { lexical: true, vectors: legs },
         notes: if query.is_empty() { vec![Note::NothingAsked] } else { Vec::new() },
     })
 }

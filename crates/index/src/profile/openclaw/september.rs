@@ -17,7 +17,7 @@ use super::{MIN_SCORE, SNIPPET_UNITS, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, hit,
 use crate::document::Document;
 use crate::outline::openclaw::Generation;
 use crate::profile::vectors::{Vectors, vectors};
-use crate::request::{Answer, Legs, Note, Request, VectorLeg};
+use crate::request::{Answer, Legs, Note, Request};
 use words::Found;
 
 /// Candidates of a leg.
@@ -35,15 +35,12 @@ pub(in crate::profile) fn answer(
     let corpus = Corpus::of_documents(documents, Generation::Nine, model)?;
     let query = script::trimmed(&request.query);
     let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
-    let (vectors, leg) = if query.is_empty() {
-        (None, VectorLeg::NoEmbedder)
-    } else {
-        vectors(embedder, query, texts)
-    };
+    let (vectors, legs) =
+        if query.is_empty() { (None, Vec::new()) } else { vectors(embedder, query, texts) };
     let found = search(&corpus, query, request.limit, request.now, vectors.as_ref());
     Ok(Answer {
         hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
-        legs: Legs { lexical: true, vector: leg },
+        legs: Legs { lexical: true, vectors: legs },
         notes: if query.is_empty() { vec![Note::NothingAsked] } else { Vec::new() },
     })
 }

@@ -1,0 +1,73 @@
+//! What is embedded of a chunk, and what vectors must be.
+
+use anemone_embed::{EmbedError, Identity, Made};
+use sha2::{Digest as _, Sha256};
+
+use crate::store::ContentHash;
+use crate::store::body::Body;
+
+/// What is embedded of a chunk: each of its blocks.
+pub(super) fn block_texts<'a>(text: &'a str, body: &Body) -> Vec<&'a str> {
+    let range = |bytes: &std::ops::Range<u32>| bytes.start as usize..bytes.end as usize;
+    body.blocks.iter().map(|it| text.get(range(&it.bytes)).unwrap_or_default()).collect()
+}
+
+/// What a text is known by in the cache.
+pub(super) fn hash(text: &str) -> ContentHash {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// Refuses vectors that are not what the embedder promises.
+pub(crate) fn checked(
+    vectors: Vec<Vec<f32>>,
+    texts: usize,
+    identity: &Identity,
+) -> Result<Vec<Vec<f32>>, EmbedError> {
+    check(vectors.iter(), texts, identity)?;
+    Ok(vectors)
+}
+
+/// As [`checked`]; places may be empty when the embedder failed.
+pub(super) fn checked_some(
+    made: Made,
+    texts: usize,
+    identity: &Identity,
+) -> Result<Made, EmbedError> {
+    let there = made.vectors.iter().flatten();
+    let expected = match made.error {
+        Some(_) if made.vectors.len() == texts => there.clone().count(),
+        _ => texts,
+    };
+    check(there, expected, identity)?;
+    Ok(made)
+}
+
+fn check<'a>(
+    vectors: impl Iterator<Item = &'a Vec<f32>> + Clone,
+    texts: usize,
+    identity: &Identity,
+) -> Result<(), EmbedError> {
+    let unusable = |found| Err(EmbedError::Unusable { provider: identity.provider.clone(), found });
+    if vectors.clone().count() != texts {
+        return unusable("not one vector for each text");
+    }
+    if vectors.clone().any(|it| it.len() != identity.dimensions) {
+        return unusable("the wrong number of dimensions");
+    }
+    if vectors.flatten().any(|it| !it.is_finite()) {
+        return unusable("what is no number");
+    }
+    Ok(())
+}
+
+/// Says what went wrong, and why.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}

@@ -1,0 +1,71 @@
+//! An embedder that looks into the cache first.
+
+use anemone_embed::{Effort, EmbedError, Embedder, Identity, Purpose};
+
+use super::blocks::{checked_some, hash};
+use crate::store::{ContentHash, Store, as_kept};
+use crate::vector::normalised;
+
+/// An embedder whose vectors of documents are kept, for those who compare texts that are no blocks
+/// of the index. A cache that cannot be used costs its help alone.
+pub(crate) struct Cached<'a> {
+    embedder: &'a dyn Embedder,
+    store: &'a Store,
+}
+
+impl<'a> Cached<'a> {
+    pub(crate) fn new(embedder: &'a dyn Embedder, store: &'a Store) -> Self {
+        Self { embedder, store }
+    }
+}
+
+impl Embedder for Cached<'_> {
+    fn identity(&self) -> &Identity {
+        self.embedder.identity()
+    }
+
+    fn effort(&self) -> Effort {
+        self.embedder.effort()
+    }
+
+    fn texts_at_once(&self) -> usize {
+        self.embedder.texts_at_once()
+    }
+
+    fn reads(&self, text: &str) -> f32 {
+        self.embedder.reads(text)
+    }
+
+    fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+        if purpose == Purpose::Query || self.effort() == Effort::Trivial {
+            return self.embedder.embed(texts, purpose);
+        }
+        let identity = self.identity();
+        let hashes: Vec<ContentHash> = texts.iter().map(|it| hash(it)).collect();
+        let known = self.store.cached_vectors(identity, &hashes);
+        let mut vectors = known.unwrap_or_else(|_| vec![None; texts.len()]);
+        let missing: Vec<usize> = (0..texts.len()).filter(|it| vectors[*it].is_none()).collect();
+        let there = hashes.iter().zip(&vectors).filter(|it| it.1.is_some());
+        let used: Vec<ContentHash> = there.map(|it| *it.0).collect();
+        // What cannot be noted as used goes sooner.
+        drop(self.store.use_vectors_among_readers(identity, &used));
+        for batch in missing.chunks(self.texts_at_once().max(1)) {
+            let own: Vec<&str> = batch.iter().map(|it| texts[*it]).collect();
+            let some = self.embedder.embed_some(&own, purpose);
+            let some = checked_some(some, own.len(), identity)?;
+            let places = batch.iter().map(|it| hashes[*it]).zip(&some.vectors);
+            let made: Vec<(ContentHash, Vec<f32>)> = places
+                .filter_map(|it| Some((it.0, as_kept(&normalised(it.1.as_ref()?)))))
+                .collect();
+            // What cannot be kept is made again the next time.
+            drop(self.store.cache_vectors_among_readers(identity, &made));
+            if let Some(error) = some.error {
+                return Err(error);
+            }
+            for (at, (_, vector)) in batch.iter().zip(made) {
+                vectors[*at] = Some(vector);
+            }
+        }
+        Ok(vectors.into_iter().map(Option::unwrap_or_default).collect())
+    }
+}

@@ -1,0 +1,295 @@
+//! How chunks come to their vectors.
+
+use std::collections::{HashMap, HashSet};
+
+use anemone_embed::{EmbedError, Embedder, Purpose};
+
+use super::blocks::{block_texts, checked, checked_some, hash};
+use super::{CHUNKS_AT_ONCE, Embedded, EmbeddingError, Replace};
+use crate::index::Index;
+use crate::progress::Progress;
+use crate::store::{
+    ChunkId, ContentHash, Found, Seal, Slot, Store, StoreError, Unembedded, Writing, as_kept,
+};
+use crate::vector::{normalised, quantised};
+
+impl Index {
+    pub(super) fn fill(
+        &mut self,
+        embedder: &dyn Embedder,
+        replace: Replace,
+        limit: u64,
+        progress: &dyn Progress,
+    ) -> Result<Embedded, EmbeddingError> {
+        let slot = Slot::of(embedder.effort());
+        if slot == Slot::Table {
+            return fill_table(&mut self.store, embedder, progress);
+        }
+        // Another memory may be kept in this folder before this is done; its texts are not to go
+        // where these may go.
+        self.store.expect_the_same()?;
+        let mut work = Work::new(embedder, progress, limit);
+        let mut replace = replace;
+        let mut begun = false;
+        loop {
+            let (chunks, seal) = work.next(&self.store, slot, replace)?;
+            let Some((first, ..)) = chunks.first() else { return Ok(work.done) };
+            // An embedder may take its time: until its vectors are there, others may write.
+            self.store.release();
+            if !begun {
+                self.begin(&work, *first)?;
+                begun = true;
+            }
+            let round = work.round(&mut self.store, &chunks)?;
+            let whole = !round.vectors.is_empty();
+            if whole && !self.store.put_vectors(slot, embedder.identity(), &round.vectors, &seal)? {
+                // Somebody wrote. What is there now may be of something else, which is seen by
+                // those who do not hold it.
+                self.store.release();
+                work.lose(&round);
+            } else {
+                work.count(&round);
+                // From here on the set is ours; whoever replaces it meanwhile shall have it.
+                replace = if whole { Replace::No } else { replace };
+            }
+            match round.stopped {
+                None => {}
+                Some(Stopped::Full) => return Ok(work.done),
+                Some(Stopped::Failed(source)) => {
+                    return Err(EmbeddingError::Embedder { done: work.done, source });
+                }
+            }
+        }
+    }
+
+    /// Gets the cache ready for a fill: where it has no room for all that may come, what it has of
+    /// it stays.
+    fn begin(&mut self, work: &Work<'_>, first: ChunkId) -> Result<(), StoreError> {
+        let identity = work.embedder.identity();
+        if self.store.begin_turn(identity, work.total.min(work.left))? {
+            return Ok(());
+        }
+        let mut hashes = Vec::new();
+        {
+            let reading = self.store.reading()?;
+            let mut from = first;
+            loop {
+                let chunks = reading.unembedded(from, CHUNKS_AT_ONCE)?;
+                let Some((last, ..)) = chunks.last() else { break };
+                from = ChunkId(last.0 + 1);
+                hashes.extend(chunks.iter().flat_map(|it| block_texts(&it.1, &it.2)).map(hash));
+            }
+        }
+        self.store.use_vectors(identity, &hashes)
+    }
+}
+
+/// Why a batch ended early.
+enum Stopped {
+    /// There were texts enough.
+    Full,
+    Failed(EmbedError),
+}
+
+/// What became of some chunks.
+struct Round {
+    /// Of the first chunks, as they are stored: those that have all their vectors.
+    vectors: Vec<(ChunkId, Vec<u8>)>,
+    /// Texts in all of them.
+    texts: u64,
+    /// Texts whose vectors were known.
+    known: u64,
+    /// Texts that the embedder was handed.
+    made: Vec<ContentHash>,
+    stopped: Option<Stopped>,
+}
+
+/// An embedder at work.
+struct Work<'a> {
+    embedder: &'a dyn Embedder,
+    progress: &'a dyn Progress,
+    /// Texts that it may still be handed.
+    left: u64,
+    /// Texts that were looked at, of all that there are.
+    seen: u64,
+    total: u64,
+    done: Embedded,
+    /// Texts of chunks that changed meanwhile: they were paid for now, and are known.
+    lost: HashSet<ContentHash>,
+}
+
+impl<'a> Work<'a> {
+    fn new(embedder: &'a dyn Embedder, progress: &'a dyn Progress, left: u64) -> Self {
+        let (done, lost) = (Embedded::default(), HashSet::new());
+        Self { embedder, progress, left, seen: 0, total: 0, done, lost }
+    }
+
+    /// Counts chunks whose vectors are kept.
+    fn count(&mut self, round: &Round) {
+        self.seen += round.texts;
+        self.done.chunks += round.vectors.len() as u64;
+        self.done.known += round.known;
+    }
+
+    /// Notes that chunks come again, perhaps with other texts.
+    fn lose(&mut self, round: &Round) {
+        self.lost.extend(&round.made);
+    }
+
+    /// Returns the next chunks, and what the index looks like.
+    fn next(
+        &mut self,
+        store: &Store,
+        slot: Slot,
+        replace: Replace,
+    ) -> Result<(Vec<Unembedded>, Seal), EmbeddingError> {
+        let reading = store.reading()?;
+        let there = reading.sets()?.into_iter().find(|it| it.slot == slot);
+        let from = match there {
+            Some(it) if it.identity == *self.embedder.identity() => it.next,
+            Some(it) if it.chunks > 0 && replace == Replace::No => {
+                return Err(EmbeddingError::OtherModel { there: it.identity });
+            }
+            _ => ChunkId(0),
+        };
+        self.total = self.seen + reading.left(from)?.1;
+        Ok((reading.unembedded(from, CHUNKS_AT_ONCE)?, reading.seal().clone()))
+    }
+
+    /// Embeds the blocks of chunks.
+    fn round(&mut self, store: &mut Store, chunks: &[Unembedded]) -> Result<Round, StoreError> {
+        let identity = self.embedder.identity();
+        let texts: Vec<Vec<&str>> = chunks.iter().map(|it| block_texts(&it.1, &it.2)).collect();
+        let all: Vec<&str> = texts.iter().flatten().copied().collect();
+        let hashes: Vec<ContentHash> = all.iter().map(|it| hash(it)).collect();
+        let mut known: HashMap<ContentHash, Vec<f32>> = HashMap::new();
+        for (hash, vector) in hashes.iter().zip(store.cached_vectors(identity, &hashes)?) {
+            known.extend(vector.map(|it| (*hash, it)));
+        }
+        let is_known = |it: &&ContentHash| known.contains_key(*it) && !self.lost.contains(*it);
+        let mut round = Round {
+            vectors: Vec::with_capacity(chunks.len()),
+            texts: all.len() as u64,
+            known: hashes.iter().filter(is_known).count() as u64,
+            made: Vec::new(),
+            stopped: None,
+        };
+        if !known.is_empty() {
+            let used: Vec<ContentHash> = known.keys().copied().collect();
+            store.use_vectors(identity, &used)?;
+        }
+        let mut met = HashSet::new();
+        let new = |it: &(&ContentHash, &&str)| !known.contains_key(it.0) && met.insert(*it.0);
+        let missing: Vec<(ContentHash, &str)> =
+            hashes.iter().zip(&all).filter(new).map(|it| (*it.0, *it.1)).collect();
+        let before = self.seen + (all.len() - missing.len()) as u64;
+        for batch in missing.chunks(self.embedder.texts_at_once().max(1)) {
+            let batch = &batch[..batch.len().min(usize::try_from(self.left).unwrap_or(usize::MAX))];
+            if batch.is_empty() {
+                round.stopped = Some(Stopped::Full);
+                break;
+            }
+            let texts: Vec<&str> = batch.iter().map(|it| it.1).collect();
+            let some = self.embedder.embed_some(&texts, Purpose::Document);
+            let some = match checked_some(some, texts.len(), identity) {
+                Ok(some) => some,
+                Err(error) => {
+                    round.stopped = Some(Stopped::Failed(error));
+                    break;
+                }
+            };
+            let places = batch.iter().map(|it| it.0).zip(&some.vectors);
+            let vectors: Vec<(ContentHash, Vec<f32>)> = places
+                .filter_map(|it| Some((it.0, as_kept(&normalised(it.1.as_ref()?)))))
+                .collect();
+            if !vectors.is_empty() {
+                store.cache_vectors(identity, &vectors)?;
+            }
+            self.left -= vectors.len() as u64;
+            self.done.texts += vectors.len() as u64;
+            self.done.cut += some.cut;
+            self.done.refused += some.refused;
+            round.made.extend(vectors.iter().map(|it| it.0));
+            known.extend(vectors);
+            self.progress.embedded(before + round.made.len() as u64, self.total);
+            if let Some(error) = some.error {
+                round.stopped = Some(Stopped::Failed(error));
+                break;
+            }
+        }
+        if missing.is_empty() {
+            self.progress.embedded(self.seen + round.texts, self.total);
+        }
+        let mut hashes = hashes.iter();
+        for ((chunk, ..), texts) in chunks.iter().zip(&texts) {
+            let own = hashes.by_ref().take(texts.len());
+            let Some(vectors) = own.map(|it| known.get(it).map(Vec::as_slice)).collect() else {
+                break;
+            };
+            let vectors: Vec<&[f32]> = vectors;
+            round.vectors.push((*chunk, quantised(&vectors)));
+        }
+        Ok(round)
+    }
+}
+
+/// Fills the table's set, without the cache: its vectors are made faster than they are looked up.
+fn fill_table(
+    store: &mut Store,
+    embedder: &dyn Embedder,
+    progress: &dyn Progress,
+) -> Result<Embedded, EmbeddingError> {
+    let seen = {
+        let reading = store.reading()?;
+        let set = reading.set_of(embedder.identity())?;
+        if set.is_some_and(|it| it.chunks == reading.statistics().chunks) {
+            return Ok(Embedded::default());
+        }
+        reading.seal().clone()
+    };
+    let Found::Whole(view, alone) = store.wait_alone(progress)? else {
+        return Err(StoreError::NotFilled.into());
+    };
+    // Somebody wrote while we waited, perhaps of other sources: that is for a refresh to see.
+    if *view.seal() != seen {
+        return Err(StoreError::NotFilled.into());
+    }
+    drop(view);
+    let mut writing = store.writing(alone)?;
+    let mut done = Embedded::default();
+    let filled = write_table(&mut writing, embedder, &mut done)?;
+    // Whether the embedder failed or not: what stands there is whole.
+    let alone = writing.finish()?;
+    store.keep(alone, false)?;
+    filled.map_err(|source| EmbeddingError::Embedder { done, source })?;
+    Ok(done)
+}
+
+fn write_table(
+    writing: &mut Writing<'_>,
+    embedder: &dyn Embedder,
+    done: &mut Embedded,
+) -> Result<Result<(), EmbedError>, StoreError> {
+    let mut from = writing.begin_set(Slot::Table, embedder.identity())?;
+    loop {
+        let chunks = writing.unembedded(from, CHUNKS_AT_ONCE)?;
+        let Some((last, ..)) = chunks.last() else { return Ok(Ok(())) };
+        from = ChunkId(last.0 + 1);
+        let texts: Vec<Vec<&str>> = chunks.iter().map(|it| block_texts(&it.1, &it.2)).collect();
+        let all: Vec<&str> = texts.iter().flatten().copied().collect();
+        let vectors = embedder.embed(&all, Purpose::Document);
+        let vectors = match vectors.and_then(|it| checked(it, all.len(), embedder.identity())) {
+            Ok(vectors) => vectors,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut vectors = vectors.iter().map(|it| normalised(it));
+        let mut blobs = Vec::with_capacity(chunks.len());
+        for ((chunk, ..), texts) in chunks.iter().zip(&texts) {
+            let own: Vec<Vec<f32>> = vectors.by_ref().take(texts.len()).collect();
+            blobs.push((*chunk, quantised(&own)));
+        }
+        writing.put_vectors(Slot::Table, &blobs)?;
+        done.chunks += blobs.len() as u64;
+        done.texts += all.len() as u64;
+    }
+}

@@ -1,0 +1,89 @@
+//! What holds when two memories are kept in one folder: the texts of one never go where those of
+//! the other were meant to go.
+
+#![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
+
+#[expect(dead_code, reason = "only the shelf is needed")]
+mod common;
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use anemone_embed::{Effort, EmbedError, Embedder, Identity, Purpose};
+use anemone_index::{
+    Document, EmbeddingError, Entry, Index, Listing, Replace, Silent, Skipped, Source, SourceError,
+    StoreError,
+};
+use common::{NOW, Shelf, refreshed};
+
+/// The memory of somebody else.
+struct Other(Shelf);
+
+impl Source for Other {
+    fn identity(&self) -> String {
+        "other".to_owned()
+    }
+
+    fn list(&self) -> Result<Listing, SourceError> {
+        self.0.list()
+    }
+
+    fn load(
+        &self,
+        entry: &Entry,
+        each: &mut dyn FnMut(Document),
+    ) -> Result<Vec<Skipped>, SourceError> {
+        self.0.load(entry, each)
+    }
+}
+
+/// An embedder during whose first request the other memory takes the folder.
+struct Slow<'a> {
+    identity: Identity,
+    folder: &'a Path,
+    texts: Mutex<Vec<String>>,
+}
+
+impl Embedder for Slow<'_> {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn effort(&self) -> Effort {
+        Effort::Remote
+    }
+
+    fn embed(&self, texts: &[&str], _: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut seen = self.texts.lock().unwrap();
+        if seen.is_empty() {
+            let other = Other(Shelf::default());
+            other.0.put("diary.md", "This is for nobody.\n");
+            Index::open(self.folder).unwrap().refresh(&[&other], NOW, &Silent).unwrap();
+        }
+        seen.extend(texts.iter().map(|it| (*it).to_owned()));
+        Ok(texts.iter().map(|_| vec![1.0, 0.0]).collect())
+    }
+}
+
+#[test]
+fn another_memory_in_the_folder_is_neither_sent_nor_given_vectors() {
+    for is_refreshed in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let shelf = Shelf::default();
+        shelf.put("notes.md", "The car stands in the yard.\n");
+        let mut index = refreshed(folder.path(), &shelf);
+        if !is_refreshed {
+            // Nobody has said what it is of; what it is of at the beginning counts.
+            index = Index::open(folder.path()).unwrap();
+        }
+        index.release();
+        let (provider, model) = ("test".to_owned(), "slow".to_owned());
+        let identity = Identity { provider, model, dimensions: 2 };
+        let slow = Slow { identity, folder: folder.path(), texts: Mutex::default() };
+        let error = index.embed(&slow, Replace::No, &Silent).unwrap_err();
+        assert!(matches!(error, EmbeddingError::Store(StoreError::NotFilled)), "{error}");
+        assert_eq!(*slow.texts.lock().unwrap(), ["The car stands in the yard."]);
+        let there = Index::open(folder.path()).unwrap();
+        assert_eq!(there.vector_sets().unwrap(), []);
+    }
+}
