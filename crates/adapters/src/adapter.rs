@@ -18,6 +18,7 @@ use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
 use crate::source::SnapshotSource;
+use crate::vectors::{VectorOf, WantedModel};
 
 /// A runtime that we can read from and write to.
 pub trait Adapter: Sync {
@@ -93,6 +94,17 @@ pub trait Adapter: Sync {
         private: bool,
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError>;
+
+    /// Hands out the vectors of one model that the runtime made of an agent's memories, in no
+    /// particular order; those of entries for one person only if `private` says so.
+    fn read_vectors(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        wanted: &WantedModel<'_>,
+        private: bool,
+        take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
+    ) -> Result<(), ReadError>;
 }
 
 /// What an adapter may know of the machine it runs on; only `cli` asks the machine itself.
@@ -411,6 +423,14 @@ pub enum ReadError {
     /// The memories are in a database that cannot be read: without them, nothing is exported.
     #[error("cannot read the memories in {path}")]
     Memories {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The vectors are in a database that cannot be read.
+    #[error("cannot read the vectors in {path}")]
+    Vectors {
         /// The database.
         path: PathBuf,
         /// The cause.

@@ -34,6 +34,7 @@ mod source;
 mod steady;
 mod times;
 mod tree;
+mod vectors;
 mod walk;
 mod zeroclaw;
 
@@ -58,6 +59,7 @@ pub use searchable::{
 pub use sidecar::ComingBack;
 pub use source::{InMemory, RecordPlace, SnapshotSource, SourceFile, SourceKind};
 pub use tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, remove_tree};
+pub use vectors::{VectorOf, WantedModel, vectors_in};
 pub use walk::AGENT_ID_FILE;
 
 /// Every runtime we know; a new one is a module and a line here.

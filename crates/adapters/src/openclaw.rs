@@ -13,6 +13,7 @@ mod memory;
 mod read;
 mod searchable;
 mod sessions;
+mod vectors;
 mod write;
 
 use std::path::Path;
@@ -29,6 +30,7 @@ use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
 use crate::source::SnapshotSource;
+use crate::vectors::{VectorOf, WantedModel};
 
 pub(crate) use self::write::home;
 
@@ -111,5 +113,16 @@ impl Adapter for OpenClaw {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError> {
         searchable::read(machine, agent, kind, private, take)
+    }
+
+    fn read_vectors(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        wanted: &WantedModel<'_>,
+        _: bool,
+        take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
+    ) -> Result<(), ReadError> {
+        vectors::read(machine, agent, wanted, take)
     }
 }

@@ -16,6 +16,7 @@ mod rows;
 mod searchable;
 mod sessions;
 mod store;
+mod vectors;
 mod write;
 
 use std::path::Path;
@@ -32,6 +33,7 @@ use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
 use crate::source::SnapshotSource;
+use crate::vectors::{VectorOf, WantedModel};
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "zeroclaw";
@@ -123,5 +125,16 @@ impl Adapter for ZeroClaw {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError> {
         searchable::read(machine, agent, kind, private, take)
+    }
+
+    fn read_vectors(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        wanted: &WantedModel<'_>,
+        private: bool,
+        take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
+    ) -> Result<(), ReadError> {
+        vectors::read(machine, agent, wanted, private, take)
     }
 }

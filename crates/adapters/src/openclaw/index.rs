@@ -302,14 +302,19 @@ enum Useless {
 /// What the index says of itself.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Meta {
+pub(super) struct Meta {
     provider: Option<String>,
     model: Option<String>,
     vector_dims: Option<usize>,
 }
 
 impl Meta {
-    fn read(database: &InstallDatabase, table: &str) -> Result<Self, DatabaseError> {
+    /// Takes what a row says of its provider.
+    pub(super) fn of(provider: &str) -> Self {
+        Self { provider: Some(provider.to_owned()), ..Self::default() }
+    }
+
+    pub(super) fn read(database: &InstallDatabase, table: &str) -> Result<Self, DatabaseError> {
         let rows = database.rows(&Read::of(table, &["value"]).only("key", META_KEY))?;
         let row = rows.into_iter().flatten().next().transpose()?.unwrap_or_default();
         let text = row.first().and_then(Value::as_text).unwrap_or("{}");
@@ -322,7 +327,7 @@ impl Meta {
 
     /// Makes `provider/model`. A model's own name may have a slash, so only the provider that the
     /// index names counts as one that is already there.
-    fn tag(&self, model: &str) -> String {
+    pub(super) fn tag(&self, model: &str) -> String {
         match self.provider.as_deref().filter(|provider| !matches!(*provider, "" | "none")) {
             Some(provider) if model.split('/').next() == Some(provider) => model.to_owned(),
             Some(provider) => format!("{provider}/{model}"),
@@ -374,6 +379,11 @@ impl Provenance {
         let class = self.classes.get(&short_digest(id.as_bytes()))?;
         self.names.get(usize::from(*class)).cloned()
     }
+}
+
+/// Decodes a vector by what it is; `None` when it is none.
+pub(super) fn vector_in(value: &Value) -> Option<Vec<f32>> {
+    decode(value).ok().filter(|vector| !vector.is_empty())
 }
 
 /// Decodes a vector by what it is; an empty one is none.

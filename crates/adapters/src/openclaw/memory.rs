@@ -13,6 +13,7 @@ use crate::labels::{self, Labels, Standing};
 use crate::markdown::{self, Page, Section};
 use crate::pieces::pieces;
 use crate::times::{self, Dated, SessionHeader};
+use crate::vectors::{TEXT_DIGEST, digest_in};
 
 /// What all records of a reading share.
 pub(super) struct Shared<'a> {
@@ -234,8 +235,19 @@ fn embedding(chunk: &Chunk) -> Option<Embedding> {
         vector: chunk.vector.clone(),
         computed_at: chunk.computed_at.clone(),
         source: EmbeddingSource::Runtime,
-        unknown: Unknown::default(),
+        unknown: of_text(&chunk.hash),
     })
+}
+
+/// Notes which text a vector is of: a chunk's, not the record's.
+fn of_text(hash: &str) -> Unknown {
+    let mut unknown = Unknown::default();
+    if digest_in(hash).is_some() {
+        unknown
+            .insert(TEXT_DIGEST, &format!("\"{hash}\""))
+            .expect("digits between quotes are JSON");
+    }
+    unknown
 }
 
 /// Returns how many lines a text begins with that say nothing.

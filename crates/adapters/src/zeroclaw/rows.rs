@@ -94,15 +94,19 @@ struct Tally {
 }
 
 /// What made the vectors.
-struct Model {
-    name: String,
-    dimensions: Option<u64>,
+pub(super) struct Model {
+    /// `provider/model`.
+    pub(super) name: String,
+    pub(super) dimensions: Option<u64>,
     /// Who says so, if not the database.
-    hearsay: Option<&'static str>,
+    pub(super) hearsay: Option<&'static str>,
 }
 
+/// Says that only the configuration names a model: it may have changed since.
+pub(super) const CONFIG: &str = "config";
+
 impl Model {
-    fn of(brain: &Brain, settings: Option<&EmbeddingSettings>) -> Self {
+    pub(super) fn of(brain: &Brain, settings: Option<&EmbeddingSettings>) -> Self {
         let known = |text: &&str| !text.is_empty() && *text != "none";
         let provider = brain.setting("embedding_provider").filter(known);
         let model = brain.setting("embedding_model").filter(known);
@@ -116,7 +120,7 @@ impl Model {
             (_, _, Some(it)) if known(&&*it.provider) && known(&&*it.model) => Self {
                 name: name(&it.provider, &it.model),
                 dimensions: dimensions.or(it.dimensions),
-                hearsay: Some("config"),
+                hearsay: Some(CONFIG),
             },
             _ => Self { name: name("unknown", "unknown"), dimensions, hearsay: Some("unknown") },
         }
@@ -514,7 +518,7 @@ fn number_of(value: &Value) -> Option<f64> {
 }
 
 /// Decodes a vector; what is none is none.
-fn vector_of(value: &Value, dimensions: Option<u64>) -> Option<Vec<f32>> {
+pub(super) fn vector_of(value: &Value, dimensions: Option<u64>) -> Option<Vec<f32>> {
     let Value::Blob(bytes) = value else { return None };
     let (numbers, rest) = bytes.as_chunks::<4>();
     let fits = dimensions.is_none_or(|dimensions| dimensions == numbers.len() as u64);

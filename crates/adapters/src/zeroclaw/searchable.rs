@@ -149,7 +149,7 @@ fn shared(agent_id: AgentId, alias: &str) -> Shared<'_> {
 }
 
 /// Returns whose rows are read.
-fn aliases(brain: &Brain, agent: &FoundAgent) -> Vec<String> {
+pub(super) fn aliases(brain: &Brain, agent: &FoundAgent) -> Vec<String> {
     let mut aliases: Vec<String> = brain.agents.iter().map(|it| it.alias.clone()).collect();
     if agent.oddities.iter().any(|it| it.code == ALIAS_ASSUMED) {
         return vec![first_of(&aliases).unwrap_or_else(|| agent.alias.clone())];
