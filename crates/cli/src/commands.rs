@@ -17,9 +17,10 @@ mod index;
 mod inspect;
 mod man;
 mod migrate;
+mod model;
 mod purge;
 mod ranking;
-mod search;
+pub(crate) mod search;
 mod validate;
 mod vault;
 
@@ -88,6 +89,7 @@ enum Command {
     Get(Box<get::GetArgs>),
     Index(Box<index::IndexArgs>),
     Eval(Box<eval::EvalArgs>),
+    Model(model::ModelArgs),
     Validate(validate::ValidateArgs),
     Inspect(inspect::InspectArgs),
     Diff(diff::DiffArgs),
@@ -127,6 +129,7 @@ pub(crate) fn run(
         Command::Get(args) => get::run(&args, &context)?,
         Command::Index(args) => index::run(&args, &context)?,
         Command::Eval(args) => printer.print(&eval::run(&args, &context)?)?,
+        Command::Model(args) => model::run(&args, &context)?,
         Command::Validate(args) => return validate::run(&args, &context),
         Command::Inspect(args) => printer.print(&inspect::run(&args, &context)?)?,
         Command::Diff(args) => printer.print(&diff::run(&args, &context)?)?,

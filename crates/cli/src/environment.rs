@@ -21,12 +21,21 @@ const OF_RUNTIMES: [&str; 2] = ["OPENCLAW_", "ZEROCLAW_"];
 
 /// Where programs of this user keep what they must not lose; `~/.local/share` when it is not set.
 pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
+/// Where programs of this user look for their settings; `~/.config` when it is not set.
+pub(crate) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// Where programs of this user keep what they can make anew; `~/.cache` when it is not set.
 pub(crate) const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 
 /// Nobody without a home folder has agents in it.
 fn home() -> PathBuf {
     std::env::home_dir().filter(|it| it.is_absolute()).unwrap_or_else(|| PathBuf::from("/"))
+}
+
+/// Returns the folder that a variable names; one that is not absolute counts for nothing.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+fn folder(variable: &str, otherwise: &str) -> PathBuf {
+    let named = std::env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
+    named.unwrap_or_else(|| home().join(otherwise))
 }
 
 /// What the environment says.
@@ -38,6 +47,9 @@ pub(crate) struct Environment {
     pub(crate) stdin_is_terminal: bool,
     pub(crate) threads: usize,
     pub(crate) alf_key_is_set: bool,
+    pub(crate) home: PathBuf,
+    /// Where programs of this user look for their settings.
+    pub(crate) config_home: PathBuf,
     /// Where programs of this user keep what they must not lose.
     pub(crate) data_home: PathBuf,
     /// Where programs of this user keep what they can make anew.
@@ -57,15 +69,18 @@ impl Environment {
             stdin_is_terminal: std::io::stdin().is_terminal(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             alf_key_is_set: std::env::var_os(ALF_API_KEY).is_some_and(|it| !it.is_empty()),
-            data_home: std::env::var_os(XDG_DATA_HOME)
-                .map(PathBuf::from)
-                .filter(|it| it.is_absolute())
-                .unwrap_or_else(|| home().join(".local/share")),
-            cache_home: std::env::var_os(XDG_CACHE_HOME)
-                .map(PathBuf::from)
-                .filter(|it| it.is_absolute())
-                .unwrap_or_else(|| home().join(".cache")),
+            home: home(),
+            config_home: folder(XDG_CONFIG_HOME, ".config"),
+            data_home: folder(XDG_DATA_HOME, ".local/share"),
+            cache_home: folder(XDG_CACHE_HOME, ".cache"),
         }
+    }
+
+    /// Returns the key to a service from the first of these variables that has one.
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    pub(crate) fn api_key(&self, variables: &[&str]) -> Option<Zeroizing<String>> {
+        let read = |name: &&str| std::env::var(name).ok().map(Zeroizing::new);
+        variables.iter().filter_map(read).find(|it| !it.trim().is_empty())
     }
 
     /// Returns what an adapter may know of this machine, with a folder for copies that goes with it.

@@ -1,11 +1,12 @@
 //! What went wrong, how bad it is, and what to do about it.
 
 use anemone_adapters::{ApplyError, PlanError, ReadError};
+use anemone_embed::{KeyError, ModelError, RemoteError};
 use anemone_format::{
     ApplyDeltaError, ApplyPurgeError, CompareError, ContainerError, OpenError, ParseIdError,
     PlanPurgeError, ReadEntryError, VaultError, WriteArchiveError, WriteDeltaError,
 };
-use anemone_index::{OpenIndexError, RefreshError, SearchError, SourceError};
+use anemone_index::{OpenIndexError, RefreshError, SearchError, SourceError, StoreError};
 
 /// The sort of failure; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub(crate) enum Kind {
     Usage,
     /// Two sound things do not fit each other.
     Conflict,
+    /// Somebody stopped it.
+    Interrupted,
 }
 
 impl Kind {
@@ -24,6 +27,8 @@ impl Kind {
             Self::Failed => 1,
             Self::Usage => 2,
             Self::Conflict => 3,
+            // What shells make of an interrupt.
+            Self::Interrupted => 130,
         }
     }
 }
@@ -62,7 +67,11 @@ impl CliError {
         self
     }
 
-    fn from_error(kind: Kind, code: &'static str, error: &dyn std::error::Error) -> Self {
+    pub(crate) fn from_error(
+        kind: Kind,
+        code: &'static str,
+        error: &dyn std::error::Error,
+    ) -> Self {
         let mut causes = Vec::new();
         let mut source = error.source();
         while let Some(cause) = source {
@@ -342,6 +351,33 @@ impl From<RefreshError> for CliError {
                 Self::from_error(Kind::Failed, "index", &error).hint(INDEX_HINT)
             }
         }
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        Self::from_error(Kind::Failed, "index", &error).hint(INDEX_HINT)
+    }
+}
+
+impl From<ModelError> for CliError {
+    fn from(error: ModelError) -> Self {
+        Self::from_error(Kind::Failed, "model", &error)
+            .hint("`anemone model get minilm` fetches the model")
+    }
+}
+
+impl From<KeyError> for CliError {
+    fn from(error: KeyError) -> Self {
+        let whole = Self::from_error(Kind::Failed, "key", &error);
+        Self { hint: error.hint().map(str::to_owned), ..whole }
+    }
+}
+
+impl From<RemoteError> for CliError {
+    fn from(error: RemoteError) -> Self {
+        let whole = Self::from_error(Kind::Failed, "embedder", &error);
+        Self { hint: error.hint(), ..whole }
     }
 }
 

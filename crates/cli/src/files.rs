@@ -233,6 +233,11 @@ pub(crate) fn on_first_signal(tell: impl FnOnce() + Send + 'static) {
     *first_signal() = Some(Box::new(tell));
 }
 
+/// Lets the next signal end the process.
+pub(crate) fn forget_first_signal() {
+    *first_signal() = None;
+}
+
 /// Set when the process was told to stop.
 static ENDING: AtomicBool = AtomicBool::new(false);
 

@@ -7,10 +7,15 @@
 mod agent;
 mod archive_source;
 mod commands;
+mod config;
+mod download;
+mod embedder;
 mod environment;
 mod error;
 mod files;
 mod keys;
+mod models;
+mod nearest;
 mod output;
 mod progress;
 mod proof;

@@ -126,6 +126,16 @@ pub(crate) fn notice(message: &str) {
     writeln!(anstream::AutoStream::auto(io::stderr()).lock(), "{DIM}{message}{DIM:#}").ok();
 }
 
+/// Asks somebody at a terminal; what is no clear yes is a no.
+pub(crate) fn ask(question: &str) -> io::Result<bool> {
+    let mut out = anstream::AutoStream::auto(io::stderr()).lock();
+    write!(out, "{BOLD}{}{BOLD:#} [y/N] ", safe(question))?;
+    out.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
 /// Prints what the argument parser has to say: help, version, or what was wrong.
 pub(crate) fn print_usage(error: &clap::Error, environment: &Environment) -> ExitCode {
     error.print().ok();

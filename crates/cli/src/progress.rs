@@ -43,6 +43,11 @@ impl Progress {
         Self(bar)
     }
 
+    /// Says how many bytes there will be in all.
+    pub(crate) fn expect(&self, bytes: u64) {
+        self.0.set_length(bytes);
+    }
+
     /// Says that this many more bytes are done.
     pub(crate) fn advance(&self, bytes: u64) {
         self.0.inc(bytes);
@@ -92,6 +97,44 @@ impl anemone_index::Progress for Indexing {
     fn waiting(&self) {
         // Said without a terminal too: whoever looks into why nothing happens looks there.
         notice("another process has the index; waiting for it");
+    }
+}
+
+/// A bar while texts are turned into vectors, with how fast it goes and how long it will take.
+pub(crate) struct Embedding {
+    bar: ProgressBar,
+}
+
+impl Embedding {
+    pub(crate) fn new(printer: &Printer, embedder: &str) -> Self {
+        let bar = match printer.shows_progress() {
+            true => ProgressBar::no_length().with_message(embedder.to_owned()),
+            false => ProgressBar::hidden(),
+        };
+        let template = "{msg} {bar:30} {pos} of {len} texts, {per_sec}, {eta} left";
+        let style =
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style);
+        Self { bar }
+    }
+}
+
+impl anemone_index::Progress for Embedding {
+    fn indexed(&self, _done: u64, _total: u64) {}
+
+    fn embedded(&self, done: u64, total: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+
+    fn waiting(&self) {
+        notice("another process has the index; waiting for it");
+    }
+}
+
+impl Drop for Embedding {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 

@@ -6,23 +6,22 @@
 //! ```text
 //! <cache>/anemone/index/
 //!   0f3a.../        an index
-//!   0f3a....json    what it is of, and when it was last used
+//!   0f3a....json    what it is of, when it was last used, which embedder was named for it
 //! ```
 
+mod note;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::io::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anemone_adapters::Machine;
+use anemone_embed::{Builtin, Embedder};
 use anemone_format::Moment;
 use anemone_index::{
-    Answer, Document, Freshness, Index, OpenIndexError, RefreshError, Request, SearchError, Silent,
-    Skipped, StoreError, is_index, remove_index,
+    Answer, Document, EmbeddingError, Freshness, Index, OpenIndexError, RefreshError, Replace,
+    Request, SearchError, Silent, Skipped, StoreError, is_index, remove_index,
 };
-use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::commands::{Context, instant};
 use crate::environment::Environment;
@@ -30,6 +29,8 @@ use crate::error::CliError;
 use crate::files::Scratch;
 use crate::progress::Indexing;
 use crate::searched::{Searched, SourceArgs};
+pub(crate) use note::{NotedEmbedder, note_embedder, noted_embedder};
+use note::{note_path, note_source, read_note};
 
 /// An index that is up to date.
 pub(crate) struct Opened {
@@ -38,7 +39,14 @@ pub(crate) struct Opened {
     /// What somebody should know about it.
     pub(crate) warnings: Vec<Warning>,
     /// Where it lies when it could not lie where it should; it goes with the run.
-    _temporary: Option<Scratch>,
+    temporary: Option<Scratch>,
+}
+
+impl Opened {
+    /// Whether the index goes with the run.
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.temporary.is_some()
+    }
 }
 
 /// Something that somebody should know.
@@ -46,6 +54,15 @@ pub(crate) struct Opened {
 pub(crate) struct Warning {
     pub(crate) code: &'static str,
     pub(crate) message: String,
+}
+
+impl From<CliError> for Warning {
+    fn from(error: CliError) -> Self {
+        let parts = std::iter::once(error.message).chain(error.causes);
+        let message = parts.collect::<Vec<_>>().join(": ");
+        let hint = error.hint.map(|it| format!("; {it}")).unwrap_or_default();
+        Self { code: error.code, message: message + &hint }
+    }
 }
 
 /// What to do when an index cannot lie where it should.
@@ -93,7 +110,7 @@ pub(crate) fn open_fresh(
         Ok((index, freshness)) => {
             note_source(searched, context.environment);
             let warnings = warnings_of(searched);
-            return Ok(Opened { index, freshness, warnings, _temporary: None });
+            return Ok(Opened { index, freshness, warnings, temporary: None });
         }
         Err(Trouble::Source(error)) => {
             // Of what cannot be read there is nothing to keep, unless it could be read before.
@@ -121,7 +138,7 @@ pub(crate) fn open_fresh(
     );
     let mut warnings = warnings_of(searched);
     warnings.push(Warning { code: "index_not_kept", message });
-    Ok(Opened { index, freshness, warnings, _temporary: Some(temporary) })
+    Ok(Opened { index, freshness, warnings, temporary: Some(temporary) })
 }
 
 fn open_in(
@@ -141,26 +158,65 @@ fn open_in(
     }
 }
 
+/// Takes in what changed, with the vectors that cost nothing.
+///
+/// While vectors are written others may have the index, so it is looked at once more afterwards:
+/// an answer is to be of what is searched.
 fn refresh(
     index: &mut Index,
     searched: &Searched,
     context: &Context<'_>,
 ) -> Result<Freshness, RefreshError> {
+    /// Others want the index too, and nobody wants it this often.
+    const TIMES: usize = 8;
     let sources: Vec<_> = searched.sources.iter().map(|it| &**it).collect();
-    index.refresh(&sources, instant(), &Indexing::new(context.printer))
+    let look =
+        |index: &mut Index| index.refresh(&sources, instant(), &Indexing::new(context.printer));
+    let mut seen = look(index)?;
+    for _ in 0..TIMES {
+        match index.embed(&Builtin::new(), Replace::Yes, &Silent) {
+            Ok(done) if done.chunks == 0 => break,
+            Err(EmbeddingError::Store(error)) if !error.is_damage() => return Err(error.into()),
+            _ => seen = together(&seen, look(index)?),
+        }
+    }
+    Ok(seen)
+}
+
+/// What two refreshes did, one after the other.
+fn together(before: &Freshness, after: Freshness) -> Freshness {
+    Freshness {
+        added: before.added + after.added,
+        changed: before.changed + after.changed,
+        removed: before.removed + after.removed,
+        rebuilt: before.rebuilt.or(after.rebuilt),
+        ..after
+    }
 }
 
 impl Opened {
+    /// Looks once more, after something was written into the index.
+    pub(crate) fn look_again(
+        &mut self,
+        searched: &Searched,
+        context: &Context<'_>,
+    ) -> Result<(), CliError> {
+        let after = refresh(&mut self.index, searched, context)?;
+        self.freshness = together(&self.freshness, after);
+        Ok(())
+    }
+
     /// Asks the index. When it turns out that it cannot be read, it is made anew first.
     pub(crate) fn search(
         &mut self,
         request: &Request,
         searched: &Searched,
         context: &Context<'_>,
+        embedders: &[&dyn Embedder],
     ) -> Result<Answer, CliError> {
         const TIMES: usize = 2;
         for _ in 0..TIMES {
-            match self.index.search(request, None) {
+            match self.index.search(request, embedders) {
                 Err(SearchError::Store(error)) if error.is_damage() => {
                     if !matches!(error, StoreError::NotFilled) {
                         self.index.distrust();
@@ -170,7 +226,7 @@ impl Opened {
                 answer => return Ok(answer?),
             }
         }
-        Ok(self.index.search(request, None)?)
+        Ok(self.index.search(request, embedders)?)
     }
 }
 
@@ -241,113 +297,9 @@ pub(crate) fn each_document(
     Ok(skipped)
 }
 
-/// What the note beside an index says.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-struct Note {
-    kind: String,
-    /// The place; what is not UTF-8 is replaced.
-    place: String,
-    /// Its bytes, when they are not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    place_bytes: Option<Vec<u8>>,
-    /// Whether something was there: an agent may have memories and no workspace.
-    was_there: bool,
-    used_at: Moment,
-}
-
-impl Note {
-    fn of(kind: &str, place: &Path, used_at: Timestamp) -> Self {
-        Self {
-            kind: kind.to_owned(),
-            place: place.to_string_lossy().into_owned(),
-            place_bytes: place.to_str().is_none().then(|| place.as_os_str().as_bytes().to_vec()),
-            was_there: fs_err::symlink_metadata(place).is_ok(),
-            used_at: used_at.into(),
-        }
-    }
-
-    fn path(&self) -> PathBuf {
-        match &self.place_bytes {
-            Some(bytes) => PathBuf::from(OsStr::from_bytes(bytes)),
-            None => PathBuf::from(&self.place),
-        }
-    }
-
-    /// Whether what was there is gone for certain: what merely cannot be seen, on a disk that is
-    /// not here or in a folder that is closed, may come back.
-    fn is_gone(&self) -> bool {
-        let path = self.path();
-        let gone = |path: &Path| {
-            fs_err::symlink_metadata(path)
-                .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
-        };
-        self.was_there && gone(&path) && path.parent().is_some_and(Path::is_dir)
-    }
-}
-
 /// Returns the folder of all indexes of this user.
 pub(crate) fn home(environment: &Environment) -> PathBuf {
     environment.cache_home.join("anemone/index")
-}
-
-/// Notes beside an index what it is of, about once a minute. Without the note an index is only
-/// harder to tell from others, so nothing is said where it cannot be written.
-fn note_source(searched: &Searched, environment: &Environment) {
-    const OFTEN: SignedDuration = SignedDuration::from_mins(1);
-    let home = home(environment);
-    // Elsewhere than in our own folder nothing is put beside an index.
-    if searched.index_folder.parent() != Some(&*home) {
-        return;
-    }
-    let now = instant();
-    // Nobody wants to know it to the nanosecond.
-    let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
-    let place = std::path::absolute(&searched.place).unwrap_or_else(|_| searched.place.clone());
-    let new = Note::of(searched.kind, &place, now);
-    let path = note_path(&searched.index_folder);
-    if let Some(old) = read_note(&path)
-        && let Ok(used_at) = old.used_at.as_str().parse::<Timestamp>()
-        && now.duration_since(used_at).abs() < OFTEN
-        && (Note { used_at: old.used_at.clone(), ..new.clone() }) == old
-    {
-        return;
-    }
-    if make_private(&home).is_ok() {
-        write_note(&path, &new).ok();
-    }
-}
-
-/// Writes a note as a whole; a link in its place is replaced.
-fn write_note(path: &Path, note: &Note) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".anemone-").tempfile_in(folder)?;
-    serde_json::to_writer(&mut file, note)?;
-    file.write_all(b"\n")?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// Makes a folder that only its owner can look into, if it is not there.
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    if !folder.is_dir() {
-        fs_err::create_dir_all(folder)?;
-        #[cfg(unix)]
-        fs_err::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
-    }
-    Ok(())
-}
-
-fn note_path(folder: &Path) -> PathBuf {
-    folder.with_extension("json")
-}
-
-fn read_note(path: &Path) -> Option<Note> {
-    /// A path has at most 4,096 bytes, and no byte of it takes more than ten in JSON.
-    const MAX_NOTE: u64 = 64 << 10;
-    let is_small =
-        fs_err::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_NOTE);
-    let text = is_small.then(|| fs_err::read(path).ok())??;
-    serde_json::from_slice(&text).ok()
 }
 
 /// An index that lies in the cache.
@@ -492,36 +444,5 @@ mod tests {
         remove(&index).unwrap();
         assert_eq!(fs_err::read_dir(home.path()).unwrap().count(), 0);
         remove(&index).unwrap();
-    }
-
-    #[test]
-    fn a_note_is_written_through_no_link() {
-        let home = tempfile::tempdir().unwrap();
-        let (victim, path) = (home.path().join("victim"), home.path().join("a.json"));
-        fs_err::write(&victim, "mine").unwrap();
-        fs_err::os::unix::fs::symlink(&victim, &path).unwrap();
-        let note = Note::of("folder", home.path(), Timestamp::UNIX_EPOCH);
-        write_note(&path, &note).unwrap();
-        assert_eq!(fs_err::read_to_string(&victim).unwrap(), "mine");
-        assert_eq!(read_note(&path), Some(note));
-    }
-
-    #[test]
-    fn only_what_is_gone_for_certain_leaves_an_orphan() {
-        let home = tempfile::tempdir().unwrap();
-        let folder = home.path().join("disk");
-        let odd = folder.join(OsStr::from_bytes(b"not\xff\"utf-8"));
-        fs_err::create_dir_all(&odd).unwrap();
-        let path = home.path().join("a.json");
-        write_note(&path, &Note::of("folder", &odd, Timestamp::UNIX_EPOCH)).unwrap();
-        let note = read_note(&path).unwrap();
-        assert_eq!(note.path(), odd);
-        assert!(!note.is_gone());
-        fs_err::remove_dir(&odd).unwrap();
-        assert!(note.is_gone());
-        let absent = Note::of("zeroclaw", &odd, Timestamp::UNIX_EPOCH);
-        assert!(!absent.is_gone(), "it never was there");
-        fs_err::remove_dir(&folder).unwrap();
-        assert!(!note.is_gone(), "the disk may come back");
     }
 }

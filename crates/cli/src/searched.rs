@@ -7,6 +7,8 @@ mod archive;
 mod documents;
 mod stamp;
 mod store;
+mod vectors;
+mod words;
 mod workspace;
 
 use std::io::Read as _;
@@ -24,6 +26,7 @@ use clap::Args;
 use self::archive::ArchiveDocuments;
 use self::documents::Wanted;
 use self::store::StoreSource;
+pub(crate) use self::words::quoted;
 use self::workspace::{WorkspaceSource, extra_sources};
 use crate::agent::{AgentArgs, Chosen, check_folder};
 use crate::environment::Environment;
@@ -68,6 +71,8 @@ pub(crate) struct Searched {
     pub(crate) kind: &'static str,
     /// The workspace, archive, database or folder.
     pub(crate) place: PathBuf,
+    /// The arguments that name it, each behind a space.
+    pub(crate) words: String,
     /// The folder of its index, which may not exist; the same things always have the same one.
     pub(crate) index_folder: PathBuf,
     /// What somebody should know.
@@ -140,7 +145,8 @@ impl SourceArgs {
             }
             None => self.workspace(&self.agent, machine)?,
         };
-        self.place_index(found, environment)
+        let words = self.words(source);
+        self.place_index(found, words, environment)
     }
 
     fn wanted(&self) -> Wanted {
@@ -321,12 +327,17 @@ impl SourceArgs {
         if agent.install.is_none() {
             found.warnings.extend(notes_beside(&workspace));
         }
+        let agent = Arc::new(agent);
         if searchable.files && workspace.is_dir() {
-            found.sources.push(Box::new(WorkspaceSource::new(adapter, workspace.clone())));
+            let files = WorkspaceSource::new(adapter, workspace.clone());
+            // Rows have their own vectors.
+            found.sources.push(Box::new(match has_rows {
+                true => files,
+                false => files.indexed_for(machine.clone(), agent.clone()),
+            }));
         }
         let extra = extra_sources(adapter, &workspace, &searchable.extra, &mut found.warnings);
         found.sources.extend(extra);
-        let agent = Arc::new(agent);
         for store in searchable.stores {
             if store.kind == StoreKind::Sessions && !self.sessions {
                 continue;
@@ -346,7 +357,12 @@ impl SourceArgs {
     }
 
     /// Says where the index lies.
-    fn place_index(&self, found: Found, environment: &Environment) -> Result<Searched, CliError> {
+    fn place_index(
+        &self,
+        found: Found,
+        words: String,
+        environment: &Environment,
+    ) -> Result<Searched, CliError> {
         let mut scratch = None;
         let index_folder = if found.is_encrypted {
             let folder = Scratch::new()?;
@@ -372,6 +388,7 @@ impl SourceArgs {
             sources: found.sources,
             kind: found.kind,
             place: found.place,
+            words,
             index_folder,
             warnings,
             vital: found.vital,
@@ -486,6 +503,8 @@ mod tests {
                 stdin_is_terminal: false,
                 threads: 1,
                 alf_key_is_set: false,
+                home: home.clone(),
+                config_home: home.join("config"),
                 data_home: home.join("share"),
                 cache_home: home.join("cache"),
             };

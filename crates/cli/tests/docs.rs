@@ -7,8 +7,12 @@ fn console_blocks_print_what_they_say() {
     std::env::set_current_dir(folder.path()).unwrap();
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let cases = trycmd::TestCases::new();
-    // Nothing is left in the cache of whoever runs the tests.
-    cases.env("XDG_CACHE_HOME", folder.path().join("cache").to_string_lossy());
+    // Nothing is left with whoever runs the tests, and nothing of theirs counts.
+    for (variable, name) in
+        [("XDG_CACHE_HOME", "cache"), ("XDG_CONFIG_HOME", "config"), ("XDG_DATA_HOME", "data")]
+    {
+        cases.env(variable, folder.path().join(name).to_string_lossy());
+    }
     cases.case(format!("{root}/README.md")).case(format!("{root}/docs/*.md"));
     cases.run();
 }

@@ -7,6 +7,8 @@
 mod agents;
 #[path = "it/apply.rs"]
 mod apply;
+#[path = "it/carried.rs"]
+mod carried;
 #[path = "it/check.rs"]
 mod check;
 #[path = "it/completions.rs"]
@@ -19,6 +21,8 @@ mod delta;
 mod demo;
 #[path = "it/diff.rs"]
 mod diff;
+#[path = "it/embedder.rs"]
+mod embedder;
 #[path = "it/encrypt.rs"]
 mod encrypt;
 #[path = "it/environment.rs"]
@@ -43,6 +47,8 @@ mod inspect;
 mod man;
 #[path = "it/migrate.rs"]
 mod migrate;
+#[path = "it/model.rs"]
+mod model;
 #[path = "it/output.rs"]
 mod output;
 #[path = "it/passage.rs"]
@@ -57,8 +63,12 @@ mod sealed;
 mod search;
 #[path = "it/secrets.rs"]
 mod secrets;
+#[path = "it/service.rs"]
+mod service;
 #[path = "it/terminal.rs"]
 mod terminal;
+#[path = "it/trust.rs"]
+mod trust;
 #[path = "it/validate.rs"]
 mod validate;
 #[path = "it/vault.rs"]

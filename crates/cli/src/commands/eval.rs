@@ -8,17 +8,21 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anemone_index::{Index, Request};
+use anemone_index::{Index, Replace, Request};
 use clap::Args;
 use serde::Serialize;
 
 use super::ranking::{RankingArgs, Settings};
-use super::search::{SourceLine, milliseconds};
+use super::search::{Choosing, Compared, SourceLine, milliseconds};
 use super::{Context, instant};
+use crate::embedder::{
+    Choice, EmbedderArgs, Embedders, Filling, Haste, Signals, Stop, VectorLine, fill,
+    take_carried_for, top_up,
+};
 use crate::error::{CliError, Kind};
 use crate::output::{BOLD, DIM, ODD, Report, count, safe, title};
 use crate::search_index::{Otherwise, Warning, find, open_fresh};
-use crate::searched::SourceArgs;
+use crate::searched::{Searched, SourceArgs};
 use metrics::{Figures, Line, Outcome, Returned};
 use queries::{Category, Query};
 
@@ -31,6 +35,8 @@ use queries::{Category, Query};
 /// relevant line in the first 5. mrr: 1 divided by the rank of the first hit that has one.
 /// recall_4k: share of the relevant lines in the first 4,000 characters of text returned.
 /// empty_rate: questions without any hit. All are percentages, averaged over the questions.
+///
+/// With --embedder all vectors of that embedder are filled in first.
 #[derive(Args, Debug)]
 pub(crate) struct EvalArgs {
     /// An archive, a database, a folder or a file to search, instead of an agent
@@ -55,6 +61,13 @@ pub(crate) struct EvalArgs {
     #[command(flatten)]
     ranking: RankingArgs,
 
+    #[command(flatten)]
+    embedder: EmbedderArgs,
+
+    /// Send a large job to a service that is named
+    #[arg(long, requires = "embedder")]
+    yes: bool,
+
     /// List the questions whose answers are not all in the first 4,000 characters
     #[arg(long)]
     misses: bool,
@@ -71,9 +84,27 @@ pub(crate) struct Evaluated {
     overall: Figures,
     by_category: BTreeMap<Category, Figures>,
     settings: Settings,
+    /// The models whose vectors were compared, the one that counts most first.
+    vectors: Vec<Share>,
     warnings: Vec<Warning>,
     #[serde(skip_serializing_if = "Option::is_none")]
     misses: Option<Vec<Miss>>,
+}
+
+/// Vectors of one model, and how much of the index they cover.
+#[derive(Serialize)]
+struct Share {
+    #[serde(flatten)]
+    line: VectorLine,
+    /// Chunks that have vectors, in percent.
+    share: f64,
+}
+
+impl Share {
+    fn of(line: VectorLine) -> Self {
+        let all = (line.chunks + line.missing).max(1);
+        Self { share: (line.chunks as f64 / all as f64 * 1e4).round() / 1e2, line }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
@@ -106,23 +137,45 @@ pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, C
             .hint("give one JSON object a line; --category takes what they say of themselves"));
     }
     args.ranking.check_source(args.source.as_deref())?;
+    args.embedder.check()?;
     let machine = context.environment.machine()?;
     let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
     let mut opened = open_fresh(&searched, context, false, Otherwise::Temporary)?;
+    let stop = Stop::default();
+    let haste = match args.embedder.is_named() {
+        true => Haste::Vectors(stop.clone()),
+        false => Haste::Answer,
+    };
+    let choice = Choosing { args: &args.embedder, ranking: &args.ranking, yes: args.yes };
+    let mut embedders = choice.embedders(&opened.index, &searched, &haste, context)?;
+    if prepare(args, &mut opened.index, &searched, &mut embedders, &stop, context)? {
+        opened.look_again(&searched, context)?;
+    }
     let mut warnings = std::mem::take(&mut opened.warnings);
+    warnings.append(&mut embedders.notes);
     warnings.extend(nowhere(&queries, &opened.index)?);
 
     let now = instant();
     let mut outcomes = Vec::new();
     let mut misses = Vec::new();
     let mut without_answer = 0;
+    let mut compared: Option<Compared> = None;
     for query in &queries {
         let mut request = Request::new(query.query.clone(), now);
         request.limit = args.limit as usize;
         args.ranking.apply(&mut request);
         let started = Instant::now();
-        let answer = opened.search(&request, &searched, context)?;
+        let answer = opened.search(&request, &searched, context, &embedders.list())?;
         let took_ms = milliseconds(started);
+        // What becomes of the embedders is said once; one that fails later on says so too.
+        let now = Compared::of(&answer.legs, &embedders);
+        // Figures of another embedder than the one that was named are worth nothing.
+        if let Some(note) = now.failure().filter(|_| args.embedder.is_named()) {
+            return Err(CliError::new(Kind::Failed, note.code, note.message.clone()));
+        }
+        let news = now.notes.iter().filter(|it| !warnings.contains(it)).cloned();
+        warnings.extend(news.collect::<Vec<_>>());
+        compared.get_or_insert(now);
         if query.relevant.is_empty() {
             without_answer += 1;
             continue;
@@ -153,10 +206,42 @@ pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, C
         without_answer,
         overall: Figures::of(&all),
         by_category: by_category.iter().map(|(it, some)| (it.clone(), Figures::of(some))).collect(),
-        settings: args.ranking.settings(args.limit),
+        settings: args.ranking.settings(args.limit, asked(&embedders)),
+        vectors: compared.into_iter().flat_map(|it| it.vectors).map(Share::of).collect(),
         warnings,
         misses: args.misses.then_some(misses),
     })
+}
+
+/// Names what compares meanings.
+fn asked(embedders: &Embedders) -> Choice {
+    let main = embedders.main.as_ref();
+    main.map_or(Choice::None, |it| Choice::This(it.wanted.clone()))
+}
+
+/// Fills in vectors: all of an embedder that was named, otherwise the few that are missing. Says
+/// whether anything may have been written.
+fn prepare(
+    args: &EvalArgs,
+    index: &mut Index,
+    searched: &Searched,
+    embedders: &mut Embedders,
+    stop: &Stop,
+    context: &Context<'_>,
+) -> Result<bool, CliError> {
+    match &embedders.main {
+        _ if !args.ranking.is_ours() => {
+            let mut request = Request::new("", instant());
+            args.ranking.apply(&mut request);
+            take_carried_for(&request, index, searched, embedders).map(|()| true)
+        }
+        Some(main) if args.embedder.is_named() && main.is_work() => {
+            let (replace, signals) = (Replace::No, Signals::Filling);
+            let filling = Filling { replace, yes: args.yes, stop, signals };
+            fill(index, searched, main, &filling, context).map(|_| true)
+        }
+        _ => top_up(index, searched, embedders),
+    }
 }
 
 /// Warns of answers that nobody can find.
@@ -217,6 +302,9 @@ impl Report for Evaluated {
         if self.without_answer > 0 {
             let without = count(self.without_answer, "question");
             writeln!(out, "{without} without relevant lines, which no average counts")?;
+        }
+        for Share { line: VectorLine { model, provider, .. }, share } in &self.vectors {
+            writeln!(out, "vectors of {} ({provider}): {share}% of chunks", safe(model))?;
         }
         for warning in &self.warnings {
             writeln!(out, "{ODD}note:{ODD:#} {}", safe(&warning.message))?;

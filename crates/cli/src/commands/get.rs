@@ -1,6 +1,5 @@
 //! `anemone get`
 
-mod nearest;
 mod place;
 
 use std::io::{self, Write};
@@ -12,6 +11,7 @@ use serde::Serialize;
 
 use super::{Context, print_bytes};
 use crate::error::{CliError, Kind};
+use crate::nearest::Nearest;
 use crate::output::{DIM, Report, count, safe};
 use crate::search_index::{each_document, find, read_document};
 use crate::searched::{Searched, SourceArgs};
@@ -163,7 +163,7 @@ fn not_found(path: &str, searched: &Searched) -> CliError {
     let message = format!("there is no document {path:?} in {}", searched.place.display());
     let error = CliError::new(Kind::Failed, "document_not_found", message);
     let wanted = place::split(path).map_or(path, |(path, _)| path);
-    let mut nearest = nearest::Nearest::to(wanted);
+    let mut nearest = Nearest::to(wanted);
     // A source that cannot be read has no names to offer.
     each_document(searched, &mut |document| nearest.offer(document.path)).ok();
     match nearest.into_names() {

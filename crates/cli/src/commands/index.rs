@@ -8,22 +8,35 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
+use anemone_adapters::Machine;
+use anemone_index::{Replace, VectorSet};
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
 use super::search::{IndexLine, SourceLine, milliseconds};
+use crate::embedder::{
+    Chosen, EmbedderArgs, Embedders, Filled, Filling, Haste, Job, Signals, Stop, VectorLine, fill,
+    notes_of, take_carried, vector_lines,
+};
 use crate::error::{CliError, Kind};
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
-use crate::search_index::{Otherwise, Warning, bytes_of, find, open_fresh};
-use crate::searched::SourceArgs;
+use crate::search_index::{
+    Opened, Otherwise, Warning, bytes_of, find, note_embedder, noted_embedder, open_fresh,
+};
+use crate::searched::{Searched, SourceArgs};
 
 /// Bring the index of a memory up to date, or look after indexes
 ///
 /// `anemone search` does this by itself; use it to index ahead of time, to see what is indexed and
 /// what is not, and to clean up. An index lies under the user's cache folder (XDG_CACHE_HOME) and
 /// can be removed at any time: the next search makes it anew.
+///
+/// With --embedder every passage gets vectors of that embedder, so that search compares meanings
+/// with them from then on. This can be interrupted, and goes on where it was. --dry-run says first
+/// how much there is to do, and where texts would go.
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("dry").args(["prune", "embedder"]).multiple(true))]
 pub(crate) struct IndexArgs {
     /// An archive, a database, a folder or a file, instead of an agent
     #[arg(conflicts_with_all = ["list", "prune"])]
@@ -48,8 +61,19 @@ pub(crate) struct IndexArgs {
     #[arg(long, group = "instead", conflicts_with = "index_dir")]
     prune: bool,
 
-    /// With --prune, say what would be removed, and remove nothing
-    #[arg(long, short = 'n', requires = "prune")]
+    #[command(flatten)]
+    embedder: EmbedderArgs,
+
+    /// Replace the vectors of another model
+    #[arg(long, requires = "embedder", conflicts_with_all = ["list", "prune", "drop", "chunks"])]
+    reembed: bool,
+
+    /// Send a large job to a service without being asked
+    #[arg(long, conflicts_with_all = ["list", "prune", "drop", "chunks"])]
+    yes: bool,
+
+    /// With --prune or --embedder, say what would be done; nothing is removed, embedded or sent
+    #[arg(long, short = 'n', requires = "dry")]
     dry_run: bool,
 
     /// Remove the index of this memory
@@ -74,6 +98,11 @@ struct Indexed {
     #[serde(flatten)]
     index: IndexLine,
     bytes: u64,
+    /// The vectors that it has.
+    vectors: Vec<VectorLine>,
+    /// What was done for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filled: Option<Filled>,
     /// What is not searched, the first of it.
     skipped_paths: Vec<SkippedPath>,
     warnings: Vec<Warning>,
@@ -94,6 +123,7 @@ const MOST_SHOWN: usize = 20;
 
 pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliError> {
     let printer = context.printer;
+    args.embedder.check()?;
     if args.list {
         return printer.print(&shelf::list(context)?);
     }
@@ -113,27 +143,67 @@ pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliErro
         let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
         return printer.print(&cut::cut(&searched, args.chunking)?);
     }
-    printer.print(&refresh(args, context, args.rebuild)?)
+    if args.dry_run {
+        return printer.print(&planned(args, context)?);
+    }
+    printer.print(&refresh(args, context, args.rebuild, None)?)
 }
 
-/// Finds what is meant and brings its index up to date.
-fn refresh(args: &IndexArgs, context: &Context<'_>, rebuild: bool) -> Result<Indexed, CliError> {
-    let started = Instant::now();
-    let machine = context.environment.machine()?;
-    let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
+/// Finds what is meant; what is encrypted has no index that is kept.
+fn indexable(
+    args: &IndexArgs,
+    machine: &Machine,
+    context: &Context<'_>,
+) -> Result<Searched, CliError> {
+    let searched = find(&args.searched, args.source.as_deref(), machine, context)?;
     if searched.is_encrypted() {
         let message = "the index of an encrypted archive is never kept";
         return Err(CliError::new(Kind::Failed, "encrypted", message)
             .about(&searched.place)
             .hint("search it without: every search indexes it for itself"));
     }
-    let opened = open_fresh(&searched, context, rebuild, Otherwise::Fail)?;
+    Ok(searched)
+}
+
+/// Says what filling in vectors would take. The index itself is brought up to date for that, and
+/// has the vectors that came along.
+fn planned(args: &IndexArgs, context: &Context<'_>) -> Result<Planned, CliError> {
+    let machine = context.environment.machine()?;
+    let searched = indexable(args, &machine, context)?;
+    let mut opened = open_fresh(&searched, context, false, Otherwise::Fail)?;
+    let embedders =
+        Embedders::choose(&args.embedder, &opened.index, &searched, &Haste::Plan, context)?;
+    let Embedders { main, notes: mut warnings, .. } = embedders;
+    if let Some(main) = &main {
+        warnings.extend(notes_of(&take_carried(&mut opened.index, &searched, main)?));
+    }
+    let job = main.map(|it| Job::of(&opened.index, &it)).transpose()?;
+    let source = SourceLine::of(&searched);
+    Ok(Planned { ok: true, dry_run: true, source, job, warnings })
+}
+
+/// Finds what is meant and brings its index up to date, with its vectors.
+fn refresh(
+    args: &IndexArgs,
+    context: &Context<'_>,
+    rebuild: bool,
+    stop: Option<&Stop>,
+) -> Result<Indexed, CliError> {
+    let started = Instant::now();
+    let machine = context.environment.machine()?;
+    let searched = indexable(args, &machine, context)?;
+    let mut opened = open_fresh(&searched, context, rebuild, Otherwise::Fail)?;
+    let (filled, notes) = embed(args, &mut opened, &searched, context, stop)?;
+    let mut warnings = std::mem::take(&mut opened.warnings);
+    warnings.extend(notes);
     Ok(Indexed {
         ok: true,
         source: SourceLine::of(&searched),
         folder: searched.index_folder.display().to_string(),
         index: IndexLine::of(&opened.freshness),
         bytes: bytes_of(&searched.index_folder),
+        vectors: vector_lines(&opened.index)?,
+        filled,
         skipped_paths: opened
             .freshness
             .skipped
@@ -141,16 +211,99 @@ fn refresh(args: &IndexArgs, context: &Context<'_>, rebuild: bool) -> Result<Ind
             .take(MOST_SKIPPED)
             .map(|it| SkippedPath { path: it.path.clone(), reason: it.reason.as_str() })
             .collect(),
-        warnings: opened.warnings,
+        warnings,
         took_ms: milliseconds(started),
     })
+}
+
+/// Fills in the vectors of the embedder that is meant. One that was not named and fails costs its
+/// vectors, and not the index.
+fn embed(
+    args: &IndexArgs,
+    opened: &mut Opened,
+    searched: &Searched,
+    context: &Context<'_>,
+    stop: Option<&Stop>,
+) -> Result<(Option<Filled>, Vec<Warning>), CliError> {
+    let signals = if stop.is_some() { Signals::Others } else { Signals::Filling };
+    let stop = stop.cloned().unwrap_or_default();
+    let haste = Haste::Vectors(stop.clone());
+    let embedders = Embedders::choose(&args.embedder, &opened.index, searched, &haste, context)?;
+    let Embedders { main, mut notes, .. } = embedders;
+    let Some(main) = main.filter(Chosen::is_work) else { return Ok((None, notes)) };
+    let is_named = args.embedder.is_named();
+    let replace = if args.reembed { Replace::Yes } else { Replace::No };
+    let filling = Filling { replace, yes: args.yes, stop: &stop, signals };
+    let result = fill(&mut opened.index, searched, &main, &filling, context);
+    let own = |it: &VectorSet| it.identity == *main.identity() && it.chunks > 0;
+    // A trial that failed takes the place of nothing that worked.
+    let is_better = result.is_ok() || noted_embedder(searched, context.environment).is_none();
+    if is_named && is_better && opened.index.vector_sets()?.iter().any(own) {
+        note_embedder(searched, context.environment, main.to_note());
+    }
+    match result {
+        Ok(mut filled) => {
+            notes.append(&mut filled.notes);
+            Ok((Some(filled), notes))
+        }
+        Err(error) if !is_named && error.kind != Kind::Interrupted => {
+            notes.push(error.into());
+            Ok((None, notes))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What filling in vectors would take.
+#[derive(Serialize)]
+struct Planned {
+    ok: bool,
+    dry_run: bool,
+    source: SourceLine,
+    #[serde(flatten)]
+    job: Option<Job>,
+    warnings: Vec<Warning>,
+}
+
+impl Report for Planned {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
+            safe(&self.source.place),
+            self.source.kind
+        )?;
+        for warning in &self.warnings {
+            writeln!(out, "  {ODD}{:<10}{ODD:#} {}", "note", safe(&warning.message))?;
+        }
+        let Some(job) = &self.job else {
+            return writeln!(out, "  {:<10} nothing to do", "embedder");
+        };
+        writeln!(out, "  {:<10} {} ({})", "embedder", job.embedder, safe(&job.model))?;
+        let (chunks, texts) = (count(job.chunks, "chunk"), count(job.texts, "text"));
+        writeln!(out, "  {:<10} {chunks} without vectors", "missing")?;
+        let Job { characters, tokens, .. } = job;
+        writeln!(out, "  {:<10} {texts}, {characters} characters, about {tokens} tokens", "to do")?;
+        match job.known {
+            Some(known) => writeln!(out, "  {:<10} {}", "known", count(known, "text"))?,
+            None => writeln!(out, "  {:<10} nobody knows before it was asked once", "known")?,
+        }
+        if let Some(host) = &job.host {
+            writeln!(out, "  {:<10} {}", "goes to", safe(host))?;
+        }
+        match &job.replaces {
+            Some(model) => writeln!(out, "  {:<10} the vectors of {}", "replaces", safe(model)),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Indexed {
     /// Whether anything was taken in or out.
     fn is_news(&self) -> bool {
         let IndexLine { added, changed, removed, .. } = &self.index;
-        added + changed + removed > 0 || self.index.rebuilt.is_some()
+        let embedded = self.filled.as_ref().map_or(0, |it| it.embedded);
+        added + changed + removed + embedded > 0 || self.index.rebuilt.is_some()
     }
 
     fn changes(&self) -> String {
@@ -168,6 +321,24 @@ impl Report for Indexed {
         let (documents, chunks) = (count(*documents, "document"), count(*chunks, "chunk"));
         writeln!(out, "  {:<10} {documents}, {chunks}, {}", "holds", bytes(self.bytes))?;
         writeln!(out, "  {:<10} {} in {:.0} ms", "changes", self.changes(), self.took_ms)?;
+        for VectorLine { model, chunks, missing, .. } in &self.vectors {
+            let all = chunks + missing;
+            writeln!(out, "  {:<10} {chunks} of {all} chunks by {}", "vectors", safe(model))?;
+        }
+        if let Some(filled) = &self.filled {
+            let Filled { embedder, embedded, reused, known, cut, refused, took_ms, .. } = filled;
+            let (new, seconds) = (count(*embedded, "text"), took_ms / 1e3);
+            let rest = format!("{reused} came with them, {known} known, in {seconds:.1} s");
+            writeln!(out, "  {:<10} {new} by {embedder}, {rest}", "embedded")?;
+            if *cut > 0 {
+                let texts = count(*cut, "text");
+                writeln!(out, "  {ODD}{:<10}{ODD:#} {texts}, too long for the model", "cut short")?;
+            }
+            if *refused > 0 {
+                let texts = count(*refused, "text");
+                writeln!(out, "  {ODD}{:<10}{ODD:#} {texts}: {embedder} takes others", "refused")?;
+            }
+        }
         for (reason, number) in skipped {
             writeln!(out, "  {:<10} {number} {reason}", "skipped")?;
         }

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use anemone_index::{Profile, Request};
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use crate::embedder::Choice;
 use crate::error::{CliError, Kind};
 use crate::search_index::Warning;
 
@@ -35,25 +36,14 @@ pub(crate) struct RankingArgs {
     /// Rank as another program does
     #[arg(long, value_name = "NAME", default_value = "anemone", value_parser = profiles())]
     profile: Profile,
-
-    /// What compares meanings besides words
-    #[arg(long, value_enum, default_value_t = Embedding::None)]
-    embedder: Embedding,
-}
-
-/// What compares meanings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Embedding {
-    /// Nothing: only words are compared
-    None,
 }
 
 /// The same, as programs are told.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Settings {
     pub(crate) profile: &'static str,
-    pub(crate) embedder: Embedding,
+    /// As it was asked for.
+    pub(crate) embedder: Choice,
     pub(crate) limit: u32,
     pub(crate) chars: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,10 +92,15 @@ impl RankingArgs {
         })
     }
 
-    pub(crate) fn settings(&self, limit: u32) -> Settings {
+    /// Whether hits are ranked as we do.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.profile == Profile::Anemone
+    }
+
+    pub(crate) fn settings(&self, limit: u32, embedder: Choice) -> Settings {
         Settings {
             profile: self.profile.name(),
-            embedder: self.embedder,
+            embedder,
             limit,
             chars: self.chars,
             recency: self.recency,

@@ -1,5 +1,6 @@
 //! `anemone search`
 
+mod compared;
 mod days;
 mod shown;
 
@@ -7,24 +8,27 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anemone_index::{
-    Answer, Explanation, Freshness, Hit, Index, Kinds, Note, Provenance, Request, VectorLeg,
-};
+use anemone_index::{Answer, Explanation, Freshness, Hit, Index, Kinds, Note, Provenance, Request};
 use clap::Args;
 use jiff::tz::TimeZone;
 use serde::{Serialize, Serializer};
 
 use super::ranking::RankingArgs;
 use super::{Context, instant};
+use crate::embedder::{
+    Chosen, EmbedderArgs, Embedders, Guarded, Haste, Stop, VectorLine, take_carried_for, top_up,
+};
 use crate::error::{CliError, Kind};
 use crate::search_index::{Opened, Otherwise, Warning, find, left_out, open_fresh};
 use crate::searched::{Searched, SourceArgs};
+pub(crate) use compared::Compared;
 
 /// Find what an agent remembers
 ///
 /// Searches the memory of an agent (-w, -r, --agent), a folder of Markdown, a ZeroClaw database or
 /// an .alf archive, in place. The index is brought up to date first, so what was written a moment
-/// ago is found. Everything stays on this machine.
+/// ago is found. Everything stays on this machine, unless an embedder that is a service was named
+/// or settled in the config.
 ///
 /// QUERY is a question or some words, as one argument: any words may be missing from a hit.
 /// "Words in quotes" must stand together if they do anywhere, -word must not be there. When QUERY
@@ -70,6 +74,13 @@ pub(crate) struct SearchArgs {
     #[command(flatten)]
     ranking: RankingArgs,
 
+    #[command(flatten)]
+    embedder: EmbedderArgs,
+
+    /// With --profile, send a large job to a service that is named
+    #[arg(long, requires = "embedder")]
+    yes: bool,
+
     /// Say how each score came about
     #[arg(long)]
     explain: bool,
@@ -83,8 +94,11 @@ pub(crate) struct Found {
     hits: Vec<FoundHit>,
     /// `lexical` or `hybrid`.
     mode: &'static str,
+    /// The model that counts most.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
+    /// The models whose vectors were compared, the one that counts most first.
+    vectors: Vec<VectorLine>,
     notes: Vec<Warning>,
     index: IndexLine,
     took_ms: f64,
@@ -172,12 +186,27 @@ fn in_order<S: Serializer>(
 pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, CliError> {
     let started = Instant::now();
     let request = request(args)?;
+    args.embedder.check()?;
     let machine = context.environment.machine()?;
     let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
     let mut opened = open_fresh(&searched, context, false, Otherwise::Temporary)?;
-    let answer = opened.search(&request, &searched, context)?;
+    let choice = Choosing { args: &args.embedder, ranking: &args.ranking, yes: args.yes };
+    let mut embedders = choice.embedders(&opened.index, &searched, &Haste::Answer, context)?;
+    // What is not kept would be sent again at every search.
+    let is_kept =
+        !opened.is_temporary() || !embedders.main.as_ref().is_some_and(|it| it.is_remote());
+    if !args.ranking.is_ours() {
+        take_carried_for(&request, &mut opened.index, &searched, &mut embedders)?;
+    } else if is_kept {
+        let written = top_up(&mut opened.index, &searched, &mut embedders)?;
+        if written {
+            opened.look_again(&searched, context)?;
+        }
+    }
+    let answer = opened.search(&request, &searched, context, &embedders.list())?;
     let Opened { index, freshness, warnings, .. } = &opened;
     let mut warnings = warnings.clone();
+    warnings.append(&mut embedders.notes);
     for one in &answer.notes {
         let mut warning = note(one, &args.query);
         if *one == Note::FilteredOut {
@@ -188,7 +217,42 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, Cli
     if answer.hits.is_empty() && freshness.documents > 0 {
         warnings.extend(args.ranking.minimum());
     }
-    Ok(found(args, &searched, freshness, warnings, answer, started))
+    let compared = Compared::of(&answer.legs, &embedders);
+    Ok(found(args, &searched, freshness, warnings, answer, compared, started))
+}
+
+/// What was said about what compares meanings.
+pub(crate) struct Choosing<'a> {
+    pub(crate) args: &'a EmbedderArgs,
+    pub(crate) ranking: &'a RankingArgs,
+    /// Whether somebody said yes to a large job.
+    pub(crate) yes: bool,
+}
+
+impl Choosing<'_> {
+    /// Finds what compares meanings. Another program's ranking has an embedder only when it is
+    /// named: that program would not have ours. It embeds all documents at the first search.
+    pub(crate) fn embedders(
+        &self,
+        index: &Index,
+        searched: &Searched,
+        haste: &Haste,
+        context: &Context<'_>,
+    ) -> Result<Embedders, CliError> {
+        if self.ranking.is_ours() {
+            return Embedders::choose(self.args, index, searched, haste, context);
+        }
+        if !self.args.is_named() {
+            return Ok(Embedders::NONE);
+        }
+        let haste = Haste::Vectors(Stop::default());
+        let mut embedders = Embedders::choose(self.args, index, searched, &haste, context)?;
+        if let Some(main) = embedders.main.take_if(|it| it.is_remote() && !self.yes) {
+            let guarded = Box::new(Guarded::new(main.embedder, main.host.as_deref()));
+            embedders.main = Some(Chosen { embedder: guarded, ..main });
+        }
+        Ok(embedders)
+    }
 }
 
 /// Puts the question.
@@ -230,36 +294,22 @@ fn found(
     freshness: &Freshness,
     mut notes: Vec<Warning>,
     answer: Answer,
+    compared: Compared,
     started: Instant,
 ) -> Found {
-    let (mode, model, lexical_only) = match &answer.legs.vector {
-        VectorLeg::Used { model, chunks, missing } => {
-            if *missing > 0 {
-                let all = chunks + missing;
-                let message = format!("{missing} of {all} chunks have no vectors yet");
-                notes.push(Warning { code: "vectors_missing", message });
-            }
-            let mode = if answer.legs.lexical { "hybrid" } else { "vector" };
-            (mode, Some(model.clone()), None)
-        }
-        VectorLeg::NoEmbedder => ("lexical", None, Some("no embedder")),
-        VectorLeg::NoVectors => ("lexical", None, Some("no vectors of this model")),
-        VectorLeg::Failed { message } => {
-            notes.push(Warning { code: "embedder_failed", message: message.clone() });
-            ("lexical", None, Some("the embedder failed"))
-        }
-    };
+    notes.extend(compared.notes);
     Found {
         ok: true,
         query: args.query.clone(),
         source: SourceLine::of(searched),
         hits: answer.hits.into_iter().map(found_hit).collect(),
-        mode,
-        model,
+        mode: if compared.vectors.is_empty() { "lexical" } else { "hybrid" },
+        model: compared.vectors.first().map(|it| it.model.clone()),
+        lexical_only: compared.lexical_only,
+        vectors: compared.vectors,
         notes,
         index: IndexLine::of(freshness),
         took_ms: milliseconds(started),
-        lexical_only,
     }
 }
 

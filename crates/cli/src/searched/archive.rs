@@ -7,15 +7,17 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
-use anemone_adapters::{Remembered, by_name};
+use anemone_adapters::{Remembered, by_name, vectors_in};
+use anemone_embed::Identity;
 use anemone_format::{Archive, EntryKind, Limits, ReadEntryError, ReadJsonError, Root};
 use anemone_index::{
-    Document, Entry, Listing, MAX_FILE_BYTES, SkipReason, Skipped, Source, SourceError, Stamp,
-    is_markdown, text_of_bytes,
+    Carried, Document, Entry, Listing, MAX_FILE_BYTES, SkipReason, Skipped, Source, SourceError,
+    Stamp, is_markdown, text_of_bytes,
 };
 
 use super::documents::{Documents, Wanted};
 use super::stamp;
+use super::vectors::{carried, wanted_model};
 use super::workspace::AgentRules;
 use crate::files::open_plain;
 
@@ -44,6 +46,13 @@ impl ArchiveDocuments {
 
     fn failed(&self, source: Failure) -> SourceError {
         SourceError { place: self.path.display().to_string(), source }
+    }
+
+    fn open(&self) -> Result<Archive, SourceError> {
+        let (bytes, length) =
+            open_plain(&self.path).map_err(|error| self.failed(Box::new(error)))?;
+        Archive::open(bytes, length, &Limits::default())
+            .map_err(|error| self.failed(Box::new(error)))
     }
 
     fn stamp(&self) -> Result<Stamp, SourceError> {
@@ -75,10 +84,7 @@ impl Source for ArchiveDocuments {
         let archive = match &self.decrypted {
             Some((archive, _)) => archive,
             None => {
-                let (bytes, length) =
-                    open_plain(&self.path).map_err(|error| self.failed(Box::new(error)))?;
-                opened = Archive::open(bytes, length, &Limits::default())
-                    .map_err(|error| self.failed(Box::new(error)))?;
+                opened = self.open()?;
                 &opened
             }
         };
@@ -96,6 +102,26 @@ impl Source for ArchiveDocuments {
         });
         walked.map_err(|error| self.failed(error.into()))?;
         Ok(documents.finish())
+    }
+
+    fn carried(
+        &self,
+        identity: &Identity,
+        each: &mut dyn FnMut(Carried),
+    ) -> Result<(), SourceError> {
+        let opened;
+        let archive = match &self.decrypted {
+            Some((archive, _)) => archive,
+            None => {
+                opened = self.open()?;
+                &opened
+            }
+        };
+        let walked = archive.each_record_line(|line| {
+            vectors_in(line, &wanted_model(identity), &mut |of, vector| each(carried(of, vector)));
+            Ok::<_, Walk>(())
+        });
+        walked.map_err(|error| self.failed(error.into()))
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use anemone_adapters::{Adapter, FoundAgent, Machine, Store, StoreKind};
-use anemone_index::{Document, Entry, Listing, SkipReason, Skipped, Source, SourceError};
+use anemone_embed::Identity;
+use anemone_index::{Carried, Document, Entry, Listing, SkipReason, Skipped, Source, SourceError};
 
 use super::documents::{Documents, Wanted};
-use super::stamp;
+use super::{stamp, vectors};
 
 /// One store of an agent; it is read as a whole, and only when it changed.
 pub(crate) struct StoreSource {
@@ -67,5 +68,19 @@ impl Source for StoreSource {
             documents.skip(name, SkipReason::Unreadable);
         }
         Ok(documents.finish())
+    }
+
+    fn carried(
+        &self,
+        identity: &Identity,
+        each: &mut dyn FnMut(Carried),
+    ) -> Result<(), SourceError> {
+        let Self { adapter, machine, agent, private, .. } = self;
+        match self.store.kind {
+            StoreKind::Rows => {
+                vectors::of_agent(*adapter, machine, agent, *private, identity, each)
+            }
+            StoreKind::Facts | StoreKind::Sessions => Ok(()),
+        }
     }
 }

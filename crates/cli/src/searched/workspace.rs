@@ -1,12 +1,16 @@
 //! The Markdown files of an agent: those of its workspace, and what its configuration adds.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
-use anemone_adapters::{Adapter, ExtraPlace, SearchedFile, SearchedFolder};
+use anemone_adapters::{Adapter, ExtraPlace, FoundAgent, Machine, SearchedFile, SearchedFolder};
+use anemone_embed::Identity;
 use anemone_index::{
-    Document, Entry, FileSource, FolderRules, FolderSource, Listing, MarkdownFolder, Provenance,
-    SkipReason, Skipped, Source, SourceError, is_markdown, markdown_document,
+    Carried, Document, Entry, FileSource, FolderRules, FolderSource, Listing, MarkdownFolder,
+    Provenance, SkipReason, Skipped, Source, SourceError, is_markdown, markdown_document,
 };
+
+use super::vectors;
 
 /// Which files of a workspace are memories.
 #[derive(Clone)]
@@ -62,12 +66,20 @@ impl FolderRules for AgentRules {
 pub(crate) struct WorkspaceSource {
     adapter: &'static dyn Adapter,
     files: FolderSource,
+    /// Whose index has vectors of the files.
+    indexed_for: Option<(Machine, Arc<FoundAgent>)>,
 }
 
 impl WorkspaceSource {
     pub(crate) fn new(adapter: &'static dyn Adapter, workspace: PathBuf) -> Self {
         let rules = Box::new(AgentRules(adapter));
-        Self { adapter, files: FolderSource::new(workspace, String::new(), rules) }
+        let files = FolderSource::new(workspace, String::new(), rules);
+        Self { adapter, files, indexed_for: None }
+    }
+
+    /// Takes vectors from the index that the runtime keeps of the files.
+    pub(crate) fn indexed_for(self, machine: Machine, agent: Arc<FoundAgent>) -> Self {
+        Self { indexed_for: Some((machine, agent)), ..self }
     }
 }
 
@@ -96,6 +108,15 @@ impl Source for WorkspaceSource {
 
     fn read(&self, path: &str) -> Result<Option<Document>, SourceError> {
         self.files.read(path)
+    }
+
+    fn carried(
+        &self,
+        identity: &Identity,
+        each: &mut dyn FnMut(Carried),
+    ) -> Result<(), SourceError> {
+        let Some((machine, agent)) = &self.indexed_for else { return Ok(()) };
+        vectors::of_agent(self.adapter, machine, agent, false, identity, each)
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) fn tea_shop() -> TestEnvironment {
 }
 
 /// Searches the workspace.
+/// Without what compares meanings: what has none of the words is no hit.
+const WORDS: &[&str] = &["--embedder", "none"];
+
 pub(crate) fn search(environment: &TestEnvironment, query: &str, flags: &[&str]) -> Value {
     let query = ["--", query];
     environment.json(["search", "-w", "ws"].iter().chain(flags).chain(&query))
@@ -62,7 +65,7 @@ fn what_was_asked_for_comes_first_with_its_place() {
     let answer = search(&environment, "what is Lin allergic to?", &[]);
     assert_eq!(answer["query"], "what is Lin allergic to?");
     assert_eq!(answer["source"]["kind"], "openclaw");
-    assert_eq!((&answer["mode"], answer.get("model")), (&"lexical".into(), None));
+    assert_eq!((&answer["mode"], &answer["model"]), (&"hybrid".into(), &"anemone-table-1".into()));
     assert_eq!(answer["index"]["documents"], 4);
     assert_eq!(answer["index"]["added"], 4);
     assert!(answer["took_ms"].as_f64().unwrap() > 0.0);
@@ -112,20 +115,20 @@ fn the_text_of_a_hit_is_that_of_its_lines() {
 fn an_answer_is_never_older_than_the_files() {
     let environment = tea_shop();
     let note = "ws/memory/2026-02-01.md";
-    assert_eq!(hits(&search(&environment, "zanzibar", &[])).len(), 0);
+    assert_eq!(hits(&search(&environment, "zanzibar", WORDS)).len(), 0);
     environment.write(note, "A postcard from Zanzibar.\n");
-    let answer = search(&environment, "zanzibar", &[]);
+    let answer = search(&environment, "zanzibar", WORDS);
     assert_eq!(paths(&answer), ["memory/2026-02-01.md"]);
     assert_eq!(answer["index"]["added"], 1);
     // The same length, at once.
     environment.write(note, "A postcard from Tanzania.\n");
-    assert_eq!(hits(&search(&environment, "zanzibar", &[])).len(), 0);
-    assert_eq!(paths(&search(&environment, "tanzania", &[])), ["memory/2026-02-01.md"]);
+    assert_eq!(hits(&search(&environment, "zanzibar", WORDS)).len(), 0);
+    assert_eq!(paths(&search(&environment, "tanzania", WORDS)), ["memory/2026-02-01.md"]);
     let renamed = "ws/memory/2026-02-02.md";
     fs_err::rename(environment.path(note), environment.path(renamed)).unwrap();
-    assert_eq!(paths(&search(&environment, "tanzania", &[])), ["memory/2026-02-02.md"]);
+    assert_eq!(paths(&search(&environment, "tanzania", WORDS)), ["memory/2026-02-02.md"]);
     fs_err::remove_file(environment.path(renamed)).unwrap();
-    let answer = search(&environment, "tanzania", &[]);
+    let answer = search(&environment, "tanzania", WORDS);
     assert_eq!(hits(&answer).len(), 0);
     assert_eq!(
         (&answer["index"]["removed"], &answer["index"]["documents"]),
@@ -254,7 +257,7 @@ fn text_of_notepad_is_found() {
     let text = "# Tiere\r\n\r\nDas Axolotl heißt Günther.\r\n";
     let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     environment.write("ws/memory/utf16.md", [b"\xff\xfe", &*utf16].concat());
-    let answer = search(&environment, "axolotl", &[]);
+    let answer = search(&environment, "axolotl", WORDS);
     assert_eq!(paths(&answer), ["memory/utf16.md"]);
     assert_eq!(
         (&answer["hits"][0]["start_line"], &answer["hits"][0]["headings"][0]),
@@ -263,7 +266,10 @@ fn text_of_notepad_is_found() {
     let got = environment.json(["get", "memory/utf16.md#L3", "-w", "ws"]);
     assert_eq!(got["text"], "Das Axolotl heißt Günther.");
     environment.json(["export", "-w", "ws", "-o", "shop.alf"]);
-    assert_eq!(paths(&environment.json(["search", "axolotl", "shop.alf"])), ["memory/utf16.md"]);
+    assert_eq!(
+        paths(&environment.json(["search", "axolotl", "shop.alf", "--embedder", "none"])),
+        ["memory/utf16.md"]
+    );
 }
 
 #[cfg(unix)]
@@ -338,7 +344,7 @@ fn chinese_finds_and_diacritics_do_not_matter() {
     let environment = tea_shop();
     environment.write_below("ws/memory/2026-04-01.md", "Café mit Käthe, über Straßen geredet.\n");
     assert_eq!(paths(&search(&environment, "妈妈住在哪里？", &[]))[0], "MEMORY.md");
-    assert_eq!(paths(&search(&environment, "cafe", &[])), ["memory/2026-04-01.md"]);
+    assert_eq!(paths(&search(&environment, "cafe", WORDS)), ["memory/2026-04-01.md"]);
 }
 
 #[test]
@@ -484,7 +490,7 @@ fn links_are_not_followed_and_are_counted() {
         environment.path("ws/memory/link.md"),
     )
     .unwrap();
-    let answer = search(&environment, "xylophone", &[]);
+    let answer = search(&environment, "xylophone", WORDS);
     assert_eq!(hits(&answer).len(), 0);
     assert_eq!(answer["index"]["skipped"]["symlink"], 1);
     let text = environment.human(["search", "xylophone", "-w", "ws"]);
@@ -580,12 +586,12 @@ fn people_get_a_block_for_each_hit() {
         "2026-01-15",
         "Morning",
         "green tea",
-        "lexical only: no embedder",
+        "hybrid (anemone-table-1)",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(text.contains("searched 4 documents, "), "{text}");
-    let nothing = environment.human(["search", "zanzibar", "-w", "ws"]);
+    let nothing = environment.human(["search", "zanzibar", "-w", "ws", "--embedder", "none"]);
     assert!(nothing.contains("nothing found for \"zanzibar\""), "{nothing}");
     assert!(nothing.contains("searched 4 documents"), "{nothing}");
 }

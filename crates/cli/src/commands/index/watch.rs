@@ -14,9 +14,10 @@ use serde::Serialize;
 
 use super::{IndexArgs, Indexed, refresh};
 use crate::commands::Context;
-use crate::error::CliError;
+use crate::embedder::Stop;
+use crate::error::{CliError, Kind};
 use crate::files::on_first_signal;
-use crate::output::{DIM, ODD, Report, count, safe};
+use crate::output::{DIM, ODD, Report, count, notice, safe};
 use crate::search_index::find;
 
 /// How long it is quiet before changes are taken in.
@@ -37,9 +38,12 @@ enum Wake {
 /// Refreshes an index after every change, until the process is told to stop.
 pub(super) fn watch(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliError> {
     let (sender, woken) = channel();
-    let stop = sender.clone();
+    let stop = Stop::default();
+    let (told, end) = (stop.clone(), sender.clone());
     on_first_signal(move || {
-        stop.send(Wake::Stop).ok();
+        told.tell();
+        notice("stopping when what is being done is done; ctrl-c again stops at once");
+        end.send(Wake::Stop).ok();
     });
     // Watching begins before the first look, so that nothing falls between the two.
     let place = {
@@ -47,7 +51,7 @@ pub(super) fn watch(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliEr
         find(&args.searched, args.source.as_deref(), &machine, context)?.place
     };
     let watcher = watcher(&place, sender);
-    let first = refresh(args, context, args.rebuild)?;
+    let first = refresh(args, context, args.rebuild, Some(&stop))?;
     let (how, patience) = match &watcher {
         Ok(_) => (How::Told, LOOK_ANYWAY),
         Err(error) => (How::Looking { why: error.to_string() }, LOOK),
@@ -61,7 +65,8 @@ pub(super) fn watch(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliEr
             Wake::Changed => None,
             Wake::Lost(why) => Some(How::Lost { why }),
         };
-        match refresh(args, context, false) {
+        match refresh(args, context, false, Some(&stop)) {
+            Err(error) if error.kind == Kind::Interrupted => return Ok(()),
             Ok(indexed) if how.is_some() || indexed.is_news() => {
                 if !context.printer.print_one(&Watched { indexed, how })? {
                     return Ok(());

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Found, FoundHit};
+use crate::embedder::VectorLine;
 use crate::output::{BOLD, DIM, MARK, ODD, Report, count, safe};
 
 impl Report for Found {
@@ -28,13 +29,22 @@ impl Report for Found {
         }
         let mode = match self.lexical_only {
             Some(why) => format!("lexical only: {why}"),
-            None => self.mode.to_owned(),
+            None => format!("{} ({})", self.mode, self.models()),
         };
         writeln!(out, "{DIM}{mode}; searched {documents}, {chunks}{}{DIM:#}", self.skipped())
     }
 }
 
 impl Found {
+    /// Names the models that were compared, and how much of the index they cover.
+    fn models(&self) -> String {
+        let one = |VectorLine { model, chunks, missing, .. }: &VectorLine| match missing {
+            0 => safe(model),
+            _ => format!("{}: {chunks} of {} chunks", safe(model), chunks + missing),
+        };
+        self.vectors.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
     /// Says what was not searched: `; not searched: 2 symlink, 1 too_large`.
     fn skipped(&self) -> String {
         if self.index.skipped.is_empty() {

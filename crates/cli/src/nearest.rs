@@ -6,19 +6,19 @@ const MOST: usize = 4;
 const COMPARED: usize = 64;
 
 /// Collects the names that are most like a wanted one.
-pub(super) struct Nearest {
+pub(crate) struct Nearest {
     wanted: Vec<char>,
     /// The best first, with how far they are off.
     best: Vec<(usize, String)>,
 }
 
 impl Nearest {
-    pub(super) fn to(wanted: &str) -> Self {
+    pub(crate) fn to(wanted: &str) -> Self {
         Self { wanted: key(wanted), best: Vec::new() }
     }
 
     /// Takes a name that is there.
-    pub(super) fn offer(&mut self, name: String) {
+    pub(crate) fn offer(&mut self, name: String) {
         let key = key(&name);
         let distance = distance(&self.wanted, &key);
         // A third may be wrong; more than that is another name.
@@ -32,7 +32,7 @@ impl Nearest {
     }
 
     /// Returns the names, the most similar first.
-    pub(super) fn into_names(self) -> Vec<String> {
+    pub(crate) fn into_names(self) -> Vec<String> {
         self.best.into_iter().map(|(_, name)| name).collect()
     }
 }

@@ -1,0 +1,40 @@
+//! Vectors that come along with what is searched, from the words of a runtime into the index's.
+
+use anemone_adapters::{Adapter, FoundAgent, Machine, VectorOf, WantedModel};
+use anemone_embed::Identity;
+use anemone_index::{Carried, SourceError};
+
+/// Names a model as adapters do. No runtime says which server made its vectors, so the server, if
+/// our name for the model has one, is left out.
+pub(super) fn wanted_model(identity: &Identity) -> WantedModel<'_> {
+    WantedModel {
+        provider: &identity.provider,
+        model: identity.bare_model(),
+        dimensions: identity.dimensions,
+    }
+}
+
+/// Takes a vector as the index does.
+pub(super) fn carried(of: VectorOf<'_>, vector: Vec<f32>) -> Carried {
+    match of {
+        VectorOf::Text(text) => Carried::of(text, vector),
+        VectorOf::Digest(sha256) => Carried::of_digest(sha256, vector),
+    }
+}
+
+/// Hands out the vectors that a runtime made of an agent's memories.
+pub(super) fn of_agent(
+    adapter: &dyn Adapter,
+    machine: &Machine,
+    agent: &FoundAgent,
+    private: bool,
+    identity: &Identity,
+    each: &mut dyn FnMut(Carried),
+) -> Result<(), SourceError> {
+    let wanted = wanted_model(identity);
+    let mut take = |of: VectorOf<'_>, vector| each(carried(of, vector));
+    adapter.read_vectors(machine, agent, &wanted, private, &mut take).map_err(|error| {
+        let place = agent.database.as_deref().unwrap_or(&agent.workspace);
+        SourceError { place: place.display().to_string(), source: Box::new(error) }
+    })
+}
