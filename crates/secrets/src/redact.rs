@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::rules::MARKER;
-use super::{SecretHit, scan};
+use crate::rules::MARKER;
+use crate::{SecretHit, scan};
 
 /// How often the result is looked through again before hits are widened.
 const ROUNDS: usize = 2;

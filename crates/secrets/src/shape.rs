@@ -7,7 +7,7 @@ use aho_corasick::AhoCorasick;
 
 /// A set of ASCII bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Alphabet(u16);
+pub(crate) struct Alphabet(u16);
 
 const DIGIT: u16 = 1;
 const LOWER_AF: u16 = 1 << 1;
@@ -29,51 +29,51 @@ const UPPER: u16 = UPPER_AF | UPPER_GZ;
 const LOWER: u16 = LOWER_AF | LOWER_GZ;
 
 /// `0-9`
-pub(super) const DIGITS: Alphabet = Alphabet(DIGIT);
+pub(crate) const DIGITS: Alphabet = Alphabet(DIGIT);
 /// `0-9a-f`
-pub(super) const HEX: Alphabet = Alphabet(DIGIT | LOWER_AF);
+pub(crate) const HEX: Alphabet = Alphabet(DIGIT | LOWER_AF);
 /// `0-9a-fA-F`
-pub(super) const HEX_ANY: Alphabet = Alphabet(HEX.0 | UPPER_AF);
+pub(crate) const HEX_ANY: Alphabet = Alphabet(HEX.0 | UPPER_AF);
 /// `0-9a-f-`
-pub(super) const HEX_DASH: Alphabet = Alphabet(HEX.0 | DASH);
+pub(crate) const HEX_DASH: Alphabet = Alphabet(HEX.0 | DASH);
 /// `a-z0-9`
-pub(super) const LOWER_NUM: Alphabet = Alphabet(DIGIT | LOWER);
+pub(crate) const LOWER_NUM: Alphabet = Alphabet(DIGIT | LOWER);
 /// `a-z0-9_`
-pub(super) const LOWER_NUM_UNDERSCORE: Alphabet = Alphabet(LOWER_NUM.0 | UNDERSCORE);
+pub(crate) const LOWER_NUM_UNDERSCORE: Alphabet = Alphabet(LOWER_NUM.0 | UNDERSCORE);
 /// `A-Z0-9-`
-pub(super) const UPPER_DASH: Alphabet = Alphabet(UPPER_NUM.0 | DASH);
+pub(crate) const UPPER_DASH: Alphabet = Alphabet(UPPER_NUM.0 | DASH);
 /// `A-Z0-9`
-pub(super) const UPPER_NUM: Alphabet = Alphabet(DIGIT | UPPER);
+pub(crate) const UPPER_NUM: Alphabet = Alphabet(DIGIT | UPPER);
 /// `A-Za-z0-9`
-pub(super) const ALNUM: Alphabet = Alphabet(DIGIT | LOWER | UPPER);
+pub(crate) const ALNUM: Alphabet = Alphabet(DIGIT | LOWER | UPPER);
 /// `A-Za-z0-9.`
-pub(super) const ALNUM_DOT: Alphabet = Alphabet(ALNUM.0 | DOT);
+pub(crate) const ALNUM_DOT: Alphabet = Alphabet(ALNUM.0 | DOT);
 /// `A-Za-z0-9_$`
-pub(super) const WORD_DOLLAR: Alphabet = Alphabet(WORD.0 | DOLLAR);
+pub(crate) const WORD_DOLLAR: Alphabet = Alphabet(WORD.0 | DOLLAR);
 /// `A-Za-z0-9_`
-pub(super) const WORD: Alphabet = Alphabet(ALNUM.0 | UNDERSCORE);
+pub(crate) const WORD: Alphabet = Alphabet(ALNUM.0 | UNDERSCORE);
 /// `A-Za-z0-9_-`
-pub(super) const URL64: Alphabet = Alphabet(WORD.0 | DASH);
+pub(crate) const URL64: Alphabet = Alphabet(WORD.0 | DASH);
 /// `A-Za-z0-9_.-`
-pub(super) const URL64_DOT: Alphabet = Alphabet(URL64.0 | DOT);
+pub(crate) const URL64_DOT: Alphabet = Alphabet(URL64.0 | DOT);
 /// `A-Za-z0-9+/=`
-pub(super) const BASE64: Alphabet = Alphabet(ALNUM.0 | PLUS | SLASH | EQUALS);
+pub(crate) const BASE64: Alphabet = Alphabet(ALNUM.0 | PLUS | SLASH | EQUALS);
 /// `A-Za-z0-9+/`
-pub(super) const BASE64_BARE: Alphabet = Alphabet(ALNUM.0 | PLUS | SLASH);
+pub(crate) const BASE64_BARE: Alphabet = Alphabet(ALNUM.0 | PLUS | SLASH);
 /// `A-Za-z0-9_-=`
-pub(super) const URL64_PADDED: Alphabet = Alphabet(URL64.0 | EQUALS);
+pub(crate) const URL64_PADDED: Alphabet = Alphabet(URL64.0 | EQUALS);
 /// `A-Za-z0-9_/-`
-pub(super) const PATH64: Alphabet = Alphabet(URL64.0 | SLASH);
+pub(crate) const PATH64: Alphabet = Alphabet(URL64.0 | SLASH);
 /// `A-Za-z0-9_.~-`
-pub(super) const UNRESERVED: Alphabet = Alphabet(URL64_DOT.0 | TILDE);
+pub(crate) const UNRESERVED: Alphabet = Alphabet(URL64_DOT.0 | TILDE);
 /// `A-Za-z0-9_.~/@-`
-pub(super) const UNRESERVED_AT: Alphabet = Alphabet(UNRESERVED.0 | AT | SLASH);
+pub(crate) const UNRESERVED_AT: Alphabet = Alphabet(UNRESERVED.0 | AT | SLASH);
 /// `A-Za-z0-9+/=_`
-pub(super) const SENTRY: Alphabet = Alphabet(BASE64.0 | UNDERSCORE);
+pub(crate) const SENTRY: Alphabet = Alphabet(BASE64.0 | UNDERSCORE);
 /// Base64 as it stands in the query of a URL.
-pub(super) const QUERY64: Alphabet = Alphabet(BASE64.0 | PERCENT);
+pub(crate) const QUERY64: Alphabet = Alphabet(BASE64.0 | PERCENT);
 /// Everything that any kind of token is made of.
-pub(super) const ANY_TOKEN: Alphabet = Alphabet(UNRESERVED.0 | BASE64.0);
+pub(crate) const ANY_TOKEN: Alphabet = Alphabet(UNRESERVED.0 | BASE64.0);
 
 const SETS: [u16; 256] = {
     let mut sets = [0; 256];
@@ -103,17 +103,17 @@ const SETS: [u16; 256] = {
 };
 
 impl Alphabet {
-    pub(super) fn has(self, byte: u8) -> bool {
+    pub(crate) fn has(self, byte: u8) -> bool {
         SETS[usize::from(byte)] & self.0 != 0
     }
 
     /// Counts the bytes at the start that belong to the set, up to `most`.
-    pub(super) fn run(self, bytes: &[u8], most: usize) -> usize {
+    pub(crate) fn run(self, bytes: &[u8], most: usize) -> usize {
         bytes.iter().take(most).take_while(|&&byte| self.has(byte)).count()
     }
 
     /// Counts the bytes at the end that belong to the set, up to `most`.
-    pub(super) fn run_back(self, bytes: &[u8], most: usize) -> usize {
+    pub(crate) fn run_back(self, bytes: &[u8], most: usize) -> usize {
         bytes.iter().rev().take(most).take_while(|&&byte| self.has(byte)).count()
     }
 }
@@ -121,7 +121,7 @@ impl Alphabet {
 /// Whether a token can begin after `before`: at the start, or after something that is no part of
 /// a token. The letter of an escape (`\n`, `\u0022`, `%3D`, a colour) is no part of one; a full
 /// stop is where tokens have some.
-pub(super) fn begins_after(before: &[u8], inner: Alphabet) -> bool {
+pub(crate) fn begins_after(before: &[u8], inner: Alphabet) -> bool {
     match before.last() {
         None => true,
         Some(b'.') => !inner.has(b'.'),
@@ -148,7 +148,7 @@ fn ends_with_colour(head: &[u8]) -> bool {
 
 /// How random a value looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Texture {
+pub(crate) enum Texture {
     /// Words, or a number.
     Plain,
     /// Words with a digit on one of them, or in capitals with dashes between.
@@ -158,7 +158,7 @@ pub(super) enum Texture {
 }
 
 /// Tells how random a value looks, from the parts between its punctuation.
-pub(super) fn texture(value: &[u8]) -> Texture {
+pub(crate) fn texture(value: &[u8]) -> Texture {
     let mut found = if shouting(value) { Texture::Wordy } else { Texture::Plain };
     for part in value.split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()) {
         found = found.max(part_texture(part));
@@ -344,7 +344,7 @@ const BODY_STAND_INS: &[&str] =
     &["xxxx", "....", "____", "your", "example", "placeholder", "redacted", "dummy", "-here"];
 
 /// Whether a value stands for a secret instead of being one.
-pub(super) fn is_placeholder(value: &[u8]) -> bool {
+pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let Some(&first) = value.first() else { return true };
     if matches!(first, b'<' | b'[' | b'{' | b'$' | b'%' | b'*' | b'(') {
         // `$2b$10$...` is a hash, not a variable; everything else that begins so refers to
@@ -361,7 +361,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
 }
 
 /// Whether the body of a token with a known prefix is a stand-in.
-pub(super) fn is_placeholder_body(body: &[u8]) -> bool {
+pub(crate) fn is_placeholder_body(body: &[u8]) -> bool {
     let body = &body[..body.len().min(256)];
     few_letters(body) || BODY_SEARCH.is_match(body)
 }
@@ -385,12 +385,12 @@ fn few_letters(value: &[u8]) -> bool {
 }
 
 /// Whether a digit or a capital is in it: words in lower case with dashes are names.
-pub(super) fn digit_or_capital(body: &[u8]) -> bool {
+pub(crate) fn digit_or_capital(body: &[u8]) -> bool {
     body.iter().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
 }
 
 /// Whether it is words in lower case and short numbers, such as `container-id-1`.
-pub(super) fn kebab_words(body: &[u8]) -> bool {
+pub(crate) fn kebab_words(body: &[u8]) -> bool {
     body.split(|byte| matches!(byte, b'-' | b'_')).all(|part| {
         part.iter().all(u8::is_ascii_lowercase)
             || (part.len() <= 4 && part.iter().all(u8::is_ascii_digit))
@@ -398,7 +398,7 @@ pub(super) fn kebab_words(body: &[u8]) -> bool {
 }
 
 /// Whether upper case, lower case and digits are all in it.
-pub(super) fn all_three(body: &[u8]) -> bool {
+pub(crate) fn all_three(body: &[u8]) -> bool {
     body.iter().any(u8::is_ascii_digit)
         && body.iter().any(u8::is_ascii_uppercase)
         && body.iter().any(u8::is_ascii_lowercase)

@@ -8,11 +8,11 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::kinds::{PREFIXES, Prefix};
+use crate::kinds::{PREFIXES, Prefix};
 
 /// What to do at an anchor.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// A literal with a body of known shape behind it.
     Prefix(&'static Prefix),
     /// A word of a key's name, with an assignment behind it.
@@ -45,7 +45,7 @@ pub(super) enum Rule {
 
 /// The word in a key's name that makes its value a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NameWord {
+pub(crate) enum NameWord {
     /// token
     Token,
     /// secret
@@ -57,9 +57,9 @@ pub(super) enum NameWord {
 }
 
 /// A literal that a rule hangs on.
-pub(super) struct Anchor {
-    pub(super) literal: &'static [u8],
-    pub(super) rule: Rule,
+pub(crate) struct Anchor {
+    pub(crate) literal: &'static [u8],
+    pub(crate) rule: Rule,
     exact_case: bool,
     /// How far the last byte of its piece lies behind the literal's first.
     reach: usize,
@@ -67,7 +67,7 @@ pub(super) struct Anchor {
 
 impl Anchor {
     /// Returns where the literal begins when its piece ends with the byte at `last`.
-    pub(super) fn start(&self, bytes: &[u8], last: usize) -> Option<usize> {
+    pub(crate) fn start(&self, bytes: &[u8], last: usize) -> Option<usize> {
         let start = last.checked_sub(self.reach)?;
         let found = bytes.get(start..start + self.literal.len())?;
         let same = if self.exact_case {
@@ -86,7 +86,7 @@ const BITS: u32 = 5;
 /// All pieces.
 const PIECES: usize = 1 << (BITS * PIECE as u32);
 /// No literal is longer.
-pub(super) const LONGEST_LITERAL: usize = 32;
+pub(crate) const LONGEST_LITERAL: usize = 32;
 
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
@@ -108,7 +108,7 @@ const CLASSES: [u8; 256] = {
 };
 
 /// All anchors, by their pieces.
-pub(super) struct Anchors {
+pub(crate) struct Anchors {
     /// One bit per piece: small enough to stay in the nearest cache.
     wanted: [u64; PIECES / 64],
     /// For each piece the place of its anchors in `groups`; the first group is empty.
@@ -133,7 +133,7 @@ impl Anchors {
     }
 
     /// Calls `take` with every anchor whose piece ends in `range`, in order.
-    pub(super) fn each(
+    pub(crate) fn each(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -161,7 +161,7 @@ fn step(state: u32, byte: u8) -> u32 {
 }
 
 /// The anchors of every rule.
-pub(super) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
+pub(crate) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     let mut anchors = Anchors::new();
     let mut hang = |literal, rule, exact_case| {
         let (piece, anchor) = rarest(literal, rule, exact_case);

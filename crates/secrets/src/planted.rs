@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 
-use super::{KINDS, Scanner, SecretHit, redact, scan};
+use crate::{KINDS, Scanner, SecretHit, redact, scan};
 
 /// Repeats fake text up to a length.
 fn fill(text: &str, length: usize) -> String {
@@ -681,7 +681,7 @@ fn one_byte_at_a_time_is_the_same() {
 }
 
 /// Inputs that would be slow if anything were read again and again.
-pub(super) const REPEATED: &[&str] = &[
+pub(crate) const REPEATED: &[&str] = &[
     "x",
     "=",
     "eyJ",

@@ -1,6 +1,6 @@
 //! The kinds of secrets we know, and the prefixes by which most of them are known.
 
-use super::shape::{self, Alphabet};
+use crate::shape::{self, Alphabet};
 
 /// A kind of secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,23 +13,23 @@ pub struct Kind {
 
 /// A literal with a body behind it.
 #[derive(Debug)]
-pub(super) struct Prefix {
-    pub(super) kind: &'static str,
+pub(crate) struct Prefix {
+    pub(crate) kind: &'static str,
     /// In its own case.
-    pub(super) literal: &'static str,
+    pub(crate) literal: &'static str,
     /// What the body is made of.
-    pub(super) alphabet: Alphabet,
-    pub(super) least: usize,
-    pub(super) most: usize,
+    pub(crate) alphabet: Alphabet,
+    pub(crate) least: usize,
+    pub(crate) most: usize,
     /// What else must hold of the body.
-    pub(super) shape: Shape,
+    pub(crate) shape: Shape,
     /// Whether the literal belongs to the secret; an address or a name does not.
-    pub(super) literal_is_secret: bool,
+    pub(crate) literal_is_secret: bool,
 }
 
 /// What must hold of a body beside its length and alphabet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// A digit or a capital.
     Ordinary,
     /// More than words in lower case and short numbers.
@@ -256,7 +256,7 @@ pub const KINDS: &[Kind] = &[
 
 /// Every prefix. One position may have several; the longest literal is the most specific.
 #[rustfmt::skip]
-pub(super) const PREFIXES: &[Prefix] = &[
+pub(crate) const PREFIXES: &[Prefix] = &[
     token("openai_api_key", "sk-proj-", shape::URL64, 16, 400),
     token("openai_api_key", "sk-svcacct-", shape::URL64, 16, 400),
     token("openai_api_key", "sk-admin-", shape::URL64, 16, 400),

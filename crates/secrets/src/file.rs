@@ -4,7 +4,7 @@
 //! UTF-8 before. So the bytes are searched as they are and, from the first zero byte on, as
 //! UTF-16 of both orders as well: a letter of ASCII always has a zero byte there.
 
-use super::{Scanner, SecretHit};
+use crate::{Scanner, SecretHit};
 
 /// So many characters in a row that are not ASCII say no more than that some stood there. They
 /// are longer than what a rule looks across.
@@ -13,13 +13,13 @@ const LONGEST_GAP: usize = 64;
 /// Whether the bytes are text in which a secret can be replaced where it stands. Where it cannot,
 /// hits tell kinds and lines, but their ranges may be those of a decoded text.
 #[must_use]
-pub(crate) fn is_text(bytes: &[u8]) -> bool {
+pub fn is_text(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_none()
 }
 
-/// Finds secrets in a file in memory; see [`scan`](super::scan) and [`is_text`].
+/// Finds secrets in a file in memory; see [`scan`](crate::scan) and [`is_text`].
 #[must_use]
-pub(crate) fn scan_file(bytes: &[u8]) -> Vec<SecretHit> {
+pub fn scan_file(bytes: &[u8]) -> Vec<SecretHit> {
     let mut scanner = FileScanner::new();
     scanner.feed(bytes);
     scanner.finish()
@@ -27,7 +27,7 @@ pub(crate) fn scan_file(bytes: &[u8]) -> Vec<SecretHit> {
 
 /// Finds the secrets of a file that comes block by block; the same ones as [`scan_file`].
 #[derive(Debug, Default)]
-pub(crate) struct FileScanner {
+pub struct FileScanner {
     bytes: Scanner,
     /// The readings as UTF-16, once there was a zero byte.
     wide: Option<[Wide; 2]>,
@@ -36,12 +36,14 @@ pub(crate) struct FileScanner {
 }
 
 impl FileScanner {
-    pub(crate) fn new() -> Self {
+    /// Returns a scanner at the beginning of a file.
+    #[must_use]
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// Takes the next block.
-    pub(crate) fn feed(&mut self, block: &[u8]) {
+    pub fn feed(&mut self, block: &[u8]) {
         self.bytes.feed(block);
         let mut rest = block;
         if let (Some(first), [second, after @ ..]) = (self.odd, rest) {
@@ -67,7 +69,8 @@ impl FileScanner {
     }
 
     /// Ends the file and returns every hit, those of the bytes first.
-    pub(crate) fn finish(self) -> Vec<SecretHit> {
+    #[must_use]
+    pub fn finish(self) -> Vec<SecretHit> {
         let mut hits = self.bytes.finish();
         for reading in self.wide.into_iter().flatten() {
             hits.extend(reading.scanner.finish());

@@ -9,34 +9,34 @@ use std::ops::Range;
 use base64::Engine as _;
 use memchr::{memchr, memmem};
 
-use super::anchors::{Anchor, Rule};
-use super::assignments;
-use super::kinds::{Prefix, Shape};
-use super::shape::{
+use crate::anchors::{Anchor, Rule};
+use crate::assignments;
+use crate::kinds::{Prefix, Shape};
+use crate::shape::{
     self, ALNUM, Alphabet, BASE64, BASE64_BARE, DIGITS, HEX, Texture, UNRESERVED, URL64, WORD,
     all_three, begins_after, digit_or_capital, is_placeholder, is_placeholder_body, kebab_words,
     texture,
 };
 
 /// How far before its anchor a rule may look.
-pub(super) const BEFORE: usize = 256;
+pub(crate) const BEFORE: usize = 256;
 /// How far behind the start of its anchor a rule may look; the longest secret fits.
-pub(super) const AFTER: usize = 64 * 1024;
+pub(crate) const AFTER: usize = 64 * 1024;
 
 /// What stands for a secret, up to its kind.
-pub(super) const MARKER: &[u8] = b"[redacted:";
+pub(crate) const MARKER: &[u8] = b"[redacted:";
 
 /// Something that may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
-    pub(super) kind: &'static str,
-    pub(super) range: Range<usize>,
-    pub(super) rank: Rank,
+pub(crate) struct Candidate {
+    pub(crate) kind: &'static str,
+    pub(crate) range: Range<usize>,
+    pub(crate) rank: Rank,
 }
 
 /// How sure a rule is of the kind; of two that overlap, the surer one names the hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rank {
+pub(crate) enum Rank {
     /// Known by the name it is assigned to.
     Named,
     /// Known by a name that tells whose it is, or by its shape.
@@ -46,7 +46,7 @@ pub(super) enum Rank {
 }
 
 /// Looks around an anchor that begins at `at`.
-pub(super) fn check(window: &[u8], anchor: &Anchor, at: usize, found: &mut impl FnMut(Candidate)) {
+pub(crate) fn check(window: &[u8], anchor: &Anchor, at: usize, found: &mut impl FnMut(Candidate)) {
     if inside_marker(&window[..at]) {
         return;
     }
@@ -170,7 +170,7 @@ fn aws_secret_behind(window: &[u8], from: usize) -> Option<Candidate> {
 }
 
 /// Finds 40 characters that can only be drawn by lot.
-pub(super) fn find_aws_secret(near: &[u8]) -> Option<Range<usize>> {
+pub(crate) fn find_aws_secret(near: &[u8]) -> Option<Range<usize>> {
     runs(near, BASE64).find(|run| {
         run.len() == 40 && all_three(&near[run.clone()]) && !near[run.clone()].contains(&b'=')
     })
@@ -408,7 +408,7 @@ fn discord_behind(window: &[u8], word: Range<usize>) -> Option<Candidate> {
 }
 
 /// Whether it is the id of a bot in base64, a time and a signature.
-pub(super) fn is_discord_token(token: &[u8]) -> bool {
+pub(crate) fn is_discord_token(token: &[u8]) -> bool {
     matches!(token.first(), Some(b'M' | b'N' | b'O'))
         && parts(token, b'.', &[23..=28, 6..=7, 27..=40])
         && all_three(token)
@@ -504,6 +504,6 @@ fn netrc(window: &[u8], word: Range<usize>) -> Option<Candidate> {
 }
 
 /// Whether it is a key of WireGuard: 32 bytes in base64.
-pub(super) fn is_wireguard_key(value: &[u8]) -> bool {
+pub(crate) fn is_wireguard_key(value: &[u8]) -> bool {
     value.len() == 44 && value.ends_with(b"=") && BASE64_BARE.run(value, 44) == 43
 }

@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
-use super::anchors::NameWord;
-use super::rules::{Candidate, Rank, find_aws_secret, is_discord_token, is_wireguard_key};
-use super::shape::{Texture, URL64, WORD, is_placeholder, texture};
+use crate::anchors::NameWord;
+use crate::rules::{Candidate, Rank, find_aws_secret, is_discord_token, is_wireguard_key};
+use crate::shape::{Texture, URL64, WORD, is_placeholder, texture};
 
 /// Longest name that is looked at.
 const NAME: usize = 64;
@@ -22,7 +22,7 @@ const QUOTED: usize = 4096;
 const LIST: usize = 16;
 
 /// Looks for an assignment behind `word`, which is part of its name.
-pub(super) fn check(
+pub(crate) fn check(
     window: &[u8],
     word: Range<usize>,
     kind: NameWord,

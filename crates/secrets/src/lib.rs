@@ -4,6 +4,8 @@
 //! (`anchors`); only around these are rules asked (`rules`, `assignments`). What a rule finds
 //! depends on a bounded window, so a stream gives the same hits as the whole.
 
+#![warn(missing_docs)]
+
 mod anchors;
 mod assignments;
 mod file;
@@ -17,7 +19,7 @@ mod shape;
 use std::ops::Range;
 
 use anchors::{ANCHORS, LONGEST_LITERAL};
-pub(crate) use file::{FileScanner, is_text, scan_file};
+pub use file::{FileScanner, is_text, scan_file};
 pub use kinds::{KINDS, Kind};
 pub use redact::redact;
 use rules::{AFTER, BEFORE, Candidate, Rank};
