@@ -28,6 +28,7 @@ mod purge;
 mod record;
 mod schema;
 mod snapshot;
+mod stamp;
 mod survey;
 mod unknown;
 mod validate;
@@ -88,6 +89,7 @@ pub use record::{
 };
 pub use schema::{Document, schema_of};
 pub use snapshot::{File, FileRoot, Node, Snapshot};
+pub use stamp::{Origin, ParseOriginError, Stamp, escaped, unescaped};
 pub use unknown::{Nullable, Unknown};
 pub use validate::{Class, Counts, Finding, Report, validate};
 pub use vault::{Freshness, KEY_BYTES, NONCE_BYTES, SALT_BYTES, VaultError, VaultKey};

@@ -1,0 +1,279 @@
+//! Who wrote an entry of a Markdown memory, when, and in which session.
+//!
+//! A stamp is a comment at the end of the entry that it is about:
+//!
+//! ```text
+//! - The gateway stays on loopback. <!-- anemone: 019a89c2-... agent 2026-11-16T10:00:00Z session="main" -->
+//! ```
+//!
+//! Whoever wrote the text did not write the stamp: a `<!--` in a text is written as `\<!--`, so
+//! that no text can carry one. It stays with the text through every copy, editor and archive,
+//! which a file beside it would not.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+use crate::moment::Moment;
+
+const OPEN: &str = "<!-- anemone: ";
+const CLOSE: &str = " -->";
+
+/// Where something that is remembered comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// The person whose agent it is said or wrote it.
+    Owner,
+    /// The agent concluded it.
+    Agent,
+    /// It came with an archive or from another program.
+    Import,
+    /// A tool returned it.
+    Tool,
+    /// It stood on a page of the web, or somebody else sent it.
+    Web,
+}
+
+impl Origin {
+    /// Every origin, the most trusted first.
+    pub const ALL: [Self; 5] = [Self::Owner, Self::Agent, Self::Import, Self::Tool, Self::Web];
+
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Agent => "agent",
+            Self::Import => "import",
+            Self::Tool => "tool",
+            Self::Web => "web",
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that is no origin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{word}` is none of owner, agent, import, tool, web")]
+pub struct ParseOriginError {
+    word: String,
+}
+
+impl FromStr for Origin {
+    type Err = ParseOriginError;
+
+    fn from_str(word: &str) -> Result<Self, ParseOriginError> {
+        let found = Self::ALL.into_iter().find(|it| it.as_str() == word);
+        found.ok_or_else(|| ParseOriginError { word: word.chars().take(64).collect() })
+    }
+}
+
+/// What is known of an entry besides its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The entry's id.
+    pub id: Uuid,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// When it was written.
+    pub at: Moment,
+    /// The session in which it was written.
+    pub session: Option<String>,
+    /// What it is called, where the text alone does not say.
+    pub key: Option<String>,
+    /// The kind of entry, where its file alone does not say.
+    pub category: Option<String>,
+    /// The key or id of what it takes the place of.
+    pub supersedes: Option<String>,
+    /// The page, tool or file it comes from.
+    pub source: Option<String>,
+}
+
+impl Stamp {
+    /// Stamps an entry of which nothing more is known.
+    #[must_use]
+    pub const fn new(id: Uuid, origin: Origin, at: Moment) -> Self {
+        Self {
+            id,
+            origin,
+            at,
+            session: None,
+            key: None,
+            category: None,
+            supersedes: None,
+            source: None,
+        }
+    }
+
+    fn fields(&self) -> [(&'static str, &Option<String>); 5] {
+        [
+            ("session", &self.session),
+            ("key", &self.key),
+            ("category", &self.category),
+            ("supersedes", &self.supersedes),
+            ("source", &self.source),
+        ]
+    }
+
+    /// Reads a comment; `None` when it is not a stamp. Fields that a later version adds are
+    /// passed over.
+    #[must_use]
+    pub fn parse(comment: &str) -> Option<Self> {
+        let body = comment.strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
+        let mut parts = body.splitn(4, ' ');
+        let id = Uuid::try_parse(parts.next()?).ok()?;
+        let origin = parts.next()?.parse().ok()?;
+        let at = parts.next()?.parse().ok()?;
+        let mut stamp = Self::new(id, origin, at);
+        let mut rest = parts.next().unwrap_or_default();
+        while !rest.is_empty() {
+            let (name, value) = rest.split_once('=')?;
+            let mut values = serde_json::Deserializer::from_str(value).into_iter::<String>();
+            let text = values.next()?.ok()?;
+            rest = value.get(values.byte_offset()..)?.trim_start_matches(' ');
+            match name {
+                "session" => stamp.session = Some(text),
+                "key" => stamp.key = Some(text),
+                "category" => stamp.category = Some(text),
+                "supersedes" => stamp.supersedes = Some(text),
+                "source" => stamp.source = Some(text),
+                _ => {}
+            }
+        }
+        Some(stamp)
+    }
+
+    /// Finds the stamp at the end of an entry, blanks after it aside.
+    #[must_use]
+    pub fn at_end_of(entry: &str) -> Option<(Range<usize>, Self)> {
+        let end = entry.trim_end().len();
+        let start = entry[..end].rfind(OPEN)?;
+        if entry[..start].ends_with('\\') {
+            return None;
+        }
+        Some((start..end, Self::parse(&entry[start..end])?))
+    }
+
+    /// Finds every stamp in a text: each stands at the end of a line.
+    pub fn all_in(text: &str) -> impl Iterator<Item = (Range<usize>, Self)> {
+        let mut at = 0;
+        text.split_inclusive('\n').filter_map(move |line| {
+            let start = at;
+            at += line.len();
+            let (range, stamp) = Self::at_end_of(line)?;
+            Some((start + range.start..start + range.end, stamp))
+        })
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{OPEN}{} {} {}", self.id, self.origin, self.at)?;
+        for (name, value) in self.fields() {
+            if let Some(value) = value {
+                write!(f, " {name}={}", quoted(value))?;
+            }
+        }
+        f.write_str(CLOSE)
+    }
+}
+
+/// Quotes a text so that it cannot end a comment, a line or a field.
+fn quoted(text: &str) -> String {
+    let json = serde_json::Value::from(text).to_string();
+    json.replace("--", "-\\u002d").replace('<', "\\u003c").replace('>', "\\u003e")
+}
+
+/// Writes a text so that no comment begins in it; [`unescaped`] undoes it.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    text.replace("<!--", "\\<!--")
+}
+
+/// Reads what [`escaped`] wrote.
+#[must_use]
+pub fn unescaped(text: &str) -> String {
+    text.replace("\\<!--", "<!--")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ID: &str = "019a89c2-7c11-7d3e-9f00-1c2d3e4f5a6b";
+
+    fn stamp() -> Stamp {
+        let at = "2026-11-16T10:00:00Z".parse().unwrap();
+        Stamp::new(ID.parse().unwrap(), Origin::Agent, at)
+    }
+
+    // Do not change this expectation: files hold it.
+    #[test]
+    fn a_stamp_is_written_as_it_always_was() {
+        let mut stamp = stamp();
+        assert_eq!(stamp.to_string(), format!("<!-- anemone: {ID} agent 2026-11-16T10:00:00Z -->"));
+        stamp.session = Some("agent:main".to_owned());
+        stamp.key = Some("a\"b --> c".to_owned());
+        assert_eq!(
+            stamp.to_string(),
+            format!(
+                "<!-- anemone: {ID} agent 2026-11-16T10:00:00Z session=\"agent:main\" \
+                 key=\"a\\\"b -\\u002d\\u003e c\" -->"
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_no_stamp_is_left_alone() {
+        for text in [
+            "<!-- trigger: gateway -->",
+            "<!-- anemone: -->",
+            "<!-- anemone: x agent 2026-11-16T10:00:00Z -->",
+            &format!("<!-- anemone: {ID} king 2026-11-16T10:00:00Z -->"),
+            &format!("<!-- anemone: {ID} agent today -->"),
+            &format!("<!-- anemone: {ID} agent 2026-11-16T10:00:00Z session -->"),
+            &format!("\\<!-- anemone: {ID} agent 2026-11-16T10:00:00Z -->"),
+        ] {
+            assert_eq!(Stamp::at_end_of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_field_of_a_later_version_is_passed_over() {
+        let text = format!("<!-- anemone: {ID} web 2026-11-16T10:00:00Z mood=\"x\" key=\"k\" -->");
+        assert_eq!(Stamp::parse(&text).unwrap().key.as_deref(), Some("k"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(session in ".*", key in "(?s).*", before in "(?s).*") {
+            let mut stamp = stamp();
+            stamp.session = Some(session);
+            stamp.key = Some(key);
+            let text = format!("{} {stamp}  \n", escaped(&before));
+            let (range, found) = Stamp::at_end_of(&text).unwrap();
+            prop_assert_eq!(&found, &stamp);
+            prop_assert_eq!(&text[range], stamp.to_string());
+            prop_assert_eq!(Stamp::all_in(&text).count(), 1);
+        }
+
+        #[test]
+        fn no_text_is_a_stamp(text in "(?s).*(<!-- anemone: )?.*") {
+            prop_assert_eq!(Stamp::all_in(&escaped(&text)).count(), 0);
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_harm(text in "(?s).*<!-- anemone: .* -->") {
+            Stamp::all_in(&text).count();
+        }
+    }
+}
