@@ -55,6 +55,16 @@ impl ApiKey {
         Self::new(text.to_owned())
     }
 
+    /// Returns the header that carries the key to a provider as a bearer's; it is marked as secret.
+    #[must_use]
+    pub fn authorization(&self) -> Option<reqwest::header::HeaderValue> {
+        let bearer = Zeroizing::new(format!("Bearer {}", self.expose()));
+        // A key is printable ASCII, which every header can carry.
+        let mut value = reqwest::header::HeaderValue::from_str(&bearer).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+
     /// Shows the key to what sends it.
     pub(crate) fn expose(&self) -> &str {
         &self.0

@@ -13,33 +13,51 @@ const LONGEST: usize = 18;
 
 /// Word pieces by their text: a hash table whose slots hold ids.
 pub(super) struct Pieces {
-    texts: Vec<&'static str>,
+    vocabulary: &'static str,
+    /// Where the line of each piece begins, and where the next one would.
+    starts: [u32; SLOTS / 2 + 1],
+    count: usize,
     /// The id in each slot. No word is spelled like the piece 0, so 0 means an empty slot.
-    slots: Vec<u16>,
+    slots: [u16; SLOTS],
     /// The hash of [`CONTINUES`].
     continued: u32,
 }
 
+/// The pieces of the models. They are laid out by the compiler: at run time it would take a
+/// millisecond, which is much for a process that embeds one sentence.
+pub(super) static PIECES: Pieces = Pieces::new(include_str!("../../assets/vocabulary.txt"));
+
 impl Pieces {
     /// Reads a vocabulary: a piece in each line, whose number is its id.
-    pub(super) fn new(vocabulary: &'static str) -> Self {
-        let mut texts = Vec::with_capacity(SLOTS / 2);
-        texts.extend(vocabulary.lines().take(SLOTS / 2));
-        let mut slots = vec![0; SLOTS];
-        for (id, text) in (0..).zip(&texts).skip(1) {
-            let mut slot = slot(text.bytes().fold(SEED, mix));
-            while slots[slot] != 0 {
-                slot = next(slot);
+    const fn new(vocabulary: &'static str) -> Self {
+        let bytes = vocabulary.as_bytes();
+        let mut starts = [0; SLOTS / 2 + 1];
+        let mut slots = [0; SLOTS];
+        let (mut count, mut hash, mut at) = (0, SEED, 0);
+        while at < bytes.len() && count < SLOTS / 2 {
+            if bytes[at] == b'\n' {
+                let mut slot = slot(hash);
+                while slots[slot] != 0 {
+                    slot = next(slot);
+                }
+                slots[slot] = count as u16;
+                count += 1;
+                starts[count] = at as u32 + 1;
+                hash = SEED;
+            } else {
+                hash = mix(hash, bytes[at]);
             }
-            slots[slot] = id;
+            at += 1;
         }
-        let continued = CONTINUES.iter().copied().fold(SEED, mix);
-        Self { texts, slots, continued }
+        let continued = mix(mix(SEED, CONTINUES[0]), CONTINUES[1]);
+        Self { vocabulary, starts, count, slots, continued }
     }
 
     /// Returns the text of a piece.
     pub(super) fn text(&self, id: u32) -> Option<&'static str> {
-        self.texts.get(usize::try_from(id).ok()?).copied()
+        let id = usize::try_from(id).ok().filter(|id| *id < self.count)?;
+        let (start, next) = (self.starts[id] as usize, self.starts[id + 1] as usize);
+        self.vocabulary.get(start..next - 1)
     }
 
     /// Adds the ids of a word's pieces, the longest first; a word with a rest is unknown as a whole.
@@ -79,7 +97,7 @@ impl Pieces {
             if id == 0 {
                 return None;
             }
-            let text = self.texts[usize::from(id)].as_bytes();
+            let text = self.text(u32::from(id)).unwrap_or_default().as_bytes();
             if text.strip_prefix(prefix) == Some(piece) {
                 return Some(id);
             }
@@ -90,22 +108,22 @@ impl Pieces {
 
 impl std::fmt::Debug for Pieces {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Pieces").field("count", &self.texts.len()).finish_non_exhaustive()
+        formatter.debug_struct("Pieces").field("count", &self.count).finish_non_exhaustive()
     }
 }
 
 /// FNV-1a, which grows byte by byte: the hashes of all starts of a word cost one pass.
 const SEED: u32 = 0x811c_9dc5;
 
-fn mix(hash: u32, byte: u8) -> u32 {
-    (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+const fn mix(hash: u32, byte: u8) -> u32 {
+    (hash ^ byte as u32).wrapping_mul(0x0100_0193)
 }
 
-fn slot(hash: u32) -> usize {
+const fn slot(hash: u32) -> usize {
     (hash ^ (hash >> 16)) as usize % SLOTS
 }
 
-fn next(slot: usize) -> usize {
+const fn next(slot: usize) -> usize {
     (slot + 1) % SLOTS
 }
 
@@ -115,6 +133,9 @@ mod tests {
     fn no_piece_is_longer_than_what_is_tried() {
         let vocabulary = include_str!("../../assets/vocabulary.txt");
         assert_eq!(vocabulary.lines().map(str::len).max(), Some(super::LONGEST));
-        assert!(vocabulary.lines().count() <= super::SLOTS / 2);
+        assert_eq!(vocabulary.lines().count(), super::PIECES.count);
+        assert!(super::PIECES.count < super::SLOTS / 2);
+        let texts = (0..).map_while(|id| super::PIECES.text(id));
+        assert!(texts.eq(vocabulary.lines()));
     }
 }
