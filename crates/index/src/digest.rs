@@ -8,11 +8,12 @@ use jiff::civil::Date;
 use crate::document::Document;
 use crate::outline::chunks::{Chunk, chunks};
 use crate::outline::{Block, BlockKind, Outline, day_in, outline};
+use crate::stamped::said;
 use crate::store::body::{Body, BodyBlock, Context};
 use crate::text::{Kind, Language, Term, Token, Votes, date_tokens, tokens};
 
 /// Changes when the same document would be made ready differently.
-pub(crate) const DIGEST_VERSION: u32 = 1;
+pub(crate) const DIGEST_VERSION: u32 = 2;
 
 /// A label is at most this long.
 const LABEL_CHARS: usize = 40;
@@ -142,7 +143,7 @@ impl ChunkReader<'_> {
         context: usize,
         lexical: &mut Lexical,
     ) -> BodyBlock {
-        let text = &self.document.text[block.bytes.clone()];
+        let text = said(&self.document.text[block.bytes.clone()]);
         let label = label(text).map_or(0, |label| label.end);
         let mut terms = Vec::new();
         let mut labelled = 0;

@@ -16,10 +16,10 @@ use anemone_embed::{EmbedError, Embedder, Identity, estimate_tokens};
 use crate::index::Index;
 use crate::progress::{Progress, Silent};
 use crate::store::{ChunkId, Slot, StoreError};
-use blocks::{block_texts, hash};
-pub(crate) use blocks::{chain, checked};
+pub(crate) use blocks::{block_texts, chain, checked, hash};
 pub(crate) use cached::Cached;
 pub use carried::CarriedIn;
+pub(crate) use fill::write_table;
 
 /// Chunks that are looked at together.
 const CHUNKS_AT_ONCE: usize = 256;

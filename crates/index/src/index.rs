@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use anemone_embed::Embedder;
 use jiff::Timestamp;
 
 use crate::digest::digest;
@@ -15,6 +16,17 @@ use crate::store::{Store, StoreError};
 /// An index.
 pub struct Index {
     pub(crate) store: Store,
+}
+
+/// What else is done in one go with a refresh that writes: each writing by itself costs a seal.
+///
+/// Where nothing changed, nothing is written, and nothing of this is done.
+#[derive(Clone, Copy, Default)]
+pub struct Along<'a> {
+    /// Whose vectors new chunks get at once; only of what costs nothing, as the table does.
+    pub table: Option<&'a dyn Embedder>,
+    /// Whether the terms of removed chunks go from the disk at once.
+    pub erases: bool,
 }
 
 /// What a refresh found and did.
@@ -90,7 +102,18 @@ impl Index {
         now: Timestamp,
         progress: &dyn Progress,
     ) -> Result<Freshness, RefreshError> {
-        refresh(&mut self.store, sources, now, progress, &digest)
+        self.refresh_along(sources, Along::default(), now, progress)
+    }
+
+    /// As [`refresh`](Self::refresh), and does more in one go with it.
+    pub fn refresh_along(
+        &mut self,
+        sources: &[&dyn Source],
+        along: Along<'_>,
+        now: Timestamp,
+        progress: &dyn Progress,
+    ) -> Result<Freshness, RefreshError> {
+        refresh(&mut self.store, sources, along, now, progress, &digest)
     }
 
     /// Lets others write. A search after this waits for writers, and fails when the index is of

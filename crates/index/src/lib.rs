@@ -9,11 +9,13 @@
 mod digest;
 mod document;
 mod embedding;
+mod erase;
 mod excerpt;
 #[doc(hidden)]
 pub mod fuzzing;
 mod index;
 mod known;
+mod near;
 mod outline;
 mod passages;
 mod profile;
@@ -23,15 +25,18 @@ mod refresh;
 mod request;
 mod search;
 mod source;
+mod stamped;
 mod store;
 mod text;
 mod vector;
 
 pub use document::{Document, Format, Provenance};
 pub use embedding::{CarriedIn, Embedded, EmbeddingError, Replace, Unembedded, VectorSet};
+pub use erase::Texts;
 pub use excerpt::{Excerpt, ExcerptLimits, MemoryGet3, MemoryGet9};
-pub use index::{Freshness, Index, OpenIndexError, RefreshError, SearchError};
+pub use index::{Along, Freshness, Index, OpenIndexError, RefreshError, SearchError};
 pub use known::Kinds;
+pub use near::Near;
 pub use outline::openclaw::{Generation, OpenClawChunk, openclaw_chunks};
 pub use passages::{Passage, passages};
 pub use profile::{Profile, ProfileError};

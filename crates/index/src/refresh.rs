@@ -14,7 +14,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::digest::Digest;
 use crate::document::{Document, Format};
-use crate::index::{Freshness, RefreshError};
+use crate::embedding::{Embedded, write_table};
+use crate::index::{Along, Freshness, RefreshError};
 use crate::progress::Progress;
 use crate::source::{Entry, Listing, SkipReason, Skipped, Source, Stamp};
 use crate::store::{
@@ -80,12 +81,13 @@ enum Ended {
 pub(crate) fn refresh(
     store: &mut Store,
     sources: &[&dyn Source],
+    along: Along<'_>,
     now: Timestamp,
     progress: &dyn Progress,
     digest: &dyn for<'d> Fn(&'d Document) -> Digest<'d>,
 ) -> Result<Freshness, RefreshError> {
     let now_ns = i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX);
-    let call = Call { sources, now_ns, progress, digest };
+    let call = Call { sources, along, now_ns, progress, digest };
     let mut fresh = Freshness::default();
     let mut how = How { settle: true, insist: false };
     store.expect(None);
@@ -112,6 +114,7 @@ pub(crate) fn refresh(
 /// What a refresh was called with.
 struct Call<'a> {
     sources: &'a [&'a dyn Source],
+    along: Along<'a>,
     now_ns: i64,
     progress: &'a dyn Progress,
     digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
@@ -186,6 +189,7 @@ impl Call<'_> {
         let refreshing = Refreshing {
             writing,
             listed: &listed,
+            along: self.along,
             digest: self.digest,
             progress: self.progress,
             now_ns: self.now_ns,
@@ -282,6 +286,45 @@ fn list<'a>(sources: &[&'a dyn Source]) -> Result<Vec<Listed<'a>>, RefreshError>
         listed.push(Listed { source: *source, identity, listing });
     }
     Ok(listed)
+}
+
+/// Names the entries that the store does not have as they are now, by their stamps alone.
+pub(crate) fn unseen(store: &Store, sources: &[&dyn Source]) -> Result<Vec<String>, RefreshError> {
+    let listed = list(sources)?;
+    let places = unseen_places(store, &listed)?.into_iter();
+    let mut keys: Vec<String> =
+        places.map(|(source, at)| listed[source].listing.entries[at].key.clone()).collect();
+    keys.sort_unstable();
+    Ok(keys)
+}
+
+/// Goes through the documents of entries that the store does not have as they are now. What cannot
+/// be read is passed over.
+pub(crate) fn load_unseen(
+    store: &Store,
+    sources: &[&dyn Source],
+    each: &mut dyn FnMut(&Document),
+) -> Result<(), RefreshError> {
+    let listed = list(sources)?;
+    for (source, at) in unseen_places(store, &listed)? {
+        let Listed { source, listing, .. } = &listed[source];
+        drop(source.load(&listing.entries[at], &mut |document| each(&document)));
+    }
+    Ok(())
+}
+
+/// Returns the entries that the store does not have as they are now: source and entry, by position.
+fn unseen_places(
+    store: &Store,
+    listed: &[Listed<'_>],
+) -> Result<Vec<(usize, usize)>, RefreshError> {
+    let compared = store.reading().and_then(|reading| compare(&reading, listed));
+    let mut plan = match compared {
+        Err(error) if error.is_damage() => Plan::all(listed),
+        compared => compared?,
+    };
+    plan.load.extend(plan.doubtful.iter().map(|it| (it.0, it.1)));
+    Ok(plan.load)
 }
 
 impl Plan {
@@ -390,6 +433,7 @@ fn reordered(view: &View, listed: &[Listed<'_>]) -> Result<bool, StoreError> {
 struct Refreshing<'a> {
     writing: Writing<'a>,
     listed: &'a [Listed<'a>],
+    along: Along<'a>,
     digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
     progress: &'a dyn Progress,
     now_ns: i64,
@@ -431,6 +475,14 @@ impl Refreshing<'_> {
         let left_out = left_out.iter().map(|(_, _, json)| LeftOut::read(json)).collect();
         self.fresh.see(self.listed, left_out);
         (self.fresh.documents, self.fresh.chunks) = self.writing.size();
+        if let Some(table) = self.along.table {
+            // Whoever asks for the vectors of what is left without hears why.
+            drop(write_table(&mut self.writing, table, &mut Embedded::default())?);
+        }
+        // Where everything is new, nothing was removed.
+        if self.along.erases && self.fresh.rebuilt.is_none() {
+            self.writing.erase_removed();
+        }
         Ok(self.writing.finish()?)
     }
 

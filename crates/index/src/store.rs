@@ -16,6 +16,7 @@
 
 pub(crate) mod body;
 mod embeddings;
+mod erasing;
 mod folder;
 mod known;
 mod lexical;

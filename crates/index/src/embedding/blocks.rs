@@ -3,17 +3,18 @@
 use anemone_embed::{EmbedError, Identity, Made};
 use sha2::{Digest as _, Sha256};
 
+use crate::stamped::said;
 use crate::store::ContentHash;
 use crate::store::body::Body;
 
 /// What is embedded of a chunk: each of its blocks.
-pub(super) fn block_texts<'a>(text: &'a str, body: &Body) -> Vec<&'a str> {
+pub(crate) fn block_texts<'a>(text: &'a str, body: &Body) -> Vec<&'a str> {
     let range = |bytes: &std::ops::Range<u32>| bytes.start as usize..bytes.end as usize;
-    body.blocks.iter().map(|it| text.get(range(&it.bytes)).unwrap_or_default()).collect()
+    body.blocks.iter().map(|it| said(text.get(range(&it.bytes)).unwrap_or_default())).collect()
 }
 
 /// What a text is known by in the cache.
-pub(super) fn hash(text: &str) -> ContentHash {
+pub(crate) fn hash(text: &str) -> ContentHash {
     Sha256::digest(text.as_bytes()).into()
 }
 

@@ -265,7 +265,8 @@ fn fill_table(
     Ok(done)
 }
 
-fn write_table(
+/// Gives the table's vectors to all chunks that have none, in a writing that is not done yet.
+pub(crate) fn write_table(
     writing: &mut Writing<'_>,
     embedder: &dyn Embedder,
     done: &mut Embedded,

@@ -6,10 +6,15 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use anemone_format::Stamp;
+
 use super::Question;
 use super::found::{Found, FoundBlock};
 use super::order::Place;
 use crate::request::{Explanation, Hit};
+use crate::stamped::{
+    After, MAX_ENTRY_BYTES, is_stamped, may_go_on, provenance, said, stamp_after,
+};
 use crate::store::{ChunkId, Reading, StoreError};
 use crate::text::{Term, matches};
 
@@ -39,7 +44,7 @@ pub(super) fn pieces(
             break;
         }
         if !cutter.taken[place.at] {
-            let range = cutter.range(place.at);
+            let range = cutter.range(place.at)?;
             hits.push(cutter.hit(place, range)?);
         }
     }
@@ -57,7 +62,7 @@ struct Cutter<'a> {
 
 impl Cutter<'_> {
     /// Returns the blocks of a hit, and marks them as taken.
-    fn range(&mut self, at: usize) -> Range<usize> {
+    fn range(&mut self, at: usize) -> Result<Range<usize>, StoreError> {
         let blocks = &self.found.blocks;
         let limit = self.question.request.snippet_chars;
         let enough = SHARE * blocks[at].score;
@@ -76,27 +81,34 @@ impl Cutter<'_> {
             range.end = at + 2;
         }
         // A byte is at least a character, so what fits in bytes fits.
-        if length(&blocks[range.clone()]) > limit {
+        let is_long = length(&blocks[range.clone()]) > limit;
+        // What is stamped stands for itself: others wrote its neighbours.
+        if range.len() > 1 && (is_long || is_stamped(&self.text(&blocks[range.clone()])?)) {
             range = at..at + 1;
         }
         self.taken[range.clone()].fill(true);
-        range
+        Ok(range)
     }
 
     fn hit(&mut self, place: Place, range: Range<usize>) -> Result<Hit, StoreError> {
         let blocks = &self.found.blocks[range];
         let middle = &self.found.blocks[place.at];
-        let whole = self.text(blocks)?;
+        let stamped = self.text(blocks)?;
+        let whole = said(&stamped);
         let limit = self.question.request.snippet_chars.max(1);
         let cut = if whole.chars().count() <= limit {
             0..whole.len()
         } else {
-            focus(&whole, &matches(&whole, middle.language, &self.terms), limit)
+            focus(whole, &matches(whole, middle.language, &self.terms), limit)
         };
         let text = whole[cut.clone()].to_owned();
         let first = &blocks[0];
         let start_byte = first.chunk_start as usize + first.block.bytes.start as usize + cut.start;
         let start_line = first.block.lines.start + newlines(&whole[..cut.start]);
+        let below = match Stamp::at_end_of(&stamped) {
+            Some((_, stamp)) => Some(stamp),
+            None => self.stamp_below(&stamped, blocks)?,
+        };
         let document = &self.found.documents[&middle.document].document;
         Ok(Hit {
             path: document.path.clone(),
@@ -111,9 +123,36 @@ impl Cutter<'_> {
             memory_type: document.memory_type.clone(),
             namespace: document.namespace.clone(),
             importance: document.importance,
-            provenance: document.provenance.clone(),
+            provenance: provenance(below, &document.provenance),
             explanation: self.question.request.explain.then(|| self.explain(middle, place)),
         })
+    }
+
+    /// Returns the stamp of an entry that goes on below these blocks: paragraphs and lists in it are
+    /// blocks of their own.
+    fn stamp_below(
+        &mut self,
+        text: &str,
+        blocks: &[FoundBlock],
+    ) -> Result<Option<Stamp>, StoreError> {
+        let Some(last) = blocks.last().filter(|_| may_go_on(text)) else { return Ok(None) };
+        let (_, chunks) = self.reading.document(last.document)?;
+        let mut rest = String::new();
+        for id in last.chunk.0..chunks.end.0 {
+            let text = match self.texts.get(&ChunkId(id)) {
+                Some(text) => text.clone(),
+                None => self.reading.text(ChunkId(id))?,
+            };
+            let start = if id == last.chunk.0 { last.block.bytes.end as usize } else { 0 };
+            rest.push_str(text.get(start..).unwrap_or_default());
+            match stamp_after(&rest) {
+                After::Stamp(stamp) => return Ok(Some(*stamp)),
+                After::Nothing => return Ok(None),
+                After::GoesOn if rest.len() > MAX_ENTRY_BYTES => return Ok(None),
+                After::GoesOn => {}
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the text of neighbouring blocks and what is between them.

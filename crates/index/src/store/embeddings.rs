@@ -9,6 +9,7 @@
 
 mod packed;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use anemone_embed::Identity;
@@ -170,6 +171,23 @@ impl Store {
             _ => {}
         }
         Ok(write(&path, identity, vectors, self.cache)?)
+    }
+
+    /// Forgets the vectors of contents, whoever made them, and leaves nothing of them on the disk.
+    pub(crate) fn forget_vectors(
+        &mut self,
+        hashes: &HashSet<ContentHash>,
+    ) -> Result<(), StoreError> {
+        let _held = self.lock_alone(&Silent)?;
+        let path = self.folder.join(EMBEDDINGS);
+        if hashes.is_empty() || !is_file(&path) {
+            return Ok(());
+        }
+        match erase(&path, hashes) {
+            // Of what cannot be read nobody knows what is in it.
+            Err(error) if is_damage(&error) => forget(&path),
+            erased => Ok(erased?),
+        }
     }
 
     /// Notes that vectors were used: they are kept for longer.
@@ -353,6 +371,29 @@ fn mark(
             all.prepare(&format!("UPDATE cache SET used = ?5 WHERE {KEY} AND used < ?5"))?;
         for hash in hashes {
             mark.execute(params![provider, model, dimensions, hash, turn])?;
+        }
+    }
+    all.commit()
+}
+
+fn erase(path: &Path, hashes: &HashSet<ContentHash>) -> rusqlite::Result<()> {
+    let mut db = open(path)?;
+    db.pragma_update(None, "secure_delete", true)?;
+    let all = begin(&mut db)?;
+    {
+        let mut gone: Vec<i64> = Vec::new();
+        let mut find = all.prepare("SELECT rowid, hash FROM cache")?;
+        let mut found = find.query([])?;
+        while let Some(row) = found.next()? {
+            if ContentHash::try_from(row.get_ref(1)?.as_blob()?)
+                .is_ok_and(|it| hashes.contains(&it))
+            {
+                gone.push(row.get(0)?);
+            }
+        }
+        let mut remove = all.prepare("DELETE FROM cache WHERE rowid = ?1")?;
+        for row in gone {
+            remove.execute([row])?;
         }
     }
     all.commit()

@@ -19,7 +19,7 @@ use tantivy::directory::{
 };
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::{InvertedIndexReader, SegmentReader};
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
@@ -48,6 +48,15 @@ const K1: f64 = 1.2;
 const B: f64 = 0.75;
 /// Sums of rounded numbers are compared with this much to spare.
 const SLACK: f32 = 1.0 + 1e-4;
+
+/// What becomes of the terms of chunks that were removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Removed {
+    /// They are no longer found, and go from the disk when their segment is next put together.
+    Hide,
+    /// They go from the disk now.
+    Erase,
+}
 
 /// A term and what an occurrence is worth.
 #[derive(Clone, Debug)]
@@ -155,6 +164,11 @@ impl Lexical {
     /// Returns the field of the terms.
     pub(super) fn text_field(&self) -> Field {
         self.text
+    }
+
+    /// Whether the terms of removed chunks still lie on the disk.
+    pub(super) fn has_removed(&self) -> bool {
+        self.segments.iter().any(|it| it.reader.num_deleted_docs() > 0)
     }
 
     /// Returns the terms of every segment.
@@ -411,8 +425,20 @@ impl LexicalWriter {
     }
 
     /// Writes everything; no thread touches the files when this returns.
-    pub(super) fn finish(mut self) -> Result<(), StoreError> {
+    pub(super) fn finish(mut self, removed: Removed) -> Result<(), StoreError> {
+        if removed == Removed::Erase {
+            // What is put together by itself could not be put together here.
+            self.writer.set_merge_policy(Box::new(NoMergePolicy));
+        }
         self.writer.commit()?;
+        if removed == Removed::Erase {
+            let segments = self.writer.index().searchable_segment_metas()?;
+            let stale = segments.iter().filter(|it| it.num_deleted_docs() > 0);
+            let stale: Vec<_> = stale.map(|it| it.id()).collect();
+            if !stale.is_empty() {
+                self.writer.merge(&stale).wait()?;
+            }
+        }
         self.writer.wait_merging_threads()?;
         Ok(())
     }

@@ -78,6 +78,11 @@ impl Drop for Reading<'_> {
 }
 
 impl View {
+    /// Whether the terms of removed chunks still lie on the disk.
+    pub(super) fn has_removed_terms(&self) -> bool {
+        self.lexical.has_removed()
+    }
+
     pub(super) fn open(folder: &Path, seal: Seal) -> Result<Self, StoreError> {
         let db = rows::open(folder)?;
         let mut statistics = Statistics {

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use jiff::civil::Date;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::lexical::LexicalWriter;
+use super::lexical::{LexicalWriter, Removed};
 use super::rows::{self, unsigned};
 use super::{ChunkId, DocumentId, Exclusive, Store, StoreError, folder, seal};
 use crate::digest::Digest;
@@ -39,6 +39,7 @@ pub(crate) struct Writing<'a> {
     store: &'a mut Store,
     pub(super) db: Connection,
     lexical: Option<LexicalWriter>,
+    removed: Removed,
     terms: HashMap<u32, i64, BuildHasherDefault<Spread>>,
     languages: BTreeMap<&'static str, i64>,
     documents: u64,
@@ -74,6 +75,7 @@ impl<'a> Writing<'a> {
             next_entry,
             db,
             lexical,
+            removed: Removed::Hide,
             terms: HashMap::default(),
             languages: BTreeMap::new(),
             alone,
@@ -392,15 +394,27 @@ impl<'a> Writing<'a> {
         self.documents = self.documents.saturating_sub(1);
         self.chunks = self.chunks.saturating_sub(chunks.cast_unsigned());
         if chunks > 0 {
-            if self.lexical.is_none() {
-                self.lexical = Some(LexicalWriter::open(&self.store.folder)?);
-            }
+            self.open_lexical()?;
             if let Some(lexical) = &self.lexical {
                 lexical.remove(document);
             }
         }
         if self.terms.len() > MAX_COUNTED_TERMS {
             self.write_terms()?;
+        }
+        Ok(())
+    }
+
+    /// Makes [`finish`](Self::finish) take the terms of removed chunks from the disk, where it
+    /// writes terms at all.
+    pub(crate) const fn erase_removed(&mut self) {
+        self.removed = Removed::Erase;
+    }
+
+    /// Makes [`finish`](Self::finish) write terms although none changed.
+    pub(super) fn open_lexical(&mut self) -> Result<(), StoreError> {
+        if self.lexical.is_none() {
+            self.lexical = Some(LexicalWriter::open(&self.store.folder)?);
         }
         Ok(())
     }
@@ -450,7 +464,7 @@ impl<'a> Writing<'a> {
         self.db.execute_batch("COMMIT")?;
         self.db.close().map_err(|(_, error)| error)?;
         if let Some(lexical) = self.lexical {
-            lexical.finish()?;
+            lexical.finish(self.removed)?;
         }
         self.alone.seal(&self.store.folder, generation)?;
         self.store.anew = None;

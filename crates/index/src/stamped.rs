@@ -1,0 +1,68 @@
+//! Entries that say who wrote them: what they say is found, who wrote it is told with it.
+
+use anemone_format::Stamp;
+
+use crate::document::Provenance;
+
+/// Returns what a block says, without its stamp.
+pub(crate) fn said(block: &str) -> &str {
+    match Stamp::at_end_of(block) {
+        Some((range, _)) => block[..range.start].trim_end(),
+        None => block,
+    }
+}
+
+/// Whether a text has a stamp in it.
+pub(crate) fn is_stamped(text: &str) -> bool {
+    Stamp::all_in(text).next().is_some()
+}
+
+/// No entry is longer than this.
+pub(crate) const MAX_ENTRY_BYTES: usize = 128 << 10;
+
+/// What follows a block of an entry.
+pub(crate) enum After {
+    /// The end of the entry.
+    Stamp(Box<Stamp>),
+    /// Something else: the entry has no stamp.
+    Nothing,
+    /// More of the entry, and nothing after that yet.
+    GoesOn,
+}
+
+/// Whether an entry may go on below a block: an item of a list, or what is indented below one.
+pub(crate) fn may_go_on(block: &str) -> bool {
+    ["- ", "* ", "+ ", "  ", "\t"].iter().any(|it| block.starts_with(it))
+}
+
+/// Looks for the stamp of an entry in what follows one of its blocks. The entry goes on as long as
+/// lines are blank or indented.
+pub(crate) fn stamp_after(rest: &str) -> After {
+    // What is left of the block's own last line belongs to it.
+    for (at, line) in rest.split_inclusive('\n').enumerate() {
+        let is_below = at == 0 || line.trim().is_empty() || may_go_on_with(line);
+        if !is_below {
+            return After::Nothing;
+        }
+        if let Some((_, stamp)) = Stamp::at_end_of(line) {
+            return After::Stamp(Box::new(stamp));
+        }
+    }
+    After::GoesOn
+}
+
+fn may_go_on_with(line: &str) -> bool {
+    line.starts_with("  ") || line.starts_with('\t')
+}
+
+/// Says of a block what its stamp says, and what its document says where there is none.
+pub(crate) fn provenance(stamp: Option<Stamp>, of_document: &Provenance) -> Provenance {
+    let Some(stamp) = stamp else { return of_document.clone() };
+    Provenance {
+        source: of_document.source.clone(),
+        record: Some(stamp.id.to_string()),
+        session: stamp.session.or_else(|| of_document.session.clone()),
+        origin: Some(stamp.origin.to_string()),
+        observed_at: Some(stamp.at.to_string()),
+    }
+}

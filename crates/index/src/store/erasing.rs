@@ -1,0 +1,58 @@
+//! How what was removed leaves the disk.
+//!
+//! The rows of what is removed are overwritten as they go. Terms are not: they stay in a segment
+//! until it is put together with others, and nothing finds them there but who reads the file.
+
+use super::body::Body;
+use super::{Found, Store, StoreError, View};
+
+impl Store {
+    /// Takes from the disk what is left of removed documents. Nobody else can write until this
+    /// store is released.
+    pub(crate) fn erase_removed(&mut self) -> Result<(), StoreError> {
+        let Found::Whole(view, alone) = self.alone()? else { return Err(StoreError::NotFilled) };
+        let is_clean = !view.has_removed_terms();
+        drop(view);
+        let alone = match is_clean {
+            true => alone,
+            false => {
+                let mut writing = self.writing(alone)?;
+                writing.open_lexical()?;
+                writing.erase_removed();
+                writing.finish()?
+            }
+        };
+        self.keep(alone, true)?;
+        Ok(())
+    }
+}
+
+impl View {
+    /// Whether a term lies in a dictionary on the disk, whoever has it.
+    #[cfg(test)]
+    pub(crate) fn has_term(&self, term: &str) -> bool {
+        let key = tantivy::Term::from_field_text(self.lexical().text_field(), term);
+        let mut all = self.lexical().dictionaries();
+        all.any(|it| it.get(key.serialized_value_bytes()).is_ok_and(|it| it.is_some()))
+    }
+
+    /// Goes through the chunks of a document, each with its text and its blocks.
+    pub(crate) fn chunks_of_path(
+        &self,
+        path: &str,
+        each: &mut dyn FnMut(&str, &Body),
+    ) -> Result<(), StoreError> {
+        let mut find = self.db.prepare_cached(
+            "SELECT passage.text, chunk.body FROM document
+             JOIN chunk ON chunk.id >= first_chunk AND chunk.id < first_chunk + chunks
+             JOIN passage ON passage.id = chunk.id WHERE path = ?1 ORDER BY chunk.id",
+        )?;
+        let mut found = find.query([path])?;
+        while let Some(row) = found.next()? {
+            let text = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            let body = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            each(text, &Body::decode(body)?);
+        }
+        Ok(())
+    }
+}
