@@ -12,6 +12,7 @@ use anemone_format::{
 };
 
 use crate::check::Check;
+use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::earlier::Earlier;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
@@ -94,6 +95,15 @@ pub trait Adapter: Sync {
         private: bool,
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError>;
+
+    /// Reads the end of one session of an agent, by its id or its key.
+    fn read_conversation(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        session: &str,
+        reach: Reach,
+    ) -> Result<Conversation, ReadConversationError>;
 
     /// Hands out the vectors of one model that the runtime made of an agent's memories, in no
     /// particular order; those of entries for one person only if `private` says so.

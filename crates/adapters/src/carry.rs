@@ -16,10 +16,10 @@ use crate::artifacts::{Artifact, Mentions};
 use crate::earlier::Earlier;
 use crate::paths::{lossy, spelled};
 use crate::plain::{each_block, mode_of, mtime_of};
-use crate::secrets::{self, FileScanner, SecretHit};
 use crate::source::SourceKind;
 use crate::steady::{Place, Steady};
 use crate::walk::{Found, FoundKind, Workspace};
+use anemone_secrets::{self as secrets, FileScanner, SecretHit};
 
 /// Larger files are carried block by block.
 const WHOLE_BYTES: u64 = 16 << 20;

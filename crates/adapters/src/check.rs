@@ -12,8 +12,8 @@ use anemone_format::{AgentId, DEFAULT_ARTIFACT_THRESHOLD_BYTES, Moment};
 use crate::adapter::{LeftOutReason, SecretFinding};
 use crate::paths::lossy;
 use crate::plain::each_block;
-use crate::secrets::{FileScanner, SecretHit};
 use crate::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
+use anemone_secrets::{FileScanner, SecretHit};
 
 /// What a check found.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use crate::labels::labels;
 use crate::markdown::{Page, Section};
-use crate::secrets::{Scanner, redact, scan};
 use crate::times;
+use anemone_secrets::{Scanner, redact, scan};
 
 /// A file that is cut into sections or rows is those, joined; lines are counted without gaps.
 ///

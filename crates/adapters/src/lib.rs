@@ -10,6 +10,7 @@ mod adapter;
 mod artifacts;
 mod carry;
 mod check;
+mod conversation;
 mod database;
 mod earlier;
 #[doc(hidden)]
@@ -28,9 +29,9 @@ mod plain;
 mod plan;
 mod restore;
 mod searchable;
-pub mod secrets;
 mod sidecar;
 mod source;
+mod stamps;
 mod steady;
 mod times;
 mod tree;
@@ -46,6 +47,9 @@ pub use adapter::{
 pub use check::{
     Check, ConfigState, DailyLogs, IndexState, Issue, Resources, Severity, noted_agent_id,
 };
+pub use conversation::{
+    CLAUDE_CODE, Conversation, NotSaid, Reach, ReadConversationError, Role, Said, read_transcript,
+};
 pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
 pub use earlier::Earlier;
 pub use plan::{
@@ -53,7 +57,7 @@ pub use plan::{
     OnConflict, Plan, PlanError, PlanOptions, RestoreError, Step, StepKind,
 };
 pub use searchable::{
-    ExtraPlace, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder, Store,
+    ExtraPlace, Keeps, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder, Store,
     StoreKind, Unsearched,
 };
 pub use sidecar::ComingBack;

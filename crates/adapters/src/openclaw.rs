@@ -3,6 +3,7 @@
 
 mod check;
 mod config;
+mod conversation;
 mod credentials;
 mod discover;
 mod facts;
@@ -24,6 +25,7 @@ use crate::adapter::{
     Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Sink, Unchanged,
 };
 use crate::check::Check;
+use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
@@ -113,6 +115,16 @@ impl Adapter for OpenClaw {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError> {
         searchable::read(machine, agent, kind, private, take)
+    }
+
+    fn read_conversation(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        session: &str,
+        reach: Reach,
+    ) -> Result<Conversation, ReadConversationError> {
+        conversation::read(machine, agent, session, reach)
     }
 
     fn read_vectors(

@@ -29,8 +29,24 @@ pub struct Searchable {
     pub extra: Vec<ExtraPlace>,
     /// What is remembered in no Markdown file.
     pub stores: Vec<Store>,
+    /// Where the agent puts what it remembers from now on.
+    pub keeps: Keeps,
     /// What somebody should know.
     pub warnings: Vec<Warning>,
+}
+
+/// Where an agent puts what it remembers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Keeps {
+    /// In Markdown files of its workspace.
+    #[default]
+    Markdown,
+    /// In a database of ZeroClaw's, which may not be there yet.
+    Rows(PathBuf),
+    /// Nowhere: it is told to keep nothing.
+    Nothing,
+    /// Out of our reach, such as `postgres`.
+    Elsewhere(String),
 }
 
 /// A file or folder that an agent searches besides.

@@ -6,6 +6,7 @@ mod brain;
 mod cells;
 mod check;
 mod config;
+mod conversation;
 mod credentials;
 mod discover;
 mod entries;
@@ -27,6 +28,7 @@ use crate::adapter::{
     Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Sink, Unchanged,
 };
 use crate::check::Check;
+use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
@@ -125,6 +127,16 @@ impl Adapter for ZeroClaw {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError> {
         searchable::read(machine, agent, kind, private, take)
+    }
+
+    fn read_conversation(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        session: &str,
+        reach: Reach,
+    ) -> Result<Conversation, ReadConversationError> {
+        conversation::read(machine, agent, session, reach)
     }
 
     fn read_vectors(

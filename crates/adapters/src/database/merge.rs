@@ -20,6 +20,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::serve::{self, MAX_CHECKED_BYTES, MAX_COLUMNS, Stop, columns_of, fault, quoted};
 use super::wire::{FaultKind, ReplyError, ReplyReader, ReplyWriter, Value};
+use crate::stamps::RowStamp;
 
 /// The table.
 const TABLE: &str = "memories";
@@ -128,6 +129,12 @@ const VERSION: &str = "CREATE TABLE IF NOT EXISTS schema_version (
     applied_at TEXT NOT NULL
 )";
 
+/// Where rows come from, which the runtime has no column for; it keeps tables that it does not know.
+const STAMPS: &str = "anemone_stamps";
+const MAKE_STAMPS: &str = "CREATE TABLE anemone_stamps (
+    memory_id TEXT PRIMARY KEY, origin TEXT NOT NULL, at TEXT NOT NULL, session TEXT, source TEXT
+)";
+
 /// What is to be merged; the rows follow it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Merge {
@@ -214,6 +221,10 @@ pub(crate) fn digest(cells: &[Value]) -> [u8; 32] {
     Sha256::digest(writer.into_output()).into()
 }
 
+/// What stands before the cells of a row: the digest, the number, which cells it speaks of, and
+/// where it comes from.
+const LEADING: usize = 4;
+
 /// Keeps the rows of a merge until all of them are there.
 pub(crate) struct RowSpool {
     writer: ReplyWriter<BufWriter<File>>,
@@ -225,7 +236,7 @@ impl RowSpool {
     pub(crate) fn new(scratch: &Path, columns: usize) -> io::Result<Self> {
         let file = tempfile::tempfile_in(scratch)?;
         let mut writer = ReplyWriter::new(BufWriter::with_capacity(64 << 10, file));
-        writer.header(columns + 3)?;
+        writer.header(columns + LEADING)?;
         Ok(Self { writer, columns })
     }
 
@@ -235,6 +246,7 @@ impl RowSpool {
         verb: RowVerb,
         rowid: Option<i64>,
         cells: &[Option<Value>],
+        stamp: Option<&RowStamp>,
     ) -> io::Result<()> {
         if cells.len() != self.columns {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -250,6 +262,10 @@ impl RowSpool {
         }
         let spoken: Vec<u8> = cells.iter().map(|cell| u8::from(cell.is_some())).collect();
         self.writer.blob(&spoken)?;
+        match stamp {
+            Some(stamp) => self.writer.text(&serde_json::to_vec(stamp)?)?,
+            None => self.writer.null()?,
+        }
         cells.iter().try_for_each(|cell| self.writer.put(cell.as_ref().unwrap_or(&Value::Null)))
     }
 
@@ -599,11 +615,11 @@ fn put_rows(
         Layout::Made(_) => &[],
     };
     let mut reader = ReplyReader::new(BufReader::with_capacity(64 << 10, rows));
-    reader.header(merge.columns.len() + 3).map_err(nonsense)?;
+    reader.header(merge.columns.len() + LEADING).map_err(nonsense)?;
     let mut written = 0;
     while let Some(mut row) = reader.row().map_err(nonsense)? {
-        let cells = row.split_off(3);
-        let (Some(Value::Text(key)), [expected, rowid, Value::Blob(spoken)]) =
+        let cells = row.split_off(LEADING);
+        let (Some(Value::Text(key)), [expected, rowid, Value::Blob(spoken), stamp]) =
             (cells.get(key_at), row.as_slice())
         else {
             return Err(fault(FaultKind::Refused, "not a row"));
@@ -615,19 +631,42 @@ fn put_rows(
             _ => None,
         };
         let present = present(connection, merge, known, owner, key, digest)?;
-        match (expected, present) {
+        let written_at = match (expected, present) {
             (Value::Null, None) => {
                 let rowid = rowid.as_integer().filter(|it| *it > 0);
                 insert(connection, merge, owner, rowid, &spoken, &cells)?;
+                connection.last_insert_rowid()
             }
             (Value::Blob(_), Some(Some(rowid))) => {
                 update(connection, merge, rowid, &spoken, &cells)?;
+                rowid
             }
             _ => return Err(fault(FaultKind::Changed, "a row is not what it was")),
+        };
+        if let Some(stamp) = stamp.as_text() {
+            put_stamp(connection, written_at, stamp)?;
         }
         written += 1;
     }
     Ok(written)
+}
+
+/// Notes where a row comes from.
+fn put_stamp(connection: &Connection, rowid: i64, stamp: &str) -> Result<(), Stop> {
+    let stamp: RowStamp = serde_json::from_str(stamp)
+        .map_err(|_| fault(FaultKind::Refused, "a row comes from nowhere"))?;
+    match serve::is_ordinary(connection, STAMPS) {
+        Ok(true) => {}
+        Ok(false) => return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table")),
+        Err(Stop::Fault(FaultKind::NoTable, _)) => connection.execute_batch(MAKE_STAMPS)?,
+        Err(stop) => return Err(stop),
+    }
+    let mut statement = connection.prepare_cached(
+        "INSERT OR REPLACE INTO main.anemone_stamps (memory_id, origin, at, session, source) \
+         SELECT id, ?2, ?3, ?4, ?5 FROM main.memories WHERE rowid = ?1 AND id IS NOT NULL",
+    )?;
+    statement.execute((rowid, stamp.origin, stamp.at, stamp.session, stamp.source))?;
+    Ok(())
 }
 
 /// Says whether a row has a key now; where one has the digest, with its number.
@@ -848,7 +887,7 @@ mod tests {
         for number in 0..300 {
             // More than what stays in memory, so that much of it reaches the log.
             let cells = [format!("k{number}"), "c".repeat(100_000)].map(|it| Some(Value::Text(it)));
-            spool.push(RowVerb::Insert, None, &cells).unwrap();
+            spool.push(RowVerb::Insert, None, &cells, None).unwrap();
         }
         let rows = spool.into_bytes();
         fs_err::write(folder.path().join("copy"), "").unwrap();

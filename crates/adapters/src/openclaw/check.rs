@@ -20,8 +20,8 @@ use crate::database::Database;
 use crate::paths::lossy;
 use crate::persona::PersonaPlace;
 use crate::places::{same_place, written_at};
-use crate::secrets;
 use crate::walk::Found;
+use anemone_secrets as secrets;
 
 /// Checks an agent; reads its workspace and writes nothing.
 pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {

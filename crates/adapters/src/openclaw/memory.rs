@@ -12,6 +12,7 @@ use super::{NAMESPACES, RUNTIME};
 use crate::labels::{self, Labels, Standing};
 use crate::markdown::{self, Page, Section};
 use crate::pieces::pieces;
+use crate::stamps::{LEAST_FIRST, note_stamps};
 use crate::times::{self, Dated, SessionHeader};
 use crate::vectors::{TEXT_DIGEST, digest_in};
 
@@ -155,7 +156,7 @@ pub(super) fn records<E>(
                 chunk.start_line <= section.line_end && chunk.end_line >= first_line
             });
             let chunks: Vec<&Chunk> = if is_cut { Vec::new() } else { overlapping.collect() };
-            take(Record {
+            let mut record = Record {
                 id: NAMESPACES.record(file.path, index),
                 agent_id: shared.agent_id,
                 content: text.to_owned(),
@@ -180,7 +181,9 @@ pub(super) fn records<E>(
                 related_records: Vec::new(),
                 raw_source_format: Some(place),
                 unknown: Unknown::default(),
-            })?;
+            };
+            note_stamps(&mut record);
+            take(record)?;
             index += 1;
         }
     }
@@ -220,7 +223,6 @@ impl Shared<'_> {
 
 /// Returns who is behind a text, where OpenClaw says so: of several, the one to trust least.
 fn trust<'a>(path: &str, chunks: &[&'a Chunk]) -> Option<&'a str> {
-    const LEAST_FIRST: [&str; 4] = ["untrusted", "system", "agent", "owner"];
     if ["memory/dreaming/", "memory/.dreams/"].iter().any(|it| path.starts_with(it)) {
         return Some("system");
     }

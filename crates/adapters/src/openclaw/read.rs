@@ -23,8 +23,9 @@ use crate::opened::{
 use crate::paths::{lossy, spelled};
 use crate::persona::{self, Prose};
 use crate::steady::Steady;
+use crate::times;
 use crate::walk::Found;
-use crate::{secrets, times};
+use anemone_secrets as secrets;
 
 /// Counts the changes in what this adapter makes of the same files.
 const REVISION: u64 = 1;

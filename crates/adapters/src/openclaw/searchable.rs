@@ -14,11 +14,12 @@ use crate::paths::lossy;
 use crate::persona::PersonaPlace;
 use crate::places::{real, with_logs};
 use crate::searchable::{
-    ExtraPlace, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder, Store,
+    ExtraPlace, Keeps, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder, Store,
     StoreKind, Unsearched, is_of_tool,
 };
 use crate::sidecar::SIDECAR;
-use crate::{secrets, times};
+use crate::times;
+use anemone_secrets as secrets;
 
 /// Folders in which the runtime notes what it dreamed, and from what.
 const DREAMING: [&str; 2] = ["memory/dreaming", "memory/.dreams"];
@@ -45,6 +46,7 @@ pub(super) fn searchable(machine: &Machine, agent: &FoundAgent) -> Searchable {
         });
     }
     Searchable {
+        keeps: Keeps::Markdown,
         files: true,
         extra: config.as_ref().map(|it| extra(machine, agent, it)).unwrap_or_default(),
         stores,

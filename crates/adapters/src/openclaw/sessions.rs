@@ -29,7 +29,8 @@ use crate::database::{Read, Value};
 use crate::times;
 use places::{MOST, Most, Place, Places, part_of, row_of};
 use transcript::{Piece, Seen, Transcript, moment_of_millis};
-use unpack::{Line, read_line, unpacked, unpacked_event};
+pub(super) use unpack::unpacked_event;
+use unpack::{Line, read_line, unpacked};
 
 /// A piece of a conversation.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,12 +13,19 @@ use serde::Serialize;
 use super::DEFAULT_ALIAS;
 use crate::adapter::Machine;
 use crate::database::{Column, Database, DatabaseError, Read, Table, Value};
+use crate::stamps::RowStamp;
 
 /// The table of memories.
 pub(super) const TABLE: &str = "memories";
 /// Where an archive describes the database, below `raw/zeroclaw`: the agent's row, what made the
 /// vectors, the columns with their types. Never written into a workspace.
 pub(super) const DESCRIPTION: &str = ".alf-database.json";
+
+/// The table in which we note where a row comes from, and its columns.
+const STAMPS: &str = "anemone_stamps";
+const STAMP_COLUMNS: [&str; 5] = ["memory_id", "origin", "at", "session", "source"];
+/// The most of it that is kept in memory.
+const MAX_STAMPS_BYTES: usize = 64 << 20;
 
 /// What a key of one person's own entries starts with.
 const PRIVATE: &str = "p|";
@@ -164,6 +171,35 @@ impl Brain {
     /// a database that was only tidied up has another.
     pub(super) fn fingerprint(&self) -> Option<String> {
         self.fingerprint.get_or_init(|| self.database.digest().ok()).clone()
+    }
+
+    /// Reads where rows come from, by their ids, and how many rows of that are too much to keep. A
+    /// table that is not like ours says nothing.
+    pub(super) fn stamps(&self) -> (HashMap<String, RowStamp>, u64) {
+        let mut found = HashMap::new();
+        let (mut left, mut unread) = (MAX_STAMPS_BYTES, 0);
+        let Some(table) = self.tables.iter().find(|it| it.eq_ignore_ascii_case(STAMPS)) else {
+            return (found, unread);
+        };
+        let read = Read::of(table, &STAMP_COLUMNS).ordered_by(&["rowid"]);
+        let Ok(rows) = self.database.rows(&read) else { return (found, unread) };
+        for row in rows.map_while(Result::ok) {
+            let mut cells = row.into_iter().map(shortened).map(|it| text(&it));
+            let mut next = || cells.next().flatten();
+            let (id, origin, at) = (next(), next(), next());
+            let (session, source) = (next(), next());
+            let (Some(id), Some(origin), Some(at)) = (id, origin, at) else { continue };
+            let length = |it: &Option<String>| it.as_ref().map_or(0, String::len);
+            let bytes = id.len() + origin.len() + at.len() + length(&session) + length(&source);
+            match left.checked_sub(bytes) {
+                Some(rest) => {
+                    left = rest;
+                    found.insert(id, RowStamp { origin, at, session, source });
+                }
+                None => unread += 1,
+            }
+        }
+        (found, unread)
     }
 
     /// Returns an agent of the database.

@@ -18,9 +18,9 @@ use crate::check::{
 use crate::database::{self, DatabaseError};
 use crate::paths::lossy;
 use crate::places::written_at;
-use crate::secrets;
 use crate::times::date_in_name;
 use crate::walk::Found;
+use anemone_secrets as secrets;
 
 /// Columns without which a row says little.
 const NEEDED: &[&str] = &["id", "key", "content"];

@@ -23,6 +23,7 @@ use super::{NAMESPACES, RUNTIME};
 use crate::markdown::Page;
 use crate::pieces::pieces;
 use crate::searchable::MemoryFacts;
+use crate::stamps::note_stamps;
 use crate::times;
 
 pub(super) use write::{file_of, write};
@@ -254,6 +255,7 @@ impl<E> Reader<'_, '_, E> {
             record.tags.push(AUTO_SAVE.to_owned());
         }
         record.raw_source_format = Some(Opaque::new(place).expect("a struct is a JSON object"));
+        note_stamps(&mut record);
         (self.take)(record)
     }
 }

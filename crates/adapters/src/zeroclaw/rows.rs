@@ -35,6 +35,7 @@ use super::{NAMESPACES, RUNTIME};
 use crate::adapter::Warning;
 use crate::database::{DatabaseError, Value};
 use crate::ids::short_digest;
+use crate::stamps::RowStamp;
 use crate::times;
 
 /// Where the records come from.
@@ -81,6 +82,8 @@ pub(super) struct RowReader<'a> {
     older: HashMap<u64, Vec<Replaced>>,
     agent_row_id: Option<String>,
     model: Model,
+    /// Where rows come from, by their ids.
+    stamps: HashMap<String, RowStamp>,
     tally: Tally,
 }
 
@@ -91,6 +94,7 @@ struct Tally {
     no_vector: u64,
     no_time: u64,
     no_link: u64,
+    no_stamp: u64,
 }
 
 /// What made the vectors.
@@ -173,6 +177,7 @@ impl<'a> RowReader<'a> {
         shared: &'a Shared<'a>,
         taken: HashSet<RecordId>,
     ) -> Result<Self, DatabaseError> {
+        let (stamps, no_stamp) = brain.stamps();
         let mut reader = Self {
             shared,
             shape: Shape::of(&brain.columns),
@@ -182,7 +187,8 @@ impl<'a> RowReader<'a> {
             older: HashMap::new(),
             agent_row_id: brain.agent(shared.alias).map(|agent| agent.id.clone()),
             model: Model::of(brain, shared.embedding.as_ref()),
-            tally: Tally::default(),
+            stamps,
+            tally: Tally { no_stamp, ..Tally::default() },
         };
         let mut replaced: HashMap<Target, Vec<Replaced>> = HashMap::new();
         brain.each_head(shared.alias, &mut |head| {
@@ -307,6 +313,10 @@ impl<'a> RowReader<'a> {
         record.source.extraction_method = Some(writer.method());
         record.source.session_id = session.map(|it| label(it).to_owned());
         record.source.identity_version = self.shared.identity_version;
+        let row_id = at(shape.id).as_text();
+        if let Some((row, stamp)) = row_id.and_then(|it| self.stamps.get_key_value(it)) {
+            stamp.note(&mut record, row);
+        }
         record.confidence = number_of(at(shape.importance)).filter(|it| (0.0..=1.0).contains(it));
         if *at(shape.superseded_by) != Value::Null {
             record.status = Status::Superseded;
@@ -385,6 +395,7 @@ impl<'a> RowReader<'a> {
                 "rows have no time that can be read; the file's is taken",
             ),
             (tally.no_link, "links_unresolved", "rows are replaced by one that is not there"),
+            (tally.no_stamp, "stamps_unread", "notes of where rows come from are too much to read"),
         ];
         let warning =
             |(count, code, what)| Warning { code, path: None, message: format!("{count} {what}") };

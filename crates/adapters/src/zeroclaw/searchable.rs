@@ -16,7 +16,8 @@ use crate::adapter::{FoundAgent, Machine, ReadError, Warning};
 use crate::database::DatabaseError;
 use crate::places::{real, with_logs};
 use crate::searchable::{
-    Remembered, Searchable, SearchedFile, SearchedFolder, Store, StoreKind, Unsearched, is_of_tool,
+    Keeps, Remembered, Searchable, SearchedFile, SearchedFolder, Store, StoreKind, Unsearched,
+    is_of_tool,
 };
 use crate::sidecar::SIDECAR;
 use crate::times;
@@ -64,10 +65,22 @@ pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
         folders: sessions.to_vec(),
     });
     Searchable {
+        keeps: keeps(backend.as_ref(), agent),
         files: backend != Some(Backend::None) && agent.workspace.is_dir(),
         extra: Vec::new(),
         stores,
         warnings,
+    }
+}
+
+/// Says where the agent puts what it remembers: without a configuration, where memories are.
+fn keeps(backend: Option<&Backend>, agent: &FoundAgent) -> Keeps {
+    let rows = agent.database.clone().map_or(Keeps::Markdown, Keeps::Rows);
+    match backend {
+        Some(Backend::Markdown) => Keeps::Markdown,
+        Some(Backend::None) => Keeps::Nothing,
+        Some(Backend::Elsewhere(name)) => Keeps::Elsewhere(name.clone()),
+        Some(Backend::Sqlite | Backend::Lucid) | None => rows,
     }
 }
 

@@ -32,7 +32,8 @@ use crate::database::{Database, DatabaseError, Read, Rows, Value};
 use crate::ids::short_digest;
 use crate::paths::{is_name, lossy, path_bytes};
 use crate::plain::{mtime_of, open_plain};
-use crate::{secrets, times};
+use crate::times;
+use anemone_secrets as secrets;
 use piece::Conversation;
 
 /// More files or conversations than anybody has; their names are kept in memory.
@@ -64,11 +65,7 @@ fn records_limited<E>(
     most: usize,
     take: &mut dyn FnMut(Record) -> Result<(), E>,
 ) -> Result<(SessionCounts, Vec<Warning>), E> {
-    let is_shared = agent.generation == Some(generation::DATA) && agent.install.is_some();
-    let root = match &agent.install {
-        Some(install) if is_shared => install.join("data"),
-        _ => agent.workspace.clone(),
-    };
+    let (root, is_shared) = root_of(agent);
     let mut reader = Reader {
         machine,
         alias: is_shared.then_some(agent.alias.as_str()),
@@ -98,6 +95,14 @@ fn records_limited<E>(
     }
     reader.note_not_taken(&root);
     Ok((reader.counts, reader.warnings))
+}
+
+/// Returns the folder that has `sessions` in it, and whether it holds those of all agents.
+pub(super) fn root_of(agent: &FoundAgent) -> (PathBuf, bool) {
+    match &agent.install {
+        Some(install) if agent.generation == Some(generation::DATA) => (install.join("data"), true),
+        _ => (agent.workspace.clone(), false),
+    }
 }
 
 /// A transcript in a file, by its folder and name.
@@ -134,11 +139,24 @@ struct EditorSession {
 
 /// Whether a conversation is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ownership {
+pub(super) enum Ownership {
     Ours,
     Others,
     Unowned,
     Private,
+}
+
+/// Says whose a conversation is that names an agent or none. `ours` is `None` where there is one
+/// agent only.
+pub(super) fn ownership(ours: Option<&str>, alias: Option<&str>, is_private: bool) -> Ownership {
+    match (ours, alias) {
+        _ if is_private => Ownership::Private,
+        (None, _) => Ownership::Ours,
+        (Some(ours), Some(alias)) if alias == ours => Ownership::Ours,
+        (Some(_), Some(_)) => Ownership::Others,
+        (Some(DEFAULT_ALIAS), None) => Ownership::Ours,
+        (Some(_), None) => Ownership::Unowned,
+    }
 }
 
 /// Reads conversations and hands out records.
@@ -372,14 +390,9 @@ impl<'a, E> Reader<'a, E> {
     /// Says whether a conversation is to be read, and counts it if it is not.
     fn is_taken(&mut self, key: &str) -> bool {
         let metadata = self.metadata.get(key);
-        let ownership = match (self.alias, metadata.and_then(|it| it.alias.as_deref())) {
-            _ if !self.private && metadata.is_some_and(|it| it.private) => Ownership::Private,
-            (None, _) => Ownership::Ours,
-            (Some(ours), Some(alias)) if alias == ours => Ownership::Ours,
-            (Some(_), Some(_)) => Ownership::Others,
-            (Some(DEFAULT_ALIAS), None) => Ownership::Ours,
-            (Some(_), None) => Ownership::Unowned,
-        };
+        let alias = metadata.and_then(|it| it.alias.as_deref());
+        let is_private = !self.private && metadata.is_some_and(|it| it.private);
+        let ownership = ownership(self.alias, alias, is_private);
         self.count(ownership)
     }
 

@@ -895,7 +895,8 @@ impl Change {
             }
         };
         entry.set(shared, "key", Value::Text(key.to_string()));
-        spool.push(verb, entry.rowid.filter(|_| self.keeps_numbers), &entry.cells)
+        let rowid = entry.rowid.filter(|_| self.keeps_numbers);
+        spool.push(verb, rowid, &entry.cells, entry.stamp.as_ref())
     }
 
     /// Makes the database in a folder beside its place, and puts it there when it is whole.

@@ -16,7 +16,11 @@ pub(super) const MAX_UNPACKED_BYTES: u64 = 1 << 30;
 const MAX_WINDOW_BYTES: u64 = 32 << 20;
 
 /// Returns the JSON of an event, which is there as text or packed.
-pub(super) fn unpacked_event(json: &Value, packed: &Value, size: &Value) -> Option<Vec<u8>> {
+pub(in crate::openclaw) fn unpacked_event(
+    json: &Value,
+    packed: &Value,
+    size: &Value,
+) -> Option<Vec<u8>> {
     match (json, packed) {
         (Value::Text(json), _) => Some(json.clone().into_bytes()),
         (_, Value::OddText(packed) | Value::Blob(packed)) => {

@@ -14,7 +14,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
 use crate::adapter::Warning;
-use crate::secrets;
+use anemone_secrets as secrets;
 
 /// What stands in the place of a secret.
 pub(in crate::zeroclaw) const PLACEHOLDER: &str = "<redacted>";

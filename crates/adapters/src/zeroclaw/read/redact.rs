@@ -10,7 +10,7 @@ use super::super::layout::DATABASE;
 use crate::carry::Carrier;
 use crate::database::Value;
 use crate::paths::lossy;
-use crate::secrets;
+use anemone_secrets as secrets;
 
 /// The column of vectors, in which no text is.
 const VECTOR: &str = "embedding";

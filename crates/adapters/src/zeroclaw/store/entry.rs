@@ -10,6 +10,7 @@ use super::super::rows::{RawRow, raw_of};
 use super::keys;
 use super::target::plain_id;
 use crate::database::Value;
+use crate::stamps::RowStamp;
 
 /// A row to be, with a cell for every column of the table; `None` where it does not speak of one.
 pub(super) struct Entry {
@@ -25,6 +26,8 @@ pub(super) struct Entry {
     pub(super) is_cut: bool,
     /// Columns that it had and the table does not have.
     pub(super) homeless: Vec<String>,
+    /// Where it comes from, if the record was such a row and that is known.
+    pub(super) stamp: Option<RowStamp>,
 }
 
 /// What all rows of one merge have in common.
@@ -98,6 +101,7 @@ impl Shared {
             cells: vec![None; self.columns.len()],
             lost_vector: false,
             homeless: Vec::new(),
+            stamp: RowStamp::of(record),
         };
         for (name, value) in raw.cells {
             match self.position(&name) {
@@ -156,6 +160,8 @@ impl Shared {
             cells: vec![None; self.columns.len()],
             lost_vector: false,
             homeless: Vec::new(),
+            // What another runtime was told stands in its text.
+            stamp: None,
         };
         let created_at = record.temporal.created_at.instant();
         let updated_at = record

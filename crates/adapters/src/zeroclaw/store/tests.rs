@@ -959,7 +959,7 @@ fn rows_that_stop_half_way_leave_no_trace() {
     for number in 0..100 {
         let text = |text: &str| Some(Value::Text(format!("{text}{number}")));
         let cells = [text("i"), text("k"), text("c"), text("t"), text("t")];
-        spool.push(RowVerb::Insert, None, &cells).unwrap();
+        spool.push(RowVerb::Insert, None, &cells, None).unwrap();
     }
     let whole = spool.into_bytes();
     for length in [0, 1, 5, 300, whole.len() / 2, whole.len() - 1] {
@@ -978,7 +978,7 @@ fn rows_that_stop_half_way_leave_no_trace() {
     for number in 0..100 {
         let text = |text: &str| Some(Value::Text(format!("{text}{number}")));
         let cells = [text("i"), text("k"), text("c"), text("t"), text("t")];
-        spool.push(RowVerb::Insert, None, &cells).unwrap();
+        spool.push(RowVerb::Insert, None, &cells, None).unwrap();
     }
     merge_rows(&machine(home.path()), &to, merge, Some(spool)).unwrap();
     assert_eq!(query(&to, "SELECT count(*) FROM memories"), ["103"]);

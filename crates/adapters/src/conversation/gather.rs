@@ -1,0 +1,299 @@
+//! Messages as they are gathered, the last one first.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anemone_secrets as secrets;
+use cap_std::fs::Dir;
+use serde::Deserialize;
+
+use super::clean::{Cleaned, clean};
+use super::event::{Boundary, Event, Message, read};
+use super::{Conversation, Reach, Role, Said};
+use crate::paths::lossy;
+use crate::plain::open_plain;
+
+/// A longer message is cut.
+const MAX_MESSAGE_CHARS: usize = 32_000;
+/// The list of sessions, with what the runtime keeps of each.
+const MAX_INDEX_BYTES: u64 = 16 << 20;
+/// Names of sessions are cut to this.
+const MAX_NAME_CHARS: usize = 200;
+/// Characters of a token, as runtimes estimate it.
+const TOKEN_CHARS: u64 = 4;
+
+/// What a conversation with Claude Code has for its channel.
+pub const CLAUDE_CODE: &str = "claude-code";
+
+/// What is known of a session from elsewhere than its transcript.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Held {
+    pub(crate) session_id: Option<String>,
+    pub(crate) session_key: Option<String>,
+    pub(crate) source: Option<String>,
+    pub(crate) compaction_count: Option<u64>,
+}
+
+/// What OpenClaw's list of sessions says of one of them.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    session_id: Option<String>,
+    channel: Option<String>,
+    last_channel: Option<String>,
+    compaction_count: Option<u64>,
+}
+
+/// Reads the list of sessions that OpenClaw keeps beside transcripts; one that cannot be read
+/// lists nothing.
+fn listed(folder: &Dir) -> BTreeMap<String, Entry> {
+    let Ok(file) = open_plain(folder, "sessions.json") else { return BTreeMap::new() };
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_INDEX_BYTES + 1).read_to_end(&mut bytes);
+    if read.is_err() || bytes.len() as u64 > MAX_INDEX_BYTES {
+        return BTreeMap::new();
+    }
+    serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
+impl Held {
+    /// Returns the session that a key stands for now.
+    pub(crate) fn id_of(folder: &Dir, key: &str) -> Option<String> {
+        listed(folder).remove(key)?.session_id
+    }
+
+    /// Looks a session up in the list of sessions.
+    pub(super) fn beside(folder: &Dir, name: &Path, session_id: Option<&str>) -> Self {
+        let Some(stem) = name.file_name().and_then(|it| it.to_str()) else {
+            return Self::default();
+        };
+        let stem = stem.split(".jsonl").next().unwrap_or(stem);
+        let wanted = session_id.unwrap_or(stem);
+        let own = |(_, it): &(String, Entry)| it.session_id.as_deref() == Some(wanted);
+        let Some((key, entry)) = listed(folder).into_iter().find(own) else {
+            return Self::default();
+        };
+        Self {
+            session_id: None,
+            source: entry.channel.or(entry.last_channel).or_else(|| channel_in(&key)),
+            session_key: Some(key),
+            compaction_count: entry.compaction_count,
+        }
+    }
+}
+
+/// Returns the channel that a key of OpenClaw's names, as in `agent:main:telegram:group:1`.
+pub(crate) fn channel_in(key: &str) -> Option<String> {
+    let parts: Vec<_> = key.split(':').collect();
+    (parts.len() > 3 && parts[0] == "agent").then(|| parts[2].to_owned())
+}
+
+/// Gathers messages from the end of a transcript.
+pub(crate) struct Gather {
+    reach: Reach,
+    /// The last message first.
+    conversation: Conversation,
+    /// The tokens of the last request that said so.
+    tokens: Option<u64>,
+    /// Characters since then.
+    characters_since: u64,
+    /// Whether what is read now still counts.
+    within: bool,
+    ended: bool,
+    known: bool,
+    nameless: bool,
+    of_claude_code: bool,
+}
+
+impl Gather {
+    pub(crate) fn new(reach: Reach) -> Self {
+        Self {
+            reach,
+            conversation: Conversation::default(),
+            tokens: None,
+            characters_since: 0,
+            within: true,
+            ended: false,
+            known: false,
+            nameless: false,
+            of_claude_code: false,
+        }
+    }
+
+    /// Takes a line.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        let Some(line) = read(bytes) else { return self.skip() };
+        let left_out = &mut self.conversation.left_out;
+        if self.conversation.session_id.is_none() {
+            self.conversation.session_id = line.session_id.as_deref().map(short);
+        }
+        self.known |= line.event != Event::Other;
+        self.nameless |= line.nameless;
+        self.of_claude_code |= line.of_claude_code;
+        match line.event {
+            Event::Header { session_id } => {
+                self.conversation.session_id = Some(short(&session_id));
+            }
+            Event::Tool => left_out.tools += 1,
+            Event::System => left_out.system += 1,
+            Event::Other => {}
+            Event::Boundary { kind, id } => return self.boundary(kind, id),
+            Event::Message(message) => {
+                if self.tokens.is_none() {
+                    self.tokens = message.tokens;
+                    if self.tokens.is_some() {
+                        // The tokens of the answer are among them.
+                        self.conversation.characters += line.characters;
+                        return self.message(message);
+                    }
+                }
+                self.count(line.characters);
+                return self.message(message);
+            }
+        }
+        self.count(line.characters);
+        ControlFlow::Continue(())
+    }
+
+    /// Passes over a line that cannot be read.
+    pub(crate) fn skip(&mut self) -> ControlFlow<()> {
+        self.conversation.left_out.undecodable += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn count(&mut self, characters: u64) {
+        self.conversation.characters += characters;
+        if self.tokens.is_none() {
+            self.characters_since += characters;
+        }
+    }
+
+    fn boundary(&mut self, kind: Boundary, id: String) -> ControlFlow<()> {
+        match (self.reach, kind) {
+            (Reach::Compaction(_), _) => {
+                self.conversation.compaction = Some(id);
+                self.within = false;
+                self.ended = true;
+                ControlFlow::Break(())
+            }
+            // One that nothing follows ends what is to be read.
+            (Reach::Messages(_), Boundary::Reset) if !self.conversation.messages.is_empty() => {
+                ControlFlow::Break(())
+            }
+            (Reach::Messages(_), _) => ControlFlow::Continue(()),
+        }
+    }
+
+    fn message(&mut self, message: Message) -> ControlFlow<()> {
+        let left_out = &mut self.conversation.left_out;
+        left_out.tools += message.tools;
+        left_out.other += message.other;
+        if message.text.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let text = match clean(&message.text) {
+            Cleaned::Command if message.role == Role::User => {
+                left_out.commands += 1;
+                return ControlFlow::Continue(());
+            }
+            // An agent commands nobody.
+            Cleaned::Command => message.text,
+            Cleaned::System => {
+                left_out.system += 1;
+                return ControlFlow::Continue(());
+            }
+            Cleaned::Nothing { injected } => {
+                left_out.injected += injected;
+                return ControlFlow::Continue(());
+            }
+            Cleaned::Said { text, injected } => {
+                left_out.injected += injected;
+                text
+            }
+        };
+        if self.conversation.messages.len() < self.reach.messages() {
+            let (text, was_cut) = cut(text);
+            left_out.cut += u64::from(was_cut);
+            let hits = secrets::scan(text.as_bytes());
+            left_out.redacted += hits.len() as u64;
+            let text = match hits.is_empty() {
+                true => text,
+                false => lossy(&secrets::redact(text.as_bytes(), &hits)),
+            };
+            let Message { role, at, by_owner, .. } = message;
+            self.conversation.messages.push(Said { role, text, at, by_owner });
+        }
+        let is_enough = self.conversation.messages.len() >= self.reach.messages();
+        match self.reach {
+            Reach::Messages(_) if is_enough => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Takes the first line for the name of the session alone.
+    pub(super) fn header(&mut self, bytes: &[u8]) {
+        let Some(line) = read(bytes) else { return };
+        if let Event::Header { session_id } = line.event {
+            self.conversation.session_id = Some(short(&session_id));
+            self.known = true;
+        }
+    }
+
+    pub(super) fn session_id(&self) -> Option<&str> {
+        self.conversation.session_id.as_deref()
+    }
+
+    pub(super) fn knows_session(&self) -> bool {
+        self.conversation.session_id.is_some() || self.nameless
+    }
+
+    /// Whether no line was one of a transcript.
+    pub(super) fn is_strange(&self) -> bool {
+        !self.known
+    }
+
+    /// Whether no line says which session it is.
+    pub(super) fn is_nameless(&self) -> bool {
+        self.nameless && self.conversation.session_id.is_none()
+    }
+
+    /// Whether what was read last belongs to what counts.
+    pub(super) fn is_within(&self) -> bool {
+        self.within
+    }
+
+    /// Whether a compaction was found.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Returns the conversation, given the size of what counts and what else is known.
+    pub(super) fn finish(self, bytes: u64, held: Held) -> Conversation {
+        let mut conversation = self.conversation;
+        conversation.messages.reverse();
+        conversation.bytes = bytes;
+        conversation.tokens_used =
+            self.tokens.map(|it| it.saturating_add(self.characters_since / TOKEN_CHARS));
+        let name = |text: Option<String>| text.as_deref().map(short);
+        conversation.session_id = name(conversation.session_id.or(held.session_id));
+        conversation.session_key = name(held.session_key);
+        let known = held.source.or_else(|| self.of_claude_code.then(|| CLAUDE_CODE.to_owned()));
+        conversation.source = name(known);
+        conversation.compaction_count = held.compaction_count;
+        conversation
+    }
+}
+
+/// Makes a name that fits on a line.
+fn short(text: &str) -> String {
+    text.chars().filter(|it| !it.is_control()).take(MAX_NAME_CHARS).collect()
+}
+
+fn cut(text: String) -> (String, bool) {
+    match text.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((at, _)) => (text[..at].to_owned(), true),
+        None => (text, false),
+    }
+}
