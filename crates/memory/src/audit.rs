@@ -1,0 +1,258 @@
+//! The health of a memory that may be somebody else's: reads, and changes nothing.
+//!
+//! File by file; of each entry only what comparing needs is kept. The score begins at 100, and each
+//! kind of finding takes from it, up to a limit of its own:
+//!
+//! | finding                          | each        | at most |
+//! |----------------------------------|-------------|---------|
+//! | a secret                         | 10          | 40      |
+//! | text that looks poisoned         | 10          | 30      |
+//! | a file that a runtime will cut   | 5           | 15      |
+//! | something that cannot be read    | 3           | 15      |
+//! | a contradiction                  | 2           | 10      |
+//! | said twice                       | 40 x share  | 10      |
+//! | stale                            | 40 x share  | 10      |
+//!
+//! A share is that of all entries. What is left is rounded down, and never below 0.
+
+mod oversized;
+mod stale;
+
+use jiff::civil::Date;
+
+use crate::alike::alike;
+use crate::gathered::{Contradiction, Gathered, contradictions, superseded, title_of};
+use crate::page::units;
+use crate::reading::{self, Unread};
+use crate::site::{PageKind, Site};
+use crate::spoken::secrets_in;
+use crate::suspicion::{SuspicionKind, suspicious};
+pub use oversized::{CutPlace, Oversized};
+pub use stale::{Stale, StaleReason};
+
+/// Files beside the memory that runtimes put before a model.
+const BESIDE: &[&str] =
+    &["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"];
+
+/// What counts as old, and what as the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditSettings {
+    /// Days after which an open task or a "tomorrow" is stale.
+    pub stale_days: u32,
+    /// Days after which a dated entry of low importance is stale.
+    pub contextual_days: u32,
+    /// How near two texts are that say nearly the same: a cosine.
+    pub near: f32,
+}
+
+impl Default for AuditSettings {
+    fn default() -> Self {
+        Self { stale_days: 30, contextual_days: 7, near: 0.95 }
+    }
+}
+
+/// What is to be said about a memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Audit {
+    /// How many files were read.
+    pub files: usize,
+    /// And their bytes.
+    pub bytes: u64,
+    /// Entries by the kind of their file.
+    pub kinds: KindCounts,
+    /// Entries by their age.
+    pub ages: AgeCounts,
+    /// Secrets.
+    pub secrets: Vec<SecretFinding>,
+    /// Text that looks poisoned.
+    pub suspicious: Vec<SuspiciousFinding>,
+    /// Files that a runtime will cut.
+    pub oversized: Vec<Oversized>,
+    /// What cannot be read.
+    pub unread: Vec<Unread>,
+    /// Entries of one key that say different things.
+    pub contradictions: Vec<Contradiction>,
+    /// Entries with the same text.
+    pub same: Vec<Vec<Gathered>>,
+    /// Entries that say nearly the same, and how nearly.
+    pub near: Vec<(Gathered, Gathered, f32)>,
+    /// Entries that have been overtaken.
+    pub stale: Vec<Stale>,
+    /// Entries that were compared letter by letter only, as there are too many.
+    pub not_compared: usize,
+    /// Whether more entries may say nearly the same than are told.
+    pub near_is_cut: bool,
+}
+
+/// Entries by the kind of their file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct KindCounts {
+    /// In `MEMORY.md`.
+    pub curated: usize,
+    /// In logs of days.
+    pub daily: usize,
+    /// In notes about sessions.
+    pub session: usize,
+    /// In other notes.
+    pub note: usize,
+    /// In files that were put away.
+    pub archived: usize,
+}
+
+impl KindCounts {
+    /// Counts all of them.
+    #[must_use]
+    pub const fn all(&self) -> usize {
+        self.curated + self.daily + self.session + self.note + self.archived
+    }
+}
+
+/// Entries by their age.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct AgeCounts {
+    /// Up to 7 days.
+    pub days_7: usize,
+    /// Up to 30.
+    pub days_30: usize,
+    /// Up to 90.
+    pub days_90: usize,
+    /// More.
+    pub older: usize,
+    /// Nobody knows.
+    pub undated: usize,
+}
+
+/// A secret; what it says is not here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretFinding {
+    /// The file.
+    pub path: String,
+    /// The line.
+    pub line: u64,
+    /// What kind of secret.
+    pub kind: &'static str,
+}
+
+/// Text that looks poisoned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuspiciousFinding {
+    /// The file.
+    pub path: String,
+    /// Its first and last line.
+    pub lines: (usize, usize),
+    /// By what it can be forgotten.
+    pub id: String,
+    /// What kind of trick it looks like.
+    pub kind: SuspicionKind,
+    /// What was found, short.
+    pub excerpt: String,
+}
+
+/// Examines a memory.
+#[must_use]
+pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
+    let (pages, unread) = reading::list(site);
+    let mut audit = Audit { unread, ..Audit::default() };
+    let mut entries = Vec::new();
+    let mut stale = stale::Search::new(settings, today);
+    let beside = BESIDE.iter().map(|name| ((*name).to_owned(), None));
+    let pages = pages.into_iter().map(|(path, kind)| (path, Some(kind)));
+    for (path, kind) in beside.chain(pages) {
+        let file = match reading::read(site, &path) {
+            Ok(Some(file)) => file,
+            Ok(None) => continue,
+            Err(why) => {
+                audit.unread.push(Unread { path, why });
+                continue;
+            }
+        };
+        audit.files += 1;
+        audit.bytes += file.seen.bytes.len() as u64;
+        for hit in secrets_in(&file.text) {
+            audit.secrets.push(SecretFinding {
+                path: path.clone(),
+                line: hit.line,
+                kind: hit.kind,
+            });
+        }
+        audit.oversized.extend(oversized::of_file(&path, &file.text));
+        // What stands beside the memory are instructions: they are not judged as entries.
+        let Some(kind) = kind else { continue };
+        let title = title_of(&file.text);
+        for unit in units(&file.text) {
+            let entry = Gathered::of(&path, kind, &unit, title);
+            audit.count(&entry, today);
+            for it in suspicious(&unit.content) {
+                audit.suspicious.push(SuspiciousFinding {
+                    path: path.clone(),
+                    lines: unit.lines,
+                    id: entry.id.clone(),
+                    kind: it.kind,
+                    excerpt: it.excerpt,
+                });
+            }
+            if kind != PageKind::Archived {
+                stale.look(&entry);
+                entries.push(entry);
+            }
+        }
+    }
+    audit.oversized.extend(oversized::of_all(site));
+    audit.stale = stale.end(&entries, &superseded(&entries));
+    audit.contradictions = contradictions(&entries);
+    let found = alike(&entries, settings.near);
+    let pick = |at: &usize| entries[*at].clone();
+    audit.same = found.same.iter().map(|it| it.iter().map(pick).collect()).collect();
+    audit.near =
+        found.near.iter().map(|(one, other, near)| (pick(one), pick(other), *near)).collect();
+    audit.not_compared = found.not_compared;
+    audit.near_is_cut = found.is_cut;
+    audit
+}
+
+impl Audit {
+    fn count(&mut self, entry: &Gathered, today: Date) {
+        let kind = match entry.kind {
+            PageKind::Curated => &mut self.kinds.curated,
+            PageKind::Daily(_) => &mut self.kinds.daily,
+            PageKind::Session(_) => &mut self.kinds.session,
+            PageKind::Note => &mut self.kinds.note,
+            PageKind::Archived => &mut self.kinds.archived,
+        };
+        *kind += 1;
+        let age = match entry.age(today) {
+            None => &mut self.ages.undated,
+            Some(days) if days <= 7 => &mut self.ages.days_7,
+            Some(days) if days <= 30 => &mut self.ages.days_30,
+            Some(days) if days <= 90 => &mut self.ages.days_90,
+            Some(_) => &mut self.ages.older,
+        };
+        *age += 1;
+    }
+
+    /// Returns how many entries only say what others say.
+    #[must_use]
+    pub fn repeated(&self) -> usize {
+        let same: usize = self.same.iter().map(|it| it.len().saturating_sub(1)).sum();
+        same + self.near.len()
+    }
+
+    /// Returns the score, from 0 to 100; how it is made is said at the top of this file.
+    #[must_use]
+    pub fn score(&self) -> u8 {
+        let each = |number: usize, weight: usize, most: usize| (number * weight).min(most) * 100;
+        // In hundredths of a point.
+        let share = |number: usize| (number * 4_000 / self.kinds.all().max(1)).min(1_000);
+        let lost = each(self.secrets.len(), 10, 40)
+            + each(self.suspicious.len(), 10, 30)
+            + each(self.oversized.len(), 5, 15)
+            + each(self.unread.len(), 3, 15)
+            + each(self.contradictions.len(), 2, 10)
+            + share(self.repeated())
+            + share(self.stale.len());
+        u8::try_from(10_000_usize.saturating_sub(lost) / 100).unwrap_or(100)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! Files of which a runtime will show a model only a part, and which part.
+
+use crate::context::{Fate, Generation, cut_of};
+use crate::reading;
+use crate::site::Site;
+
+/// A file that a runtime will cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Oversized {
+    /// The file; `(all files)` when only all of them together are too much.
+    pub path: String,
+    /// How many characters it has.
+    pub chars: usize,
+    /// Where each generation cuts it.
+    pub cuts: Vec<CutPlace>,
+}
+
+/// Where a generation cuts a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutPlace {
+    /// The generation.
+    pub generation: Generation,
+    /// How many characters it takes.
+    pub limit: usize,
+    /// The first character that is not seen, from 0, and its line, from 1.
+    pub from: (usize, usize),
+    /// The first character that is seen again, and its line; the end of the file where none is.
+    pub until: (usize, usize),
+}
+
+/// Says where a file is cut, if it is.
+pub(super) fn of_file(path: &str, text: &str) -> Option<Oversized> {
+    let name = if path.eq_ignore_ascii_case("MEMORY.md") { "MEMORY.md" } else { path };
+    let mut cuts = Vec::new();
+    let mut chars = 0;
+    for generation in Generation::ALL.into_iter().filter(|it| it.files().contains(&name)) {
+        if let Some(Fate::Cut { limit, head, tail }) = cut_of(generation, path, text) {
+            let units: Vec<usize> = lines_by_unit(text);
+            chars = units.len();
+            let line = |at: usize| units.get(at).or(units.last()).copied().unwrap_or(1);
+            let until = chars.saturating_sub(tail).max(head);
+            cuts.push(CutPlace {
+                generation,
+                limit,
+                from: (head, line(head)),
+                until: (until, line(until)),
+            });
+        }
+    }
+    (!cuts.is_empty()).then(|| Oversized { path: path.to_owned(), chars, cuts })
+}
+
+/// Says whether all files together are too much, where none of them is by itself.
+pub(super) fn of_all(site: &Site) -> Option<Oversized> {
+    let mut cuts = Vec::new();
+    let mut chars = 0;
+    for generation in [Generation::OpenClaw3, Generation::OpenClaw9] {
+        let mut total = 0;
+        for name in generation.files() {
+            let path = if *name == "MEMORY.md" { site.curated() } else { name };
+            let file = reading::read(site, path).ok().flatten();
+            let length = file.map_or(0, |it| it.text.encode_utf16().count());
+            total += length.min(generation.limit(name));
+        }
+        if total > generation.total() {
+            chars = chars.max(total);
+            let at = (generation.total(), 1);
+            cuts.push(CutPlace {
+                generation,
+                limit: generation.total(),
+                from: at,
+                until: (total, 1),
+            });
+        }
+    }
+    (!cuts.is_empty()).then(|| Oversized { path: "(all files)".to_owned(), chars, cuts })
+}
+
+/// Returns the line of each UTF-16 unit.
+fn lines_by_unit(text: &str) -> Vec<usize> {
+    let mut lines = Vec::with_capacity(text.len());
+    let mut line = 1;
+    for c in text.trim_end().chars() {
+        lines.extend(std::iter::repeat_n(line, c.len_utf16()));
+        line += usize::from(c == '\n');
+    }
+    lines
+}

@@ -1,0 +1,254 @@
+//! What is worth remembering of what a person says, told by rule and without a model.
+//!
+//! A sentence is taken when it states a preference, a decision, who somebody is, or that it is to
+//! be remembered. Questions, suppositions and what was only put into a message are not; nor is
+//! text that looks like a document, a list or an attack. The rules are tables, one a language.
+
+mod languages;
+
+use std::ops::AddAssign;
+
+use crate::phrase::{find, folded, is_wide};
+use crate::spoken::secrets_in;
+use crate::suspicion::suspicious;
+use languages::{LANGUAGES, Language};
+
+/// When sentences are captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureSettings {
+    /// Whether they are at all.
+    pub enabled: bool,
+    /// How many of one conversation, at most.
+    pub most: usize,
+    /// The shortest sentence, in characters; those of Chinese and Japanese count twice.
+    pub least_chars: usize,
+    /// The longest sentence.
+    pub most_chars: usize,
+}
+
+impl Default for CaptureSettings {
+    fn default() -> Self {
+        Self { enabled: false, most: 3, least_chars: 10, most_chars: 500 }
+    }
+}
+
+/// What a captured sentence is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CaptureKind {
+    /// What somebody likes or wants done.
+    Preference,
+    /// What was settled.
+    Decision,
+    /// Who somebody is, and how they are reached.
+    Entity,
+    /// Anything else that is to be remembered.
+    Fact,
+}
+
+impl CaptureKind {
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Preference => "preference",
+            Self::Decision => "decision",
+            Self::Entity => "entity",
+            Self::Fact => "fact",
+        }
+    }
+}
+
+/// A sentence that is worth remembering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// What it is about.
+    pub kind: CaptureKind,
+    /// The sentence as it was said.
+    pub text: String,
+}
+
+/// Texts that looked worth remembering, or like a message at all, and were not taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct NotCaptured {
+    /// Memories or context that a program put in.
+    pub injected: u64,
+    /// What a program said.
+    pub system: u64,
+    /// Documents, lists and code.
+    pub markdown: u64,
+    /// Mostly emoji.
+    pub emoji: u64,
+    /// What looks like an attack.
+    pub suspicious: u64,
+    /// What held a secret.
+    pub secret: u64,
+    /// Too short or too long.
+    pub length: u64,
+    /// Messages that somebody else said, or of which nobody knows who said them.
+    pub not_owner: u64,
+}
+
+impl AddAssign for NotCaptured {
+    fn add_assign(&mut self, other: Self) {
+        self.injected += other.injected;
+        self.system += other.system;
+        self.markdown += other.markdown;
+        self.emoji += other.emoji;
+        self.suspicious += other.suspicious;
+        self.secret += other.secret;
+        self.length += other.length;
+        self.not_owner += other.not_owner;
+    }
+}
+
+/// Finds the sentences of a message that are worth remembering, in order.
+#[must_use]
+pub fn captures(message: &str, settings: &CaptureSettings) -> (Vec<Captured>, NotCaptured) {
+    let mut not = NotCaptured::default();
+    match Refused::of(message) {
+        Some(Refused::Injected) => not.injected += 1,
+        Some(Refused::System) => not.system += 1,
+        Some(Refused::Markdown) => not.markdown += 1,
+        Some(Refused::Emoji) => not.emoji += 1,
+        // One bad sentence spoils what stands beside it.
+        Some(Refused::Suspicious) => not.suspicious += 1,
+        None => return sentences_of(message, settings),
+    }
+    (Vec::new(), not)
+}
+
+fn sentences_of(message: &str, settings: &CaptureSettings) -> (Vec<Captured>, NotCaptured) {
+    let mut found = Vec::new();
+    let mut not = NotCaptured::default();
+    for sentence in sentences(message) {
+        let Some(kind) = kind_of(sentence) else { continue };
+        let width: usize = sentence.chars().map(|it| if is_wide(it) { 2 } else { 1 }).sum();
+        if width < settings.least_chars || sentence.chars().count() > settings.most_chars {
+            not.length += 1;
+        } else if sentence.contains("[redacted:") || !secrets_in(sentence).is_empty() {
+            not.secret += 1;
+        } else {
+            found.push(Captured { kind, text: sentence.to_owned() });
+        }
+    }
+    (found, not)
+}
+
+/// Says what a sentence states; `None` when it is not worth remembering by rule.
+#[must_use]
+pub fn kind_of(sentence: &str) -> Option<CaptureKind> {
+    if sentence.trim_end().ends_with(['?', '？', '¿']) {
+        return None;
+    }
+    let text = folded(sentence);
+    let kind = LANGUAGES.iter().find_map(|it| it.kind_of(&text));
+    kind.or_else(|| has_contact(&text).then_some(CaptureKind::Entity))
+}
+
+impl Language {
+    fn kind_of(&self, text: &str) -> Option<CaptureKind> {
+        let has = |patterns: &[&str]| patterns.iter().any(|it| find(text, it).is_some());
+        let tables = [
+            (CaptureKind::Preference, self.preference),
+            (CaptureKind::Decision, self.decision),
+            (CaptureKind::Entity, self.entity),
+            (CaptureKind::Fact, self.remember),
+        ];
+        let (kind, _) = tables.into_iter().find(|(_, patterns)| has(patterns))?;
+        (!has(self.unless)).then_some(kind)
+    }
+}
+
+/// Says whether a text names an address or a number at which somebody is reached.
+fn has_contact(text: &str) -> bool {
+    let is_mail = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let Some((name, host)) = word.split_once('@') else { return false };
+        !name.is_empty() && host.contains('.') && !host.starts_with('.') && !host.contains('@')
+    };
+    let is_number = |word: &str| {
+        let digits = word.chars().filter(char::is_ascii_digit).count();
+        let is_part = |c: char| c.is_ascii_digit() || "+-()./".contains(c);
+        word.starts_with('+') && (8..=15).contains(&digits) && word.chars().all(is_part)
+    };
+    let joined = text.replace(", ", ",");
+    joined.split([' ', ',', ';']).any(|word| is_mail(word) || is_number(word.trim_end_matches('.')))
+}
+
+/// Why a whole message is passed over.
+enum Refused {
+    Injected,
+    System,
+    Markdown,
+    Emoji,
+    Suspicious,
+}
+
+impl Refused {
+    fn of(message: &str) -> Option<Self> {
+        const INJECTED: [&str; 5] = [
+            "<recalled-memory",
+            "<relevant-memories",
+            "<system-reminder",
+            "[Memory context]",
+            "BEGIN_QUOTED_NOTES",
+        ];
+        const SYSTEM: [&str; 6] =
+            ["[cron:", "[heartbeat", "[distilled_", "System:", "[System", "Pre-compaction memory"];
+        let message = message.trim();
+        if INJECTED.iter().any(|it| message.contains(it)) {
+            return Some(Self::Injected);
+        }
+        let is_element = message.starts_with('<') && message.contains("</");
+        if is_element || SYSTEM.iter().any(|it| message.starts_with(it)) {
+            return Some(Self::System);
+        }
+        if is_markdown(message) {
+            return Some(Self::Markdown);
+        }
+        if message.chars().filter(|it| is_emoji(*it)).count() > 3 {
+            return Some(Self::Emoji);
+        }
+        (!suspicious(message).is_empty()).then_some(Self::Suspicious)
+    }
+}
+
+/// Says whether a message looks like a document.
+fn is_markdown(message: &str) -> bool {
+    let is_marked = |line: &&str| {
+        let line = line.trim_start();
+        let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        ["# ", "## ", "### ", "- ", "* ", "> ", "| "].iter().any(|it| line.starts_with(it))
+            || (number.len() < line.len() && number.starts_with(". "))
+    };
+    message.contains("```")
+        || message.lines().filter(is_marked).count() >= 3
+        || message.matches("**").count() >= 4
+}
+
+const fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{1f300}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1f2ff}')
+}
+
+/// Takes a message apart into sentences, each with the mark that ends it.
+fn sentences(message: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut chars = message.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let is_end = match c {
+            '\n' | '。' | '！' | '？' => true,
+            '.' | '!' | '?' => chars.peek().is_none_or(|(_, next)| next.is_whitespace()),
+            _ => false,
+        };
+        if is_end {
+            found.push(&message[start..at + c.len_utf8()]);
+            start = at + c.len_utf8();
+        }
+    }
+    found.push(&message[start..]);
+    found.into_iter().map(str::trim).filter(|it| !it.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,279 @@
+//! A change of a memory as a value: planned, shown, then applied.
+//!
+//! Applying writes what was there into the journal first. A file is replaced by a new one that
+//! gets its name when it is whole, see [`crate::replacing`]; a log is only ever added to, with one
+//! write, and looked at afterwards, see [`crate::acknowledged`]. All edits of a change are made, or
+//! none: one that is cut off is ended or taken back by whoever takes the lock next, see
+//! [`crate::recovery`].
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::acknowledged::{Acknowledged, Restored};
+use crate::folder::Swapped;
+use crate::journal::{ChangeId, JournalError};
+use crate::page::closing;
+use crate::replacing::{aside, put, take};
+use crate::site::{Held, Manner, PageKind, Seen, Site, SiteError};
+
+/// What is to be done to a memory, as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What was asked for: `remember`, `forget`, `tidy`, `undo`, ...
+    pub what: String,
+    /// What is done to each file; no file twice.
+    pub edits: Vec<Edit>,
+}
+
+/// What is to be done to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// Adds to the end of a file.
+    Append {
+        /// The file.
+        path: String,
+        /// What a new file begins with.
+        head: String,
+        /// What is added; ends with a line ending.
+        text: String,
+    },
+    /// Replaces a file, or makes it.
+    Write {
+        /// The file.
+        path: String,
+        /// The SHA-256 of what was there; `None`: nothing.
+        before: Option<[u8; 32]>,
+        /// What is to be there.
+        after: Vec<u8>,
+    },
+    /// Takes a file away.
+    Remove {
+        /// The file.
+        path: String,
+        /// The SHA-256 of what was there.
+        before: [u8; 32],
+    },
+}
+
+/// What a change came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// By which it can be undone.
+    pub id: ChangeId,
+    /// What an editor had dropped and was put back meanwhile.
+    pub restored: Vec<Restored>,
+    /// How many old changes can no longer be undone, since this one takes their room.
+    pub dropped: usize,
+}
+
+/// Why a change was not made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// A file is named twice.
+    #[error("a change names {path} twice")]
+    Twice {
+        /// The file.
+        path: String,
+    },
+    /// Somebody else saved the file after it was read.
+    #[error("{path} was changed by somebody else meanwhile")]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file cannot be reached.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    /// What was there cannot be kept, so nothing was changed.
+    #[error("what is there cannot be kept for an undo")]
+    Journal(#[from] JournalError),
+}
+
+impl Edit {
+    /// Replaces a file that was read.
+    #[must_use]
+    pub fn replace(seen: &Seen, after: Vec<u8>) -> Self {
+        Self::Write { path: seen.path.clone(), before: Some(seen.sha256), after }
+    }
+
+    /// Returns the file.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Append { path, .. } | Self::Write { path, .. } | Self::Remove { path, .. } => {
+                path
+            }
+        }
+    }
+}
+
+impl Site {
+    /// Adds an entry to the end of a file, as whoever reads it next will see one.
+    #[must_use]
+    pub fn appended(&self, path: &str, there: Option<&Seen>, kind: PageKind, entry: &str) -> Edit {
+        let text = self.added_to(there, entry);
+        Edit::Append { path: path.to_owned(), head: self.head(kind), text }
+    }
+
+    /// Returns an entry with what has to stand before it, behind what is there.
+    pub(crate) fn added_to(&self, there: Option<&Seen>, entry: &str) -> String {
+        let there = there.filter(|it| !it.bytes.is_empty());
+        let mut text = there.and_then(|it| closing(it.text().ok()?)).unwrap_or_default();
+        // ZeroClaw leaves a line free between entries.
+        if there.is_some() && self.manner() == Manner::ZeroClaw {
+            text.push('\n');
+        }
+        text.push_str(entry);
+        text
+    }
+}
+
+impl Held<'_> {
+    /// Makes a change, or nothing of it.
+    pub fn apply(&self, change: &Change, id: Uuid, now: Timestamp) -> Result<Applied, ApplyError> {
+        self.apply_as(change, None, id, now)
+    }
+
+    /// As [`apply`](Self::apply), and notes which change this one takes back.
+    pub(crate) fn apply_as(
+        &self,
+        change: &Change,
+        undoes: Option<ChangeId>,
+        id: Uuid,
+        now: Timestamp,
+    ) -> Result<Applied, ApplyError> {
+        let mut paths = HashSet::new();
+        let mut seen = Vec::new();
+        for edit in &change.edits {
+            if !paths.insert(edit.path()) {
+                return Err(ApplyError::Twice { path: edit.path().to_owned() });
+            }
+            let there = self.site().read(edit.path())?;
+            edit.check(there.as_ref(), self.site())?;
+            seen.push(there);
+        }
+        let begun = self.begin(change, &seen, undoes, id, now)?;
+        match self.make_all(change, &seen, id) {
+            Ok(restored) => {
+                let (id, dropped) = self.commit(&begun)?;
+                Ok(Applied { id, restored, dropped })
+            }
+            Err(error) => {
+                self.take_back(&begun)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes every edit, sees that it stays, and returns what was put back with that.
+    fn make_all(
+        &self,
+        change: &Change,
+        seen: &[Option<Seen>],
+        id: Uuid,
+    ) -> Result<Vec<Restored>, ApplyError> {
+        let mut acknowledged = self.acknowledged();
+        let mut restored = self.restored().to_vec();
+        for (at, (edit, there)) in change.edits.iter().zip(seen).enumerate() {
+            edit.make(there.as_ref(), self, &aside(id, at), &mut acknowledged)?;
+        }
+        for edit in &change.edits {
+            let again = self.settle(&mut acknowledged, edit.path())?;
+            // What was not in the file yet is not put back.
+            restored.extend(again.into_iter().filter(|it| !edit.brings(&it.text)));
+        }
+        self.keep_acknowledged(&mut acknowledged)?;
+        Ok(restored)
+    }
+}
+
+impl Edit {
+    fn check(&self, there: Option<&Seen>, site: &Site) -> Result<(), ApplyError> {
+        let expected = match self {
+            Self::Append { .. } => return Ok(()),
+            Self::Write { before, .. } => *before,
+            Self::Remove { before, .. } => Some(*before),
+        };
+        if there.map(|it| it.sha256) == expected {
+            return Ok(());
+        }
+        Err(self.changed(site))
+    }
+
+    fn changed(&self, site: &Site) -> ApplyError {
+        ApplyError::Changed { path: site.root().join(self.path()) }
+    }
+
+    fn brings(&self, entry: &str) -> bool {
+        match self {
+            Self::Append { text, .. } => text.contains(entry),
+            Self::Write { after, .. } => String::from_utf8_lossy(after).contains(entry),
+            Self::Remove { .. } => false,
+        }
+    }
+
+    /// What is put between what is there and what is added: the head of a new file, or the line
+    /// ending that is missing.
+    pub(crate) fn glue<'a>(there: Option<&Seen>, head: &'a str) -> &'a str {
+        match there.map(|it| it.bytes.as_slice()).unwrap_or_default() {
+            [] => head,
+            bytes if !bytes.ends_with(b"\n") => "\n",
+            _ => "",
+        }
+    }
+
+    fn make(
+        &self,
+        there: Option<&Seen>,
+        held: &Held<'_>,
+        aside: &str,
+        acknowledged: &mut Acknowledged,
+    ) -> Result<(), ApplyError> {
+        let site = held.site();
+        let path = self.path();
+        let (folder, name) = site.find_or_make(path)?;
+        let fail = |error| site.fail(path, error);
+        let before = there.map(|it| it.bytes.as_slice()).unwrap_or_default();
+        let look = |name: &str| folder.look(name).map_err(fail);
+        let swapped = match self {
+            Self::Append { head, text, .. } => {
+                let added = [Self::glue(there, head), text].concat();
+                let look = folder.append(name, added.as_bytes()).map_err(fail)?;
+                acknowledged.add(path, text, look.modified_ns);
+                Swapped::Done
+            }
+            Self::Write { before: known, after, .. } => {
+                let swapped = put(&folder, name, aside, *known, after).map_err(fail)?;
+                let now = look(name)?.map_or(0, |it| it.modified_ns);
+                if swapped == Swapped::Done {
+                    acknowledged.rewrite(path, before, after, now);
+                }
+                swapped
+            }
+            Self::Remove { before: known, .. } => {
+                let swapped = take(&folder, name, aside, *known).map_err(fail)?;
+                if swapped == Swapped::Done {
+                    acknowledged.rewrite(path, before, b"", 0);
+                }
+                swapped
+            }
+        };
+        match swapped {
+            Swapped::Done => Ok(()),
+            Swapped::Refused => Err(self.changed(site)),
+        }
+    }
+}
+
+/// Returns the digest by which files are compared.
+pub(crate) fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+//! What a session should see of a memory: which files, in which order, how much of each.
+//!
+//! Each generation of each runtime has its own table, its own limits and its own way to shorten a
+//! file; this follows them, with two exceptions. What is private stays out of group sessions in
+//! every generation, although the program of March put it in. And the sentences with which a
+//! runtime introduces the files are left out: they are its own.
+
+mod budget;
+mod cut;
+mod digest;
+mod logs;
+mod table;
+
+use jiff::civil::Date;
+
+use crate::reading::{self, UnreadReason};
+use crate::site::Site;
+pub use budget::{Budget, estimated_tokens};
+use cut::{clamped, length};
+pub use table::{Generation, SessionKind};
+
+/// A file needs so much room to be begun at all.
+const LEAST_ROOM: usize = 64;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct ContextRequest {
+    /// Who will see it.
+    pub session: SessionKind,
+    /// Whose rules.
+    pub generation: Generation,
+    /// How much of it.
+    pub budget: Budget,
+    /// The day it is.
+    pub today: Date,
+    /// What was recalled, framed; it goes last.
+    pub recalled: Option<String>,
+}
+
+/// What a session should see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Composed {
+    /// The text.
+    pub text: String,
+    /// How long it is, as the runtime counts.
+    pub chars: usize,
+    /// What it is made of, and what was left out of it, in order.
+    pub parts: Vec<Part>,
+}
+
+/// A file, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The path in the workspace; `(recalled)` for what was recalled.
+    pub path: String,
+    /// How much of the text it takes, without its heading.
+    pub included_chars: usize,
+    /// How long the file is.
+    pub total_chars: usize,
+    /// What became of it.
+    pub fate: Fate,
+    /// What goes into the text.
+    content: String,
+    place: Place,
+}
+
+/// Where a part stands in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    File,
+    Notes,
+    Recalled,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fate {
+    /// It is there as it is.
+    Whole,
+    /// It was longer than this.
+    Cut {
+        /// How much of it was allowed.
+        limit: usize,
+        /// How much of its beginning is left.
+        head: usize,
+        /// How much of its end.
+        tail: usize,
+    },
+    /// There is none, and the text says so.
+    Missing,
+    /// There is none, and nobody expects one.
+    Absent,
+    /// There is nothing in it.
+    Empty,
+    /// It cannot be read, and the text says so.
+    Unreadable(UnreadReason),
+    /// It cannot be read, and is passed over without a word.
+    PassedOver(UnreadReason),
+    /// The runtime's budget for all files was used up.
+    NoRoom,
+    /// It was left out for the budget that was asked for.
+    OverBudget,
+    /// Sessions of this kind must not see it.
+    Private,
+    /// The runtime leaves it to the agent to read it.
+    NotInjected,
+}
+
+impl Fate {
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Cut { .. } => "cut",
+            Self::Missing => "missing",
+            Self::Absent => "absent",
+            Self::Empty => "empty",
+            Self::PassedOver(_) => "passed_over",
+            Self::Unreadable(_) => "unreadable",
+            Self::NoRoom => "no_room",
+            Self::OverBudget => "over_budget",
+            Self::Private => "private",
+            Self::NotInjected => "not_injected",
+        }
+    }
+
+    /// Says whether anything of it is in the text.
+    #[must_use]
+    pub const fn is_in(&self) -> bool {
+        matches!(self, Self::Whole | Self::Cut { .. } | Self::Missing | Self::Unreadable(_))
+    }
+}
+
+impl std::fmt::Display for Fate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Whole => f.write_str("whole"),
+            Self::Cut { limit, head, tail } => {
+                write!(f, "cut to {limit}: the first {head} and the last {tail}")
+            }
+            Self::Missing => f.write_str("not there, which the text says"),
+            Self::Absent => f.write_str("not there"),
+            Self::Empty => f.write_str("empty"),
+            Self::PassedOver(why) => write!(f, "passed over: {why}"),
+            Self::Unreadable(why) => write!(f, "cannot be read: {why}"),
+            Self::NoRoom => f.write_str("the runtime's budget for all files was used up"),
+            Self::OverBudget => f.write_str("over the budget that was asked for"),
+            Self::Private => f.write_str("private: not for sessions of this kind"),
+            Self::NotInjected => f.write_str("the runtime leaves it to the agent to read it"),
+        }
+    }
+}
+
+impl Part {
+    fn out(path: &str, fate: Fate) -> Self {
+        Self {
+            path: path.to_owned(),
+            included_chars: 0,
+            total_chars: 0,
+            fate,
+            content: String::new(),
+            place: Place::File,
+        }
+    }
+}
+
+/// Composes what a session should see.
+#[must_use]
+pub fn compose(site: &Site, asked: &ContextRequest) -> Composed {
+    let mut parts = files(site, asked);
+    parts.extend(logs::notes(site, asked));
+    if let Some(recalled) = asked.recalled.as_ref().filter(|it| !it.is_empty()) {
+        let chars = length(recalled);
+        parts.push(Part {
+            included_chars: chars,
+            total_chars: chars,
+            content: recalled.clone(),
+            place: Place::Recalled,
+            ..Part::out("(recalled)", Fate::Whole)
+        });
+    }
+    budget::keep(&mut parts, asked, site);
+    let text = written(&parts, asked.generation, site);
+    Composed { chars: asked.generation.cutting().length(&text), text, parts }
+}
+
+/// Returns where a runtime of a generation would cut a file: how much of its beginning and of its
+/// end is left; `None` when it leaves it whole.
+#[must_use]
+pub fn cut_of(generation: Generation, name: &str, text: &str) -> Option<Fate> {
+    let limit = generation.limit(name);
+    let kept = generation.cutting().cut(text, name, limit);
+    kept.head.map(|head| Fate::Cut { limit, head, tail: kept.tail })
+}
+
+/// Reads the files of a session's table, within the runtime's budget.
+fn files(site: &Site, asked: &ContextRequest) -> Vec<Part> {
+    let generation = asked.generation;
+    let mut left = generation.total();
+    let mut parts = Vec::new();
+    for row in generation.rows(site, asked.session, asked.today) {
+        let part = match row.kept_out {
+            Some(fate) => Part::out(&row.path, fate),
+            None => file(site, generation, &row.path, row.is_optional, left),
+        };
+        left = match part.fate {
+            // The first file without room ends it, also for shorter ones.
+            Fate::NoRoom => 0,
+            _ => left.saturating_sub(part.included_chars),
+        };
+        parts.push(part);
+    }
+    parts
+}
+
+/// Reads a file, as much of it as there is room for.
+fn file(site: &Site, generation: Generation, path: &str, is_optional: bool, left: usize) -> Part {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let (content, total_chars, fate) = match reading::read(site, path) {
+        Ok(None) if is_optional => return Part::out(path, Fate::Absent),
+        Ok(None) => (generation.missing(site, path), 0, Fate::Missing),
+        Err(why) if !generation.tells_unreadable() => {
+            (generation.missing(site, path), 0, Fate::Unreadable(why))
+        }
+        Err(why) => (format!("[UNREADABLE: {why}]"), 0, Fate::Unreadable(why)),
+        Ok(Some(file)) => {
+            let limit = generation.limit(name).min(left);
+            let kept = generation.cutting().cut(&file.text, name, limit);
+            if kept.total == 0 {
+                return Part::out(path, Fate::Empty);
+            }
+            if left < LEAST_ROOM {
+                return Part { total_chars: kept.total, ..Part::out(path, Fate::NoRoom) };
+            }
+            let fate = match kept.head {
+                None => Fate::Whole,
+                Some(head) => Fate::Cut { limit, head, tail: kept.tail },
+            };
+            (kept.text, kept.total, fate)
+        }
+    };
+    let content = clamped(&content, left);
+    if content.is_empty() {
+        return Part { total_chars, ..Part::out(path, Fate::NoRoom) };
+    }
+    let included_chars = length(&content);
+    Part { included_chars, total_chars, content, ..Part::out(path, fate) }
+}
+
+/// Writes the parts down, as the runtime does.
+fn written(parts: &[Part], generation: Generation, site: &Site) -> String {
+    let mut text = String::new();
+    let has = |place| parts.iter().any(|it| it.place == place && it.fate.is_in());
+    if has(Place::File) {
+        text.push_str(generation.opening());
+    }
+    for part in parts.iter().filter(|it| it.place == Place::File && it.fate.is_in()) {
+        text.push_str(&generation.section(site, &part.path, &part.content));
+    }
+    for place in [Place::Notes, Place::Recalled] {
+        for part in parts.iter().filter(|it| it.place == place && it.fate.is_in()) {
+            text.push_str(&part.content);
+            text.push('\n');
+        }
+        if place == Place::Notes && has(Place::Notes) && has(Place::Recalled) {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! A budget of somebody's own, besides the runtime's.
+
+use super::{ContextRequest, Fate, Part, Place, written};
+use crate::site::Site;
+
+/// How much a session should see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// As much as the runtime lets it.
+    Runtime,
+    /// So many characters of the text at most.
+    Chars(usize),
+    /// So many tokens of it at most, see [`estimated_tokens`].
+    Tokens(usize),
+}
+
+impl Budget {
+    fn holds(self, asked: &ContextRequest, text: &str) -> bool {
+        match self {
+            Self::Runtime => true,
+            Self::Chars(most) => asked.generation.cutting().length(text) <= most,
+            Self::Tokens(most) => estimated_tokens(text) <= most,
+        }
+    }
+}
+
+/// Estimates how many tokens a text has: one for four characters, and one for each character of
+/// scripts that are written without spaces. What a model counts is its own business.
+#[must_use]
+pub fn estimated_tokens(text: &str) -> usize {
+    let (mut dense, mut other) = (0, 0_usize);
+    for c in text.chars() {
+        if matches!(c, '\u{2e80}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+        {
+            dense += 1;
+        } else {
+            other += 1;
+        }
+    }
+    dense + other.div_ceil(4)
+}
+
+/// Leaves out whole parts until the rest is within the budget: first the logs, then what was
+/// recalled, then files from the last one up. The first file is cut rather than left out.
+pub(super) fn keep(parts: &mut [Part], asked: &ContextRequest, site: &Site) {
+    let fits = |parts: &[Part]| asked.budget.holds(asked, &written(parts, asked.generation, site));
+    while !fits(parts) {
+        let mut kept = (0..parts.len()).filter(|at| parts[*at].fate.is_in());
+        let first = kept.next();
+        let last = kept.max_by_key(|at| (turn(&parts[*at]), *at));
+        match (first, last) {
+            (_, Some(last)) => parts[last].leave_out(),
+            (Some(only), None) => {
+                shorten(parts, only, asked, site);
+                break;
+            }
+            (None, None) => break,
+        }
+    }
+}
+
+/// Returns when a part is left out: the highest first.
+fn turn(part: &Part) -> u8 {
+    match part.place {
+        Place::Notes => 2,
+        Place::File if part.path.starts_with("memory/") => 2,
+        Place::Recalled => 1,
+        Place::File => 0,
+    }
+}
+
+/// Cuts the one part that is left as its runtime does.
+fn shorten(parts: &mut [Part], at: usize, asked: &ContextRequest, site: &Site) {
+    let whole = parts[at].content.clone();
+    let name = parts[at].path.clone();
+    let cutting = asked.generation.cutting();
+    let mut limit = cutting.length(&whole);
+    while parts[at].place == Place::File && limit > super::LEAST_ROOM {
+        limit -= (limit / 16).max(1);
+        let kept = cutting.cut(&whole, &name, limit);
+        parts[at].included_chars = cutting.length(&kept.text);
+        parts[at].fate = Fate::Cut { limit, head: kept.head.unwrap_or_default(), tail: kept.tail };
+        parts[at].content = kept.text;
+        if asked.budget.holds(asked, &written(parts, asked.generation, site)) {
+            return;
+        }
+    }
+    parts[at].leave_out();
+}
+
+impl Part {
+    fn leave_out(&mut self) {
+        self.fate = Fate::OverBudget;
+        self.included_chars = 0;
+        self.content.clear();
+    }
+}

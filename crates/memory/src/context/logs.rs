@@ -1,0 +1,126 @@
+//! How OpenClaw shows the notes of today and yesterday since 2026.9: quoted, each file short, all
+//! of them shorter.
+
+use jiff::civil::Date;
+
+use super::cut::{first, length};
+use super::{ContextRequest, Fate, Generation, Part, Place};
+use crate::reading;
+use crate::site::Site;
+
+/// So much of a file is looked at.
+const READ_BYTES: usize = 16 << 10;
+/// So much of it is shown.
+const OF_ONE: usize = 1_200;
+/// So much of all of them.
+const OF_ALL: usize = 2_800;
+/// How many files with a name of their own a day has at most.
+const NAMED: usize = 4;
+
+/// Returns the notes of today and yesterday.
+pub(super) fn notes(site: &Site, asked: &ContextRequest) -> Vec<Part> {
+    if asked.generation != Generation::OpenClaw9 {
+        return Vec::new();
+    }
+    let mut left = OF_ALL;
+    let days = [Some(asked.today), asked.today.yesterday().ok()];
+    let paths = days.into_iter().flatten().flat_map(|day| of_day(site, day));
+    let note = |path: String| {
+        let part = match asked.session.may_recall() {
+            true => note(site, &path, left),
+            false => Part::out(&path, Fate::Private),
+        };
+        left = match part.fate {
+            Fate::NoRoom => 0,
+            _ => left - part.included_chars,
+        };
+        Part { place: Place::Notes, ..part }
+    };
+    paths.map(note).collect()
+}
+
+/// Quotes a file, as much of it as there is room for.
+fn note(site: &Site, path: &str, left: usize) -> Part {
+    let text = match reading::read(site, path) {
+        Ok(Some(file)) => file.text,
+        Ok(None) => return Part::out(path, Fate::Absent),
+        Err(why) => return Part::out(path, Fate::PassedOver(why)),
+    };
+    let read = within_bytes(&text, READ_BYTES).trim();
+    if read.is_empty() {
+        return Part::out(path, Fate::Empty);
+    }
+    let total_chars = length(text.trim());
+    let Some((content, limit)) = fitted(path, &shortened(read, OF_ONE), left) else {
+        return Part { total_chars, ..Part::out(path, Fate::NoRoom) };
+    };
+    let limit = limit.unwrap_or(OF_ONE);
+    let fate = match total_chars > limit {
+        true => Fate::Cut { limit, head: limit, tail: 0 },
+        false => Fate::Whole,
+    };
+    Part { included_chars: length(&content), total_chars, content, ..Part::out(path, fate) }
+}
+
+/// Lists the files of a day: the log, then those with a name of their own, the newest first.
+fn of_day(site: &Site, day: Date) -> Vec<String> {
+    let mut named = Vec::new();
+    let prefix = format!("{day}-");
+    for one in fs_err::read_dir(site.root().join("memory")).into_iter().flatten().flatten() {
+        let Ok(name) = one.file_name().into_string() else { continue };
+        let is_file = one.file_type().is_ok_and(|it| it.is_file());
+        if is_file && name.starts_with(&prefix) && name.ends_with(".md") {
+            let changed = one.metadata().and_then(|it| it.modified()).ok();
+            named.push((changed, name));
+        }
+    }
+    named.sort();
+    let named = named.into_iter().rev().take(NAMED).map(|(_, name)| format!("memory/{name}"));
+    std::iter::once(site.daily(day)).chain(named).collect()
+}
+
+fn within_bytes(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+fn shortened(text: &str, limit: usize) -> String {
+    let text = text.trim();
+    if length(text) <= limit {
+        return text.to_owned();
+    }
+    format!("{}\n...[truncated]...", first(text, limit))
+}
+
+/// Quotes as much of a note as there is room for; says how much, where it is less than all.
+fn fitted(path: &str, note: &str, room: usize) -> Option<(String, Option<usize>)> {
+    let whole = quoted(path, note);
+    if length(&whole) <= room {
+        return Some((whole, None));
+    }
+    let (mut low, mut high, mut best) = (0, length(note), None);
+    while low <= high {
+        let middle = (low + high) / 2;
+        let block = quoted(path, &shortened(note, middle));
+        if length(&block) <= room {
+            (best, low) = (Some((block, Some(middle))), middle + 1);
+        } else if middle == 0 {
+            break;
+        } else {
+            high = middle - 1;
+        }
+    }
+    best
+}
+
+fn quoted(path: &str, note: &str) -> String {
+    let plain = |c: char| match c {
+        '.' | '_' | '/' | '-' | ' ' => c,
+        c if c.is_ascii_alphanumeric() => c,
+        _ => '_',
+    };
+    let label: String = path.chars().map(plain).collect();
+    let note = note.replace("```", "\\`\\`\\`");
+    format!(
+        "[Untrusted daily memory: {label}]\nBEGIN_QUOTED_NOTES\n```text\n{note}\n```\nEND_QUOTED_NOTES"
+    )
+}

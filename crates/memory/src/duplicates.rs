@@ -1,0 +1,302 @@
+//! What a memory says already: the same text, or nearly.
+//!
+//! The index tells where to look: by the table's vectors, and by words for what the table cannot
+//! read. What is there is then read from the files themselves and compared as it stands. The index
+//! is taken as it is. Files that it has not seen are read as a whole while they are small, as the
+//! log is to which entries are added one by one; only when they are not is the index brought up to
+//! date first.
+
+mod rows;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anemone_embed::{Builtin, Embedder as _, Purpose};
+use anemone_index::Index;
+use jiff::Timestamp;
+
+use crate::finder::{FindError, Finder};
+use crate::page::{Unit, units};
+use crate::sameness::{comparable, differs};
+use crate::site::{Site, SiteError};
+
+pub(crate) use self::rows::row_duplicates;
+
+/// Bytes of files that the index has not seen, which are read instead.
+const READ_BYTES: u64 = 256 << 10;
+/// The index has vectors of whole blocks, with marks and stamps: they are less alike than texts.
+const LIKE: f32 = 0.7;
+/// Chunks that are looked at.
+const CHUNKS: usize = 8;
+/// Of what is nearly the same, at least so much has the same words.
+const SHARED: f64 = 0.3;
+/// So many are named.
+const MOST: usize = 5;
+
+/// An entry that says the same.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Duplicate {
+    /// The file.
+    pub path: String,
+    /// Its first and last line there, from 1.
+    pub lines: (usize, usize),
+    /// What it says.
+    pub text: String,
+    /// Its id, where it has a stamp.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// How much it is alike: 1 is the same text, but for case, blanks, marks around words, and tags.
+    pub similarity: f64,
+}
+
+/// A text that is about to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// What it is called: entries with other names are no duplicates.
+    pub key: Option<&'a str>,
+    /// The key or id of what it takes the place of: that is none either.
+    pub supersedes: Option<&'a str>,
+}
+
+/// Finds entries that say what a text says: the same, or with vectors whose cosine is at least
+/// `least`; the likest first.
+pub fn duplicates(
+    site: &Site,
+    finder: &Finder,
+    candidate: Candidate<'_>,
+    least: f64,
+    now: Timestamp,
+) -> Result<Vec<Duplicate>, SiteError> {
+    let wanted = Wanted::new(candidate, least);
+    let pages: BTreeSet<String> = site.pages()?.into_iter().map(|it| it.0).collect();
+    // An index that cannot be used is no reason not to write: everything is read then.
+    let places = wanted
+        .places(site, finder, &pages, now)
+        .unwrap_or_else(|_| pages.iter().map(|it| (it.clone(), Place::Whole)).collect());
+    let mut found: Vec<Duplicate> = Vec::new();
+    for (path, place) in places {
+        let Some(bytes) = site.read_bytes(&path)? else { continue };
+        // What is no text says nothing.
+        let Ok(text) = std::str::from_utf8(&bytes) else { continue };
+        match place {
+            Place::Whole => wanted.compare(&path, &units(text), 0, &mut found),
+            Place::Lines(ranges) => {
+                for (first, last) in ranges {
+                    let part = lines(text, first, last);
+                    wanted.compare(&path, &units(part), first.saturating_sub(1), &mut found);
+                }
+            }
+        }
+    }
+    Ok(in_order(found))
+}
+
+/// Puts the likest first, each once, and leaves out what is too much.
+fn in_order(mut found: Vec<Duplicate>) -> Vec<Duplicate> {
+    found.sort_by(|a, b| {
+        let by_place = || (&a.path, a.lines).cmp(&(&b.path, b.lines));
+        b.similarity.total_cmp(&a.similarity).then_with(by_place)
+    });
+    found.dedup_by(|a, b| (&a.path, a.lines) == (&b.path, b.lines));
+    found.truncate(MOST);
+    found
+}
+
+/// Where in a file to look.
+#[derive(Debug)]
+enum Place {
+    Whole,
+    /// First and last lines.
+    Lines(BTreeSet<(usize, usize)>),
+}
+
+/// A text, ready to be compared.
+struct Wanted<'a> {
+    candidate: Candidate<'a>,
+    least: f64,
+    plain: String,
+    words: BTreeSet<String>,
+    builtin: Builtin,
+    vector: Vec<f32>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(candidate: Candidate<'a>, least: f64) -> Self {
+        let builtin = Builtin::new();
+        let text = without_tags(candidate.text);
+        let vector = vector_of(&builtin, &text);
+        let (plain, words) = (comparable(&text), words(&text));
+        Self { candidate, least, plain, words, builtin, vector }
+    }
+
+    /// Asks the index where to look.
+    fn places(
+        &self,
+        site: &Site,
+        finder: &Finder,
+        pages: &BTreeSet<String>,
+        now: Timestamp,
+    ) -> Result<BTreeMap<String, Place>, FindError> {
+        let size =
+            |path: &String| fs_err::metadata(site.root().join(path)).map_or(0, |it| it.len());
+        let is_little =
+            |paths: &mut dyn Iterator<Item = &String>| paths.map(size).sum::<u64>() <= READ_BYTES;
+        // For so little no index is begun.
+        if !finder.folder.is_dir() && is_little(&mut pages.iter()) {
+            return Ok(pages.iter().map(|it| (it.clone(), Place::Whole)).collect());
+        }
+        let mut index = Index::open(&finder.folder)?;
+        let sources: Vec<_> = finder.sources.iter().map(|it| &**it).collect();
+        let mut unseen = index.unseen(&sources)?;
+        unseen.retain(|it| pages.contains(it));
+        if !is_little(&mut unseen.iter()) {
+            index = finder.open(now)?;
+            unseen.clear();
+        }
+        let mut places: BTreeMap<String, Place> =
+            unseen.into_iter().map(|it| (it, Place::Whole)).collect();
+        let near = match index.nearest(self.builtin.identity(), &self.vector, LIKE, CHUNKS) {
+            // Nothing has ever been indexed, and all there is was just named.
+            Err(anemone_index::StoreError::NotFilled) => return Ok(places),
+            near => near.map_err(anemone_index::SearchError::from)?,
+        };
+        let held = index.with_words_of(self.candidate.text, CHUNKS / 2);
+        let held = held.map_err(anemone_index::SearchError::from)?;
+        for near in near.into_iter().chain(held) {
+            if !pages.contains(&near.path) {
+                continue;
+            }
+            let place = places.entry(near.path).or_insert_with(|| Place::Lines(BTreeSet::new()));
+            if let Place::Lines(lines) = place {
+                lines.insert((near.lines.0 as usize, near.lines.1 as usize));
+            }
+        }
+        Ok(places)
+    }
+
+    /// Compares entries of a file, whose lines are counted from `offset` on.
+    fn compare(&self, path: &str, units: &[Unit], offset: usize, found: &mut Vec<Duplicate>) {
+        for unit in units {
+            let id = unit.stamp.as_ref().map(|it| it.id.to_string());
+            if self.passes_over(unit.key.as_deref(), id.as_deref()) {
+                continue;
+            }
+            let similarity = self.similarity(&unit.content);
+            if similarity >= self.least {
+                found.push(Duplicate {
+                    path: path.to_owned(),
+                    lines: (unit.lines.0 + offset, unit.lines.1 + offset),
+                    text: unit.content.clone(),
+                    id,
+                    similarity,
+                });
+            }
+        }
+    }
+
+    /// Whether an entry is no duplicate whatever it says: it has another name, or is replaced.
+    fn passes_over(&self, key: Option<&str>, id: Option<&str>) -> bool {
+        let is_other = key.is_some() && key != self.candidate.key;
+        let is_replaced = self.candidate.supersedes.is_some_and(|it| [key, id].contains(&Some(it)));
+        (is_other && self.candidate.key.is_some()) || is_replaced
+    }
+
+    fn similarity(&self, content: &str) -> f64 {
+        let text = without_tags(content);
+        if comparable(&text) == self.plain {
+            return 1.0;
+        }
+        if differs(&text, self.candidate.text) {
+            return 0.0;
+        }
+        let others = words(&text);
+        let shared = others.intersection(&self.words).count() as f64;
+        if shared < SHARED * others.len().min(self.words.len()) as f64 || shared == 0.0 {
+            return 0.0;
+        }
+        let vector = vector_of(&self.builtin, &text);
+        let dot = |a: &[f32], b: &[f32]| {
+            a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>()
+        };
+        let norms = (dot(&vector, &vector) * dot(&self.vector, &self.vector)).sqrt();
+        if norms > 0.0 { dot(&vector, &self.vector) / norms } else { 0.0 }
+    }
+}
+
+fn vector_of(builtin: &Builtin, text: &str) -> Vec<f32> {
+    let made = builtin.embed(&[text], Purpose::Document);
+    made.ok().and_then(|mut it| it.pop()).unwrap_or_default()
+}
+
+/// Leaves out `#tags`, which say what a text is about, not what it says.
+fn without_tags(text: &str) -> String {
+    let is_tag = |word: &&str| word.len() > 1 && word.starts_with('#');
+    let words: Vec<&str> = text.split_whitespace().filter(|it| !is_tag(it)).collect();
+    words.join(" ")
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// Returns lines of a text, from 1, the last included.
+fn lines(text: &str, first: usize, last: usize) -> &str {
+    let mut ends = text.split_inclusive('\n').scan(0, |at, line| {
+        *at += line.len();
+        Some(*at)
+    });
+    let start = match first.checked_sub(2) {
+        Some(before) => ends.nth(before).unwrap_or(text.len()),
+        None => 0,
+    };
+    let end = ends.nth(last.saturating_sub(first)).unwrap_or(text.len());
+    text.get(start..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_out() {
+        let text = "1\n2\n3\n4";
+        assert_eq!(lines(text, 1, 1), "1\n");
+        assert_eq!(lines(text, 2, 3), "2\n3\n");
+        assert_eq!(lines(text, 4, 4), "4");
+        assert_eq!(lines(text, 4, 9), "4");
+        assert_eq!(lines(text, 9, 9), "");
+    }
+
+    fn similarity(one: &str, other: &str) -> f64 {
+        let candidate = Candidate { text: one, key: None, supersedes: None };
+        Wanted::new(candidate, 0.95).similarity(other)
+    }
+
+    #[test]
+    fn case_blanks_punctuation_and_tags_make_no_difference() {
+        assert_eq!(similarity("The gateway  is UP.", "the gateway, is up #net"), 1.0);
+        assert_eq!(
+            similarity(
+                "\u{6211}\u{559c}\u{6b22}\u{8336}\u{3002}",
+                "\u{6211}\u{559c}\u{6b22}\u{8336}"
+            ),
+            1.0
+        );
+        assert_eq!(similarity("!!!", "???"), 0.0);
+    }
+
+    #[test]
+    fn what_says_nearly_the_same_is_alike_and_another_thing_is_not() {
+        let near = similarity(
+            "The database is PostgreSQL 16 on the staging server.",
+            "The database on the staging server is PostgreSQL 16.",
+        );
+        assert!(near >= 0.95, "{near}");
+        let far = similarity("The database is PostgreSQL 16.", "Lunch on Friday with Ana at noon.");
+        assert!(far < 0.5, "{far}");
+        let related = similarity("Use tabs in Go files.", "Use spaces in Python files.");
+        assert!(related < 0.95, "{related}");
+    }
+}

@@ -1,0 +1,84 @@
+//! What the rows of a database say already.
+
+use std::collections::HashSet;
+
+use anemone_embed::Embedder as _;
+use jiff::Timestamp;
+
+use super::{CHUNKS, Candidate, Duplicate, LIKE, SHARED, Wanted, in_order, without_tags};
+use crate::entry::Entry;
+use crate::finder::{FindError, Finder};
+use crate::sqlite::row_document;
+
+/// Bytes of rows that are all compared: the index would have to take in every row again, since a
+/// database changes as a whole.
+const READ_BYTES: usize = 2 << 20;
+
+/// Finds rows that say what a text says. Few rows are all compared; of many the index tells which.
+pub(crate) fn row_duplicates(
+    entries: &[Entry],
+    finder: &Finder,
+    candidate: Candidate<'_>,
+    least: f64,
+    now: Timestamp,
+) -> Vec<Duplicate> {
+    let wanted = Wanted::new(candidate, least);
+    let bytes: usize = entries.iter().map(|it| it.content.len()).sum();
+    // An index that cannot be used is no reason not to write: everything is compared then.
+    let near = match bytes <= READ_BYTES {
+        true => None,
+        false => wanted.near_rows(finder, now).ok(),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = row_document(&entry.key);
+        if near.as_ref().is_some_and(|it| !it.contains(&path)) {
+            continue;
+        }
+        // A row that is called by its id has no name.
+        let key = Some(entry.key.as_str()).filter(|it| *it != entry.id);
+        if wanted.passes_over(key, Some(&entry.id)) {
+            continue;
+        }
+        let similarity = match wanted.shares_words_with(&entry.content) {
+            true => wanted.similarity(&entry.content),
+            false => continue,
+        };
+        // The row that has its key is replaced, unless nothing would change.
+        let least = if key.is_some() && key == candidate.key { 1.0 } else { least };
+        if similarity >= least {
+            found.push(Duplicate {
+                path,
+                lines: (1, entry.content.lines().count().max(1)),
+                text: entry.content.clone(),
+                id: Some(entry.id.clone()),
+                similarity,
+            });
+        }
+    }
+    in_order(found)
+}
+
+impl Wanted<'_> {
+    /// Whether a text has enough of the same words to be worth a closer look.
+    fn shares_words_with(&self, content: &str) -> bool {
+        let text = without_tags(content).to_lowercase();
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+        let others: HashSet<&str> = words.collect();
+        let shared = others.iter().filter(|it| self.words.contains(**it)).count();
+        let least = SHARED * others.len().min(self.words.len()) as f64;
+        self.words.is_empty() || (shared > 0 && shared as f64 >= least)
+    }
+
+    /// Asks the index, brought up to date, which rows to look at.
+    fn near_rows(&self, finder: &Finder, now: Timestamp) -> Result<HashSet<String>, FindError> {
+        let index = finder.open(now)?;
+        let near = index
+            .nearest(self.builtin.identity(), &self.vector, LIKE, CHUNKS)
+            .map_err(anemone_index::SearchError::from)?;
+        let held = index
+            .with_words_of(self.candidate.text, CHUNKS / 2)
+            .map_err(anemone_index::SearchError::from)?;
+        Ok(near.into_iter().chain(held).map(|it| it.path).collect())
+    }
+}

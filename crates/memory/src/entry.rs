@@ -1,0 +1,158 @@
+//! What is remembered: one entry, and what is known of it.
+
+use std::fmt;
+
+use anemone_format::Stamp;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use uuid::Uuid;
+
+/// One remembered thing, as a living memory hands it out.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Entry {
+    /// Its id: that of its stamp or row, or one made of its place.
+    pub id: String,
+    /// What it is called.
+    pub key: String,
+    /// The text.
+    pub content: String,
+    /// The kind of entry.
+    pub category: Category,
+    /// When it was written, RFC 3339, or the day it is about.
+    pub timestamp: String,
+    /// The session in which it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// How well it answers the question; only from a recall.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// How much it matters, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub importance: Option<f64>,
+    /// Where it comes from: `owner`, `agent`, `import`, `tool`, `web`; where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+/// The kind of an entry, in ZeroClaw's words.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Category {
+    /// What stays true: `MEMORY.md`.
+    Core,
+    /// What happened on a day.
+    Daily,
+    /// What was said.
+    Conversation,
+    /// Anything else.
+    Custom(String),
+}
+
+impl Category {
+    /// Returns the word for it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Core => "core",
+            Self::Daily => "daily",
+            Self::Conversation => "conversation",
+            Self::Custom(name) => name,
+        }
+    }
+}
+
+impl From<&str> for Category {
+    /// Takes a word exactly: `Core` is not `core`.
+    fn from(word: &str) -> Self {
+        match word {
+            "core" => Self::Core,
+            "daily" => Self::Daily,
+            "conversation" => Self::Conversation,
+            other => Self::Custom(other.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl serde::Serialize for Category {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// How much something matters, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Importance(f64);
+
+impl Importance {
+    /// Takes a number from 0 to 1.
+    #[must_use]
+    pub fn new(number: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&number).then_some(Self(number))
+    }
+
+    /// Returns the number.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// Returns how long it is kept.
+    #[must_use]
+    pub fn tier(self) -> Tier {
+        match self.0 {
+            it if it >= 0.8 => Tier::Structural,
+            it if it >= 0.4 => Tier::Potential,
+            _ => Tier::Contextual,
+        }
+    }
+}
+
+/// How long something is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    /// For a few days: importance below 0.4.
+    Contextual,
+    /// For some weeks: from 0.4.
+    Potential,
+    /// For ever: from 0.8.
+    Structural,
+}
+
+/// The tag that people put before an entry: `[decision|i=0.9]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// What it is: `decision`, `milestone`, `lesson`, `context` and the like.
+    pub name: String,
+    /// How much it matters.
+    pub importance: Importance,
+}
+
+/// Something to be remembered, with all that is known of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// The text.
+    pub text: String,
+    /// What it is called.
+    pub key: Option<String>,
+    /// Its tag.
+    pub label: Option<Label>,
+    /// Words by which it is found, without `#`.
+    pub tags: Vec<String>,
+    /// Who wrote it, when, in which session.
+    pub stamp: Stamp,
+}
+
+/// The time, the time zone and new ids: a memory that stays open asks for them at each write.
+pub trait Clock: Send + Sync {
+    /// Returns the time.
+    fn now(&self) -> Timestamp;
+    /// Returns the time zone in which days begin.
+    fn zone(&self) -> TimeZone;
+    /// Makes an id that nobody has.
+    fn fresh_id(&self) -> Uuid;
+}

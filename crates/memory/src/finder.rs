@@ -1,0 +1,114 @@
+//! Recall: the index of a memory, brought up to date and asked.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anemone_embed::{Builtin, Embedder};
+use anemone_index::{
+    Along, Answer, Embedded, EmbeddingError, Index, OpenIndexError, RefreshError, Replace, Request,
+    SearchError, Silent, Source, StoreError, Texts,
+};
+use jiff::Timestamp;
+
+/// Finds entries of one memory.
+pub struct Finder {
+    pub(crate) folder: PathBuf,
+    pub(crate) sources: Vec<Box<dyn Source>>,
+    embedders: Vec<Arc<dyn Embedder>>,
+}
+
+/// Why nothing could be looked for.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    /// The index.
+    #[error("the index cannot be opened")]
+    Open(#[from] OpenIndexError),
+    /// What is to be found in it.
+    #[error("the index cannot be brought up to date")]
+    Refresh(#[from] RefreshError),
+    /// Vectors.
+    #[error("the index cannot be given vectors")]
+    Embed(#[from] EmbeddingError),
+    /// What is left of what was removed.
+    #[error("the index still has what was removed")]
+    Erase(#[source] StoreError),
+    /// The question.
+    #[error("the index cannot be asked")]
+    Search(#[from] SearchError),
+}
+
+impl Finder {
+    /// Takes the folder of an index, what it is of, and what compares meanings; all of it may be
+    /// shared with other programs.
+    #[must_use]
+    pub fn new(
+        folder: PathBuf,
+        sources: Vec<Box<dyn Source>>,
+        embedders: Vec<Arc<dyn Embedder>>,
+    ) -> Self {
+        Self { folder, sources, embedders }
+    }
+
+    /// Returns the folder of the index.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Opens the index and takes in what changed.
+    pub fn open(&self, now: Timestamp) -> Result<Index, FindError> {
+        let mut index = Index::open(&self.folder)?;
+        self.refresh(&mut index, now)?;
+        Ok(index)
+    }
+
+    /// Takes in what changed, with the vectors that cost nothing.
+    pub fn refresh(&self, index: &mut Index, now: Timestamp) -> Result<(), FindError> {
+        self.take_in(index, false, now)
+    }
+
+    /// Returns by what the texts of documents are known that are about to be changed, whether the
+    /// index has seen them or not: for [`forget`](Self::forget), once they are gone.
+    pub fn texts_of(&self, index: &Index, paths: &[String]) -> Result<Texts, FindError> {
+        Ok(index.texts_of_now(&self.sources(), paths)?)
+    }
+
+    /// Takes in what changed, and takes from the disk what is left of what was removed by it.
+    pub fn forget(
+        &self,
+        index: &mut Index,
+        before: &Texts,
+        now: Timestamp,
+    ) -> Result<(), FindError> {
+        self.take_in(index, true, now)?;
+        index.erase(before).map_err(FindError::Erase)
+    }
+
+    fn take_in(&self, index: &mut Index, erases: bool, now: Timestamp) -> Result<(), FindError> {
+        let sources = self.sources();
+        if self.embedders.is_empty() {
+            let along = Along { table: None, erases };
+            index.refresh_along(&sources, along, now, &Silent)?;
+            return Ok(());
+        }
+        let table = Builtin::new();
+        let along = Along { table: Some(&table), erases };
+        index.refresh_along(&sources, along, now, &Silent)?;
+        // Nothing is left for this, unless somebody else took in what changed, without vectors.
+        if index.embed(&table, Replace::Yes, &Silent)? != Embedded::default() {
+            index.refresh(&sources, now, &Silent)?;
+        }
+        Ok(())
+    }
+
+    fn sources(&self) -> Vec<&dyn Source> {
+        self.sources.iter().map(|it| &**it).collect()
+    }
+
+    /// Asks a question.
+    pub fn search(&self, request: &Request) -> Result<Answer, FindError> {
+        let index = self.open(request.now)?;
+        let embedders: Vec<_> = self.embedders.iter().map(|it| &**it).collect();
+        Ok(index.search(request, &embedders)?)
+    }
+}

@@ -1,0 +1,411 @@
+//! What was there before each change, so that the last ones can be undone.
+//!
+//! One file a change in `<state>/journal/`, named by its place in the order of changes and its id:
+//! `<number>-<id>.begun` until the change is made, then `<number>-<id>.done`. The oldest go when
+//! there are too many, or too much.
+//!
+//! ```text
+//! {"what":"forget","at":"...","edits":[{"path":"MEMORY.md","before":120,"after":"<sha256>"}]}
+//! <the 120 bytes that were there, edit by edit>
+//! ```
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anemone_format::Hex;
+use jiff::Timestamp;
+use rustix::fs::Mode;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::change::{Change, Edit, digest};
+use crate::patch::Patch;
+use crate::scan::Probes;
+use crate::site::{Held, Seen, Site};
+
+/// So many changes are kept; what takes one back is one as well.
+const MOST_CHANGES: usize = 100;
+/// And so many bytes are kept for it.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// The name of a change that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ChangeId(pub Uuid);
+
+/// A change that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noted {
+    /// What was asked for.
+    pub what: String,
+    /// When.
+    pub at: String,
+    /// Which change it took back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<ChangeId>,
+    /// What was done to each file.
+    pub edits: Vec<NotedEdit>,
+    /// What was done to rows of a database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<NotedRows>,
+}
+
+/// What was done to rows of a database.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotedRows {
+    /// The database.
+    pub database: PathBuf,
+    /// Whose rows they were.
+    pub alias: String,
+    /// Every row that was changed or taken out, as it was, its columns by their names.
+    pub rows: Vec<serde_json::Map<String, serde_json::Value>>,
+    /// Where those came from, as our own table said it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stamps: Vec<serde_json::Map<String, serde_json::Value>>,
+    /// The ids of rows that came new.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
+    /// The SHA-256 of the text with which each row was left, by its id; what is not named here was
+    /// taken out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub left: BTreeMap<String, String>,
+}
+
+impl NotedRows {
+    /// Returns the name of the database's file, as people know it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.database.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// What was done to one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotedEdit {
+    /// The file.
+    pub path: String,
+    /// How many bytes were there; `None`: no file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<u64>,
+    /// What was added, where something was only added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) added: Option<Added>,
+    /// The SHA-256 of what is there since; `None`: no file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) after: Option<String>,
+    /// What the change did to it, apart from the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) patch: Option<Patch>,
+}
+
+/// What was added to a file; of what was there nothing is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Added {
+    /// The head of a new file, or a missing line ending.
+    pub(crate) glue: String,
+    pub(crate) text: String,
+    /// How long the file was.
+    pub(crate) at: u64,
+}
+
+/// Why the journal cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot reach the journal in {path}")]
+pub struct JournalError {
+    /// The folder.
+    pub path: PathBuf,
+    /// The cause.
+    pub source: io::Error,
+}
+
+/// A change in the journal, and what was there before it.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) id: ChangeId,
+    pub(crate) path: PathBuf,
+    pub(crate) noted: Noted,
+    /// Edit by edit.
+    pub(crate) images: Vec<Vec<u8>>,
+}
+
+/// A file of the journal.
+struct Listed {
+    number: u64,
+    id: ChangeId,
+    path: PathBuf,
+}
+
+impl Site {
+    /// Returns the folder of what was there before each change.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.state().join("journal")
+    }
+
+    /// Returns the changes that were made, the last one first; those that were undone, and what
+    /// undid them, are among them. What cannot be read is left out.
+    pub fn changes(&self) -> Result<Vec<(ChangeId, Noted)>, JournalError> {
+        let folder = self.journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        let mut found = Vec::new();
+        for it in listed(&folder, "done").map_err(fail)?.into_iter().rev() {
+            let mut file = io::BufReader::new(fs_err::File::open(&it.path).map_err(fail)?);
+            if let Ok(noted) = read_head(&mut file) {
+                found.push((it.id, noted));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads a change with what was there before it.
+    pub(crate) fn recorded(&self, id: ChangeId) -> Result<Option<Recorded>, JournalError> {
+        let folder = self.journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        let all = listed(&folder, "done").map_err(fail)?;
+        let found = all.into_iter().find(|it| it.id == id);
+        found.map(|it| it.read().map_err(fail)).transpose()
+    }
+}
+
+impl Held<'_> {
+    pub(crate) fn begin(
+        &self,
+        change: &Change,
+        seen: &[Option<Seen>],
+        undoes: Option<ChangeId>,
+        id: Uuid,
+        now: Timestamp,
+    ) -> Result<Recorded, JournalError> {
+        let folder = self.site().journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        let pairs = change.edits.iter().zip(seen);
+        let noted = Noted {
+            what: change.what.clone(),
+            at: now.to_string(),
+            undoes,
+            edits: pairs.map(|(edit, it)| edit.noted(it.as_ref())).collect(),
+            rows: None,
+        };
+        let mut bytes = serde_json::to_vec(&noted).map_err(|error| fail(error.into()))?;
+        bytes.push(b'\n');
+        let mut images = Vec::new();
+        for (edit, seen) in noted.edits.iter().zip(seen) {
+            let kept = seen.as_ref().filter(|_| edit.before.is_some());
+            images.push(kept.map(|it| it.bytes.clone()).unwrap_or_default());
+        }
+        images.iter().for_each(|it| bytes.extend(it));
+        let path = folder.join(next_name(&folder, id, "begun").map_err(fail)?);
+        keep_private(&path, &bytes).map_err(fail)?;
+        // What is only added to needs nothing to go back to.
+        if images.iter().any(|it| !it.is_empty()) {
+            let safe = fs_err::File::open(&path).and_then(|it| it.sync_all());
+            safe.and_then(|()| fs_err::File::open(&folder)?.sync_all()).map_err(fail)?;
+        }
+        Ok(Recorded { id: ChangeId(id), path, noted, images })
+    }
+
+    /// Notes that a change is made; returns how many old ones went for it.
+    pub(crate) fn commit(&self, begun: &Recorded) -> Result<(ChangeId, usize), JournalError> {
+        let folder = self.site().journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        fs_err::rename(&begun.path, begun.path.with_extension("done")).map_err(fail)?;
+        // The change is made; that an old one could not go is seen the next time.
+        Ok((begun.id, prune(&folder).unwrap_or_default()))
+    }
+
+    /// Returns changes that were begun and not ended, the oldest first; what was not even begun as
+    /// a whole goes.
+    pub(crate) fn cut_off(&self) -> Result<Vec<Recorded>, JournalError> {
+        let folder = self.site().journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        let mut found = Vec::new();
+        for it in listed(&folder, "begun").map_err(fail)? {
+            match it.read() {
+                Ok(recorded) => found.push(recorded),
+                // Only what was never whole goes: the rest may be readable tomorrow.
+                Err(error) if is_broken(&error) => fs_err::remove_file(&it.path).map_err(fail)?,
+                Err(error) => return Err(fail(error)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Keeps what is about to be done to rows of a database, and which change it takes back. Should
+    /// nothing be done after all, undoing it does nothing.
+    pub fn note_rows(
+        &self,
+        what: &str,
+        rows: NotedRows,
+        undoes: Option<ChangeId>,
+        id: Uuid,
+        now: Timestamp,
+    ) -> Result<ChangeId, JournalError> {
+        let folder = self.site().journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        let noted = Noted {
+            what: what.to_owned(),
+            at: now.to_string(),
+            undoes,
+            edits: Vec::new(),
+            rows: Some(rows),
+        };
+        let mut bytes = serde_json::to_vec(&noted).map_err(|error| fail(error.into()))?;
+        bytes.push(b'\n');
+        let path = folder.join(next_name(&folder, id, "done").map_err(fail)?);
+        keep_private(&path, &bytes).map_err(fail)?;
+        let safe = fs_err::File::open(&path).and_then(|it| it.sync_all());
+        safe.and_then(|()| fs_err::File::open(&folder)?.sync_all()).map_err(fail)?;
+        prune(&folder).map_err(fail)?;
+        Ok(ChangeId(id))
+    }
+
+    /// Drops every change in which a text stands, so that it cannot be brought back; returns how
+    /// many those were.
+    pub fn drop_changes_with(&self, probes: &Probes) -> Result<usize, JournalError> {
+        let folder = self.site().journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        let found = probes.scan(std::slice::from_ref(&folder)).found;
+        for path in &found {
+            fs_err::remove_file(path).map_err(fail)?;
+        }
+        Ok(found.len())
+    }
+
+    /// Drops a change: it cannot be undone any more, and nothing of what was there is kept.
+    pub(crate) fn drop_change(&self, id: ChangeId) -> Result<(), JournalError> {
+        let folder = self.site().journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        for it in listed(&folder, "done").map_err(fail)?.iter().filter(|it| it.id == id) {
+            fs_err::remove_file(&it.path).map_err(fail)?;
+        }
+        Ok(())
+    }
+
+    /// Drops every change: none can be undone any more, and nothing of what was there is kept.
+    pub fn clear_changes(&self) -> Result<usize, JournalError> {
+        let folder = self.site().journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        let all = listed(&folder, "done").map_err(fail)?;
+        for it in &all {
+            fs_err::remove_file(&it.path).map_err(fail)?;
+        }
+        Ok(all.len())
+    }
+}
+
+impl Edit {
+    fn noted(&self, seen: Option<&Seen>) -> NotedEdit {
+        let path = self.path().to_owned();
+        let before = seen.map(|it| it.bytes.len() as u64);
+        match self {
+            Self::Append { head, text, .. } => {
+                let glue = Self::glue(seen, head).to_owned();
+                let at = before.unwrap_or_default();
+                let added = Some(Added { glue, text: text.clone(), at });
+                NotedEdit { path, before: None, added, after: None, patch: None }
+            }
+            Self::Write { after, .. } => {
+                let patch = seen.and_then(|it| Patch::between(&it.bytes, after));
+                let after = Some(Hex(&digest(after)).to_string());
+                NotedEdit { path, before, added: None, after, patch }
+            }
+            Self::Remove { .. } => {
+                NotedEdit { path, before, added: None, after: None, patch: None }
+            }
+        }
+    }
+}
+
+impl Listed {
+    fn read(&self) -> io::Result<Recorded> {
+        let mut file = io::BufReader::new(fs_err::File::open(&self.path)?);
+        let noted = read_head(&mut file)?;
+        let mut images = Vec::new();
+        for edit in &noted.edits {
+            let length = edit.before.unwrap_or_default();
+            let mut bytes = Vec::new();
+            file.by_ref().take(length).read_to_end(&mut bytes)?;
+            if bytes.len() as u64 != length {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            images.push(bytes);
+        }
+        Ok(Recorded { id: self.id, path: self.path.clone(), noted, images })
+    }
+}
+
+fn read_head(file: &mut io::BufReader<fs_err::File>) -> io::Result<Noted> {
+    let mut line = Vec::new();
+    file.by_ref().take(MOST_BYTES).read_until(b'\n', &mut line)?;
+    Ok(serde_json::from_slice(&line)?)
+}
+
+/// Lists the files of the journal that are this far, the oldest first.
+fn listed(folder: &Path, extension: &str) -> io::Result<Vec<Listed>> {
+    let found = match fs_err::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        found => found?,
+    };
+    let mut all = Vec::new();
+    for one in found {
+        let path = one?.path();
+        let stem = path.file_stem().and_then(|it| it.to_str());
+        let Some((number, id)) = stem.and_then(|it| it.split_once('-')) else { continue };
+        let (Ok(number), Ok(id)) = (number.parse(), id.parse()) else { continue };
+        if path.extension().is_some_and(|it| it == extension) {
+            all.push(Listed { number, id: ChangeId(id), path });
+        }
+    }
+    all.sort_by_key(|it| it.number);
+    Ok(all)
+}
+
+/// Whether a file was read and does not hold what it should.
+fn is_broken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
+}
+
+/// Names the next change.
+fn next_name(folder: &Path, id: Uuid, extension: &str) -> io::Result<String> {
+    let number = listed(folder, "done")?.last().map_or(1, |it| it.number + 1);
+    Ok(format!("{number:012}-{id}.{extension}"))
+}
+
+/// Takes the oldest away; returns how many.
+fn prune(folder: &Path) -> io::Result<usize> {
+    let all = listed(folder, "done")?;
+    let size = |it: &Listed| fs_err::metadata(&it.path).map_or(0, |it| it.len());
+    let mut total: u64 = all.iter().map(size).sum();
+    let mut left = all.len();
+    for it in &all {
+        if left <= 1 || (left <= MOST_CHANGES && total <= MOST_BYTES) {
+            break;
+        }
+        total -= size(it);
+        left -= 1;
+        fs_err::remove_file(&it.path)?;
+    }
+    Ok(all.len() - left)
+}
+
+/// Writes a file that only its owner may read, whole or not at all.
+pub(crate) fn keep_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        if let Some(above) = folder.parent() {
+            fs_err::create_dir_all(above)?;
+        }
+        match rustix::fs::mkdir(folder, Mode::RWXU) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // The lock keeps others away; what a kill left is written over.
+    let beside = path.with_extension("new");
+    let mut options = fs_err::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&beside)?.write_all(bytes)?;
+    fs_err::rename(&beside, path)
+}

@@ -1,0 +1,105 @@
+//! A memory that lives: what is remembered, recalled, forgotten and kept clean.
+//!
+//! Everything that writes goes the same way: the [`Site`] is locked, what is there is read, a
+//! [`Change`] is planned as a value, and applied with a pre-image in the journal. Nothing here
+//! prints, asks the clock, makes ids or knows the home folder; it is handed all of them.
+
+#![warn(missing_docs)]
+
+mod acknowledged;
+mod alike;
+mod audit;
+mod capture;
+mod change;
+mod chat;
+mod context;
+mod duplicates;
+mod entry;
+mod finder;
+mod flush;
+mod folder;
+mod forget;
+mod frame;
+mod gathered;
+mod hidden;
+mod journal;
+mod markdown;
+mod memory;
+mod none;
+mod page;
+mod patch;
+mod phrase;
+mod placed;
+mod reading;
+mod recall;
+mod recalled;
+mod recalls;
+mod recovery;
+mod remember;
+mod replacing;
+mod rows;
+mod sameness;
+mod scan;
+mod session_note;
+mod session_state;
+mod site;
+mod slug;
+mod spoken;
+mod sqlite;
+mod superseded;
+mod suspicion;
+mod tidy;
+mod undo;
+
+pub use acknowledged::Restored;
+pub use audit::{
+    AgeCounts, Audit, AuditSettings, CutPlace, KindCounts, Oversized, SecretFinding, Stale,
+    StaleReason, SuspiciousFinding, audit,
+};
+pub use capture::{CaptureKind, CaptureSettings, Captured, NotCaptured, captures, kind_of};
+pub use change::{Applied, ApplyError, Change, Edit};
+pub use chat::ChatSettings;
+pub use context::{
+    Budget, Composed, ContextRequest, Fate, Generation, Part, SessionKind, compose, cut_of,
+    estimated_tokens,
+};
+pub use duplicates::{Candidate, Duplicate, duplicates};
+pub use entry::{Category, Clock, Entry, Given, Importance, Label, Tier};
+pub use finder::{FindError, Finder};
+pub use flush::{
+    DIRECT_SYSTEM_PROMPT, FlushDecision, FlushQuestion, FlushReason, FlushSettings, flush_prompt,
+    flush_system_prompt, flushed_entries, told,
+};
+pub use forget::{Condemned, ForgetPlan, Wanted};
+pub use frame::{Framed, frame};
+pub use gathered::{Contradiction, Gathered};
+pub use hidden::is_hidden;
+pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
+pub use markdown::MarkdownMemory;
+pub use memory::{Memory, MemoryError};
+pub use none::NoMemory;
+pub use page::{Unit, UnitKind, render, tidied, units};
+pub use placed::{Entries, Placed};
+pub use reading::{Unread, UnreadReason};
+pub use recall::{RecallSettings, is_relevant, question_of};
+pub use recalled::{Recalled, RecalledMemory, recalled};
+pub use recalls::{
+    RecallCount, RecallError, RecallKey, folded, mark_of, note_recalls, recall_counts, recalled_of,
+};
+pub use remember::{
+    Asked, Caution, FoundSecret, Look, MAX_TEXT_BYTES, Place, RememberError, RememberSettings,
+    Remembering, RememberingRow, Secrets, plan_remember, plan_remember_row,
+};
+pub use scan::{Probes, Scan};
+pub use session_note::{NoteForm, NotePlan, NotedSession, SessionNote};
+pub use session_state::SessionState;
+pub use site::{Held, Manner, PageKind, Seen, Site, SiteError};
+pub use slug::{Spoken, slug_of, telling_slug};
+pub use sqlite::{
+    KeptRow, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory, row_document,
+};
+pub use suspicion::{Suspicion, SuspicionKind, suspicious};
+pub use tidy::{
+    Expired, Promotion, TidyPlan, TidySettings, count_past_rows, plan_promotion, plan_tidy,
+};
+pub use undo::{Undo, UndoError};

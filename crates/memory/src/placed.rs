@@ -1,0 +1,280 @@
+//! The entries of a Markdown memory, each with its place.
+//!
+//! Of several entries with one key the newest counts; the others stay in their logs, which are
+//! only ever added to, and are passed over. What an entry says that it takes the place of is
+//! passed over as well.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use anemone_index::Hit;
+use jiff::Timestamp;
+
+use crate::change::digest;
+use crate::entry::{Category, Entry};
+use crate::folder::Folder;
+use crate::page::{Unit, units};
+use crate::site::{PageKind, Seen, Site, SiteError};
+use crate::superseded::{self, Age, Taken};
+
+/// An entry and where it stands.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// Its id: that of its stamp, or how its place is quoted: `memory/2026-11-16.md#L8-L9`.
+    pub id: String,
+    /// The file.
+    pub path: String,
+    /// What the file is.
+    pub kind: PageKind,
+    /// What stands there.
+    pub unit: Unit,
+}
+
+/// All entries of a memory, as they were read.
+#[derive(Debug, Default)]
+pub struct Entries {
+    /// In the order of the files and of their lines.
+    pub placed: Vec<Placed>,
+    /// The files that they stand in.
+    pub pages: Vec<Seen>,
+    /// Files that could not be read, and why.
+    pub skipped: Vec<(String, SiteError)>,
+}
+
+impl Site {
+    /// Reads every entry of the memory.
+    pub fn entries(&self) -> Result<Entries, SiteError> {
+        self.entries_where(&|_, _| true)
+    }
+
+    /// As [`entries`](Self::entries), only of files that may have what is wanted, by their paths
+    /// and texts: taking a file apart costs far more than a look at it.
+    pub(crate) fn entries_where(
+        &self,
+        may_have: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<Entries, SiteError> {
+        let mut all = Entries::default();
+        let mut shelf = Shelf { site: self, folder: None };
+        for (path, kind) in self.pages()? {
+            let bytes = match shelf.read(&path) {
+                Ok(Some(bytes)) => bytes,
+                // Somebody took it away meanwhile.
+                Ok(None) => continue,
+                Err(error) => {
+                    all.skipped.push((path, error));
+                    continue;
+                }
+            };
+            match std::str::from_utf8(&bytes) {
+                Ok(text) if !may_have(&path, text) => continue,
+                Ok(text) => {
+                    let found = units(text).into_iter();
+                    all.placed.extend(found.map(|unit| Placed::new(&path, kind, unit)));
+                }
+                Err(_) => {
+                    let error = SiteError::NotText { path: PathBuf::from(&path) };
+                    all.skipped.push((path.clone(), error));
+                }
+            }
+            let sha256 = digest(&bytes);
+            all.pages.push(Seen { path, bytes, sha256 });
+        }
+        Ok(all)
+    }
+}
+
+/// Reads files one after the other: most of them lie where the one before lay.
+struct Shelf<'a> {
+    site: &'a Site,
+    /// The folder of the last file, and what the paths of its files begin with.
+    folder: Option<(String, Folder)>,
+}
+
+impl Shelf<'_> {
+    fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, SiteError> {
+        let (start, name) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
+        if self.folder.as_ref().is_none_or(|it| it.0 != start) {
+            let found = self.site.find(path)?;
+            self.folder = found.map(|it| (start.to_owned(), it.0));
+        }
+        let Some((_, folder)) = &self.folder else { return Ok(None) };
+        let read = folder.read(name).map_err(|error| self.site.fail(path, error))?;
+        Ok(read.map(|it| it.bytes))
+    }
+}
+
+impl Entries {
+    /// Returns the entries that count, the newest first. What was put away does not, but what it
+    /// took the place of does not come back either.
+    #[must_use]
+    pub fn live(&self) -> Vec<&Placed> {
+        let taken = taken(&self.placed);
+        let mut sorted: Vec<&Placed> =
+            self.placed.iter().filter(|it| it.kind != PageKind::Archived).collect();
+        sorted.sort_by_key(|it| it.age());
+        sorted.reverse();
+        let mut met: HashSet<&str> = HashSet::new();
+        // What is superseded hides older entries of its key all the same.
+        sorted.retain(|it| met.insert(it.key()) && !it.is_superseded(&taken));
+        sorted
+    }
+
+    /// Returns a file as it was read.
+    #[must_use]
+    pub fn page(&self, path: &str) -> Option<&Seen> {
+        self.pages.iter().find(|it| it.path == path)
+    }
+
+    /// Returns the entries that a find of the index is about: those with words of the question,
+    /// or all that it shows.
+    #[must_use]
+    pub fn of_hit(&self, hit: &Hit) -> Vec<&Placed> {
+        let shown: Vec<&Placed> = self
+            .placed
+            .iter()
+            .filter(|it| it.path == hit.path)
+            .filter(|it| it.is_within(hit.start_line as usize, hit.end_line as usize))
+            .collect();
+        let line_of = |at: usize| {
+            let before = hit.text.as_bytes().get(..at).unwrap_or_default();
+            hit.start_line as usize + before.iter().filter(|it| **it == b'\n').count()
+        };
+        let lines: Vec<usize> = hit.matches.iter().map(|it| line_of(it.start)).collect();
+        let has_match = |it: &Placed| lines.iter().any(|line| it.is_within(*line, *line));
+        let told: Vec<&Placed> = shown.iter().copied().filter(|it| has_match(it)).collect();
+        if told.is_empty() { shown } else { told }
+    }
+}
+
+/// Returns what entries say that they take the place of.
+pub(crate) fn taken(placed: &[Placed]) -> Taken<'_> {
+    let mut taken = Taken::default();
+    for it in placed {
+        if let Some(name) = it.unit.stamp.as_ref().and_then(|stamp| stamp.supersedes.as_deref()) {
+            taken.note(name, it.age());
+        }
+    }
+    taken
+}
+
+impl Placed {
+    pub(crate) fn new(path: &str, kind: PageKind, unit: Unit) -> Self {
+        let id = match (&unit.stamp, unit.lines) {
+            (Some(stamp), _) => stamp.id.to_string(),
+            (None, (first, last)) if first == last => format!("{path}#L{first}"),
+            (None, (first, last)) => format!("{path}#L{first}-L{last}"),
+        };
+        Self { id, path: path.to_owned(), kind, unit }
+    }
+
+    /// Returns what it is called; what has no name is called by its id.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        self.unit.key.as_deref().unwrap_or(&self.id)
+    }
+
+    /// Returns the session in which it was written, where that is known.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        self.unit.stamp.as_ref()?.session.as_deref()
+    }
+
+    /// Returns the kind of entry: what its stamp says, else what its file is.
+    #[must_use]
+    pub fn category(&self) -> Category {
+        let said = self.unit.stamp.as_ref().and_then(|it| it.category.as_deref());
+        match (said, self.kind) {
+            (Some(word), _) => Category::from(word),
+            (None, PageKind::Curated) => Category::Core,
+            (None, _) => Category::Daily,
+        }
+    }
+
+    /// Returns when it was written; without a stamp, when the day of its file began.
+    #[must_use]
+    pub fn written(&self) -> Option<Timestamp> {
+        superseded::written(self.kind, &self.unit)
+    }
+
+    /// Returns what tells the newer of two.
+    fn age(&self) -> Age<'_> {
+        let id = self.unit.stamp.is_some().then_some(self.id.as_str());
+        Age { written: self.written(), id, path: &self.path, line: self.unit.lines.0 }
+    }
+
+    /// Says whether another took its place.
+    pub(crate) fn is_superseded(&self, taken: &Taken<'_>) -> bool {
+        taken.has(self.unit.key.as_deref(), &self.age())
+    }
+
+    fn is_within(&self, first: usize, last: usize) -> bool {
+        self.unit.lines.0 <= last && self.unit.lines.1 >= first
+    }
+
+    /// Whether an id is its own: that of its stamp, or a quote of one or more of its lines, such
+    /// as `MEMORY.md#L8` or `MEMORY.md#L8-L12`.
+    #[must_use]
+    pub fn has_id(&self, id: &str) -> bool {
+        if self.id == id {
+            return true;
+        }
+        let Some((path, lines)) = id.rsplit_once("#L") else { return false };
+        let (first, last) = lines.split_once("-L").unwrap_or((lines, lines));
+        match (first.parse(), last.parse()) {
+            (Ok(first), Ok(last)) => self.path == path && self.is_within(first, last),
+            _ => false,
+        }
+    }
+
+    /// Returns it as a memory hands it out.
+    #[must_use]
+    pub fn entry(&self) -> Entry {
+        let stamp = self.unit.stamp.as_ref();
+        let timestamp = match (stamp, self.kind) {
+            (Some(stamp), _) => stamp.at.to_string(),
+            (None, PageKind::Daily(day) | PageKind::Session(day)) => day.to_string(),
+            (None, _) => String::new(),
+        };
+        Entry {
+            id: self.id.clone(),
+            key: self.key().to_owned(),
+            content: self.unit.content.clone(),
+            category: self.category(),
+            timestamp,
+            session_id: self.session().map(str::to_owned),
+            score: None,
+            importance: self.unit.label.as_ref().map(|it| it.importance.get()),
+            origin: stamp.map(|it| it.origin.to_string()),
+        }
+    }
+}
+
+/// Returns a file without some of its entries, and without the blank lines that would be left
+/// where they stood.
+pub(crate) fn without(text: &str, gone: &[&Placed]) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut at = 0;
+    for it in gone {
+        let range = it.unit.bytes.clone();
+        kept.push_str(text.get(at..range.start).unwrap_or_default());
+        at = range.end.max(at);
+        let rest = text.get(at..).unwrap_or_default();
+        let stood_apart = kept.is_empty() || kept.ends_with("\n\n") || kept.ends_with("\r\n\r\n");
+        if stood_apart {
+            at += match rest {
+                it if it.starts_with("\r\n") => 2,
+                it if it.starts_with('\n') => 1,
+                _ => 0,
+            };
+        }
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    if rest.is_empty() && kept.ends_with("\n\n") && !kept.trim_start().is_empty() {
+        let heads_only = kept.trim_end().lines().all(|it| it.starts_with('#') || it.is_empty());
+        if !heads_only {
+            kept.pop();
+        }
+    }
+    kept.push_str(rest);
+    kept
+}

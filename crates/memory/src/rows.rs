@@ -1,0 +1,50 @@
+//! Rows of a database that are written and taken back as changes of the journal.
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::entry::{Category, Given};
+use crate::journal::{ChangeId, NotedRows};
+use crate::memory::MemoryError;
+use crate::site::Held;
+use crate::sqlite::{RowsBack, SqliteMemory};
+
+impl Held<'_> {
+    /// Writes rows in one step and notes what was there, so that it can be undone.
+    pub fn write_rows(
+        &self,
+        what: &str,
+        memory: &SqliteMemory,
+        rows: &[(Given, Category)],
+        id: Uuid,
+        now: Timestamp,
+    ) -> Result<ChangeId, MemoryError> {
+        let written = memory
+            .remember_all(rows, &mut |noted| self.note_rows(what, noted, None, id, now).map(drop));
+        match written {
+            Ok(()) => Ok(ChangeId(id)),
+            Err(error) => {
+                // Nothing was changed, and nothing is to be undone.
+                self.drop_change(ChangeId(id))?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes back a change of rows, and notes that. Where somebody changed a row since, nothing is
+    /// done. Cut off between the two, it is done again the next time, which changes nothing.
+    pub fn undo_rows(
+        &self,
+        change: ChangeId,
+        noted: &NotedRows,
+        memory: &SqliteMemory,
+        id: Uuid,
+        now: Timestamp,
+    ) -> Result<RowsBack, MemoryError> {
+        let (back, kept) = memory.take_back(noted)?;
+        if back.changed.is_empty() {
+            self.note_rows("undo", kept, Some(change), id, now)?;
+        }
+        Ok(back)
+    }
+}

@@ -1,0 +1,277 @@
+//! Whether a text still stands somewhere: files are read from end to end, whatever they are.
+//!
+//! A text is looked for as it is and as other programs may have written it: with other line
+//! endings, indented below a list item, behind the escapes of JSON. A database cuts what is long
+//! into pages, so of a long text three pieces are looked for, and one of them is enough.
+
+use std::fs::FileType;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use anemone_format::escaped;
+use memchr::memmem;
+
+/// A text with fewer characters stands everywhere and proves nothing.
+const MIN_CHARS: usize = 8;
+/// A text with more bytes is looked for by its pieces.
+const MAX_WHOLE_BYTES: usize = 96;
+/// Bytes of a piece.
+const PIECE_BYTES: usize = 64;
+/// Bytes of a file that are looked at together: they stay near the processor.
+const WINDOW_BYTES: usize = 256 << 10;
+/// So many probes are looked for one after the other, which is faster than all at once.
+const FEW: usize = 4;
+/// Files that are read, at most; nobody has more.
+const MAX_FILES: u64 = 1_000_000;
+/// Folders in folders that are entered, at most.
+const MAX_DEPTH: usize = 64;
+
+/// What is looked for.
+#[derive(Debug)]
+pub struct Probes {
+    finder: Option<Finder>,
+    /// Bytes of the longest one.
+    longest: usize,
+    /// Texts that are too short to be looked for.
+    pub too_short: u64,
+}
+
+/// How probes are looked for.
+#[derive(Debug)]
+enum Finder {
+    Few(Vec<memmem::Finder<'static>>),
+    Many(AhoCorasick),
+}
+
+/// What was looked at, and where something was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scan {
+    /// Files that were read.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files in which something was found.
+    pub found: Vec<PathBuf>,
+    /// What could not be read, and why.
+    pub skipped: Vec<(PathBuf, String)>,
+}
+
+impl Probes {
+    /// Takes texts.
+    #[must_use]
+    pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut too_short = 0;
+        let mut probes: Vec<Vec<u8>> = Vec::new();
+        for text in texts {
+            let text = text.trim();
+            if text.chars().count() < MIN_CHARS {
+                too_short += u64::from(!text.is_empty());
+                continue;
+            }
+            for spelled in spellings(text) {
+                probes.extend(pieces(spelled.as_bytes()));
+            }
+        }
+        probes.sort_unstable();
+        probes.dedup();
+        let longest = probes.iter().map(Vec::len).max().unwrap_or(0);
+        let finder = match probes.len() {
+            0 => None,
+            1..=FEW => {
+                let each = probes.iter().map(|it| memmem::Finder::new(it).into_owned());
+                Some(Finder::Few(each.collect()))
+            }
+            _ => {
+                let kind = MatchKind::LeftmostFirst;
+                let all = AhoCorasick::builder().match_kind(kind).build(&probes);
+                all.ok().map(Finder::Many)
+            }
+        };
+        Self { finder, longest, too_short }
+    }
+
+    /// Whether there is anything to look for.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.finder.is_none()
+    }
+
+    /// Looks through a file.
+    pub fn are_in(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.look_into(path, &mut Vec::new())?.0)
+    }
+
+    /// Looks through a file, a window at a time, and says how many bytes were read for it.
+    fn look_into(&self, path: &Path, window: &mut Vec<u8>) -> io::Result<(bool, u64)> {
+        let Some(finder) = &self.finder else { return Ok((false, 0)) };
+        let mut file = fs_err::File::open(path)?;
+        window.resize(WINDOW_BYTES, 0);
+        let (mut bytes, mut kept) = (0, 0);
+        loop {
+            let read = match file.read(&mut window[kept..]) {
+                Ok(0) => return Ok((false, bytes)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            bytes += read as u64;
+            let end = kept + read;
+            if finder.finds_in(&window[..end]) {
+                return Ok((true, bytes));
+            }
+            // A probe may begin in this window and end in the next.
+            kept = end.min(self.longest.saturating_sub(1));
+            window.copy_within(end - kept..end, 0);
+        }
+    }
+
+    /// Looks through files, and through the files of folders. Links are not followed.
+    #[must_use]
+    pub fn scan(&self, places: &[PathBuf]) -> Scan {
+        let mut scan = Scan::default();
+        let mut window = Vec::new();
+        let mut left: Vec<(PathBuf, Option<FileType>, usize)> =
+            places.iter().map(|it| (it.clone(), None, 0)).collect();
+        while let Some((path, kind, depth)) = left.pop() {
+            let mut skip = |why: String| scan.skipped.push((path.clone(), why));
+            let kind = kind.map_or_else(
+                || fs_err::symlink_metadata(&path).map(|it| it.file_type()),
+                io::Result::Ok,
+            );
+            match kind {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => skip(error.to_string()),
+                Ok(kind) if kind.is_dir() => match fs_err::read_dir(&path) {
+                    _ if depth >= MAX_DEPTH => skip("too deep".to_owned()),
+                    Err(error) => skip(error.to_string()),
+                    Ok(listed) => {
+                        let below =
+                            listed.flatten().map(|it| (it.path(), it.file_type().ok(), depth + 1));
+                        left.extend(below);
+                    }
+                },
+                Ok(kind) if kind.is_file() => {
+                    if scan.files >= MAX_FILES {
+                        skip("too many files".to_owned());
+                        break;
+                    }
+                    match self.look_into(&path, &mut window) {
+                        // Somebody took it away meanwhile.
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                        Err(error) => skip(error.to_string()),
+                        Ok((found, bytes)) => {
+                            scan.files += 1;
+                            scan.bytes += bytes;
+                            scan.found.extend(found.then_some(path));
+                        }
+                    }
+                }
+                Ok(_) => {}
+            }
+        }
+        scan.found.sort_unstable();
+        scan.skipped.sort_unstable();
+        scan
+    }
+}
+
+impl Finder {
+    fn finds_in(&self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Few(each) => each.iter().any(|it| it.find(bytes).is_some()),
+            Self::Many(all) => all.is_match(bytes),
+        }
+    }
+}
+
+fn spellings(text: &str) -> Vec<String> {
+    let unix = text.replace("\r\n", "\n");
+    let in_json = |text: &str| {
+        let quoted = serde_json::to_string(text).unwrap_or_default();
+        quoted.trim_matches('"').to_owned()
+    };
+    let once = in_json(&unix);
+    vec![
+        unix.replace('\n', "\r\n"),
+        unix.replace('\n', "\n  "),
+        escaped(&unix.replace('\n', "\n  ")),
+        in_json(&unix.replace('\n', "\n  ")),
+        in_json(&escaped(&unix.replace('\n', "\n  "))),
+        in_json(&once),
+        once,
+        unix,
+    ]
+}
+
+fn pieces(bytes: &[u8]) -> Vec<Vec<u8>> {
+    if bytes.len() <= MAX_WHOLE_BYTES {
+        return vec![bytes.to_vec()];
+    }
+    let last = bytes.len() - PIECE_BYTES;
+    [0, last / 2, last].into_iter().map(|at| bytes[at..at + PIECE_BYTES].to_vec()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, file: &[u8]) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        fs_err::write(folder.path().join("file"), file).unwrap();
+        let scan = Probes::new([text]).scan(&[folder.path().to_owned()]);
+        assert_eq!((scan.files, scan.bytes), (1, file.len() as u64));
+        !scan.found.is_empty()
+    }
+
+    #[test]
+    fn a_text_is_found_however_it_is_spelled() {
+        let text = "the code is\n\"seven\" geese";
+        assert!(found(text, b"x the code is\n\"seven\" geese y"));
+        assert!(found(text, b"- the code is\r\n\"seven\" geese"));
+        assert!(found(text, b"- the code is\n  \"seven\" geese <!-- x -->"));
+        assert!(found(text, br#"{"a":"the code is\n\"seven\" geese"}"#));
+        assert!(found(text, br#"{"a":"{\"b\":\"the code is\\n\\\"seven\\\" geese\"}"}"#));
+        assert!(!found(text, b"the code is\n\"seven\" gees"));
+    }
+
+    #[test]
+    fn a_long_text_is_found_by_a_piece_of_it() {
+        let text: String = (0..100).map(|it| format!("number {it}, ")).collect();
+        let bytes = text.trim().as_bytes();
+        assert!(found(&text, &[b"page", &bytes[..500], b"\0\0\0\x07", &bytes[500..]].concat()));
+        assert!(found(&text, &bytes[bytes.len() - 64..]));
+        assert!(!found(&text, &bytes[bytes.len() - 63..]));
+    }
+
+    #[test]
+    fn a_text_is_found_across_the_windows_of_a_large_file() {
+        let text = "the heron nests by the weir";
+        for before in [WINDOW_BYTES - 1, WINDOW_BYTES - text.len() + 1, 3 * WINDOW_BYTES - 9] {
+            let mut file = vec![b'x'; before];
+            file.extend(text.bytes());
+            file.extend(vec![b'y'; WINDOW_BYTES]);
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("file");
+            fs_err::write(&path, &file).unwrap();
+            for others in [0, FEW] {
+                let other = (0..others).map(|it| format!("another text, number {it}"));
+                let texts: Vec<String> = other.chain([text.to_owned()]).collect();
+                let probes = Probes::new(texts.iter().map(String::as_str));
+                assert!(probes.are_in(&path).unwrap(), "{before} {others}");
+            }
+            assert!(!Probes::new(["the heron nests by the wier"]).are_in(&path).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_short_text_is_not_looked_for_and_a_link_is_not_followed() {
+        let probes = Probes::new(["1234567", ""]);
+        assert_eq!((probes.is_empty(), probes.too_short), (true, 1));
+        let folder = tempfile::tempdir().unwrap();
+        let other = tempfile::tempdir().unwrap();
+        fs_err::write(other.path().join("file"), "12345678").unwrap();
+        fs_err::os::unix::fs::symlink(other.path(), folder.path().join("link")).unwrap();
+        let scan = Probes::new(["12345678"]).scan(&[folder.path().to_owned()]);
+        assert_eq!(scan, Scan::default());
+    }
+}

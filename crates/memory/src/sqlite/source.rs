@@ -1,0 +1,149 @@
+//! The rows of a database as documents of an index.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use anemone_index::{
+    Document, Entry, Format, Listing, MAX_FILE_BYTES, Provenance, SkipReason, Skipped, Source,
+    SourceError, Stamp,
+};
+
+use super::rows::{PRIVATE, lossy};
+use super::schema::open_to_read;
+
+/// The memories of one agent in a database of ZeroClaw's.
+#[derive(Clone, Debug)]
+pub struct RowsSource {
+    path: PathBuf,
+    alias: String,
+}
+
+impl RowsSource {
+    /// Takes a database, which need not be there, and the name of an agent in it.
+    #[must_use]
+    pub fn new(path: &Path, alias: &str) -> Self {
+        Self { path: path.to_owned(), alias: alias.to_owned() }
+    }
+
+    fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    fn error(&self, source: impl std::error::Error + Send + Sync + 'static) -> SourceError {
+        SourceError { place: self.path.display().to_string(), source: Box::new(source) }
+    }
+}
+
+/// Returns where a key is found: what cannot stand in a path is `%2F`.
+pub(super) fn path_of(key: &str) -> String {
+    let whole = matches!(key, "" | "." | "..");
+    let mut path = String::from("memories/");
+    for c in key.chars() {
+        if whole || c.is_control() || matches!(c, '/' | '\\' | '%') {
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                path.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            path.push(c);
+        }
+    }
+    if key.is_empty() {
+        path.push_str("%00");
+    }
+    path
+}
+
+impl Source for RowsSource {
+    fn identity(&self) -> String {
+        format!("rows of {:?} in {:?}", self.alias, self.path)
+    }
+
+    fn list(&self) -> Result<Listing, SourceError> {
+        let mut listing = Listing::default();
+        let mut stamp: Option<Stamp> = None;
+        for suffix in ["", "-wal"] {
+            let mut path = self.path.as_os_str().to_owned();
+            path.push(suffix);
+            let Ok(there) = fs_err::symlink_metadata(PathBuf::from(path)) else { continue };
+            let ns = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
+            let all = stamp.get_or_insert_default();
+            all.size = all.size.saturating_add(there.size());
+            all.modified_ns = all.modified_ns.max(ns(there.mtime(), there.mtime_nsec()));
+            all.changed_ns = all.changed_ns.max(ns(there.ctime(), there.ctime_nsec()));
+            all.inode = all.inode.rotate_left(32) ^ there.ino();
+        }
+        listing.entries.extend(stamp.map(|stamp| Entry { key: self.name(), stamp }));
+        Ok(listing)
+    }
+
+    fn load(&self, _: &Entry, each: &mut dyn FnMut(Document)) -> Result<Vec<Skipped>, SourceError> {
+        let opened = open_to_read(&self.path).map_err(|error| self.error(error))?;
+        let Some((db, shape)) = opened else { return Ok(Vec::new()) };
+        let owner = match shape.has("agent_id") {
+            true => "m.agent_id = (SELECT id FROM agents WHERE alias = ?1)",
+            false => "?1 IS NOT NULL",
+        };
+        let sql = format!(
+            "SELECT m.id, m.key, m.category, m.created_at, m.session_id, {}, {}, {},
+             length(CAST(m.content AS BLOB)), m.content FROM memories m WHERE {owner}
+             ORDER BY m.rowid",
+            shape.or_null("importance"),
+            shape.or_null("superseded_by"),
+            shape.or_null("principal_id"),
+        );
+        let mut skipped = Vec::new();
+        let mut read = || -> rusqlite::Result<()> {
+            let mut find = db.prepare(&sql)?;
+            let mut found = find.query([&self.alias])?;
+            while let Some(row) = found.next()? {
+                let text =
+                    |at: usize| -> rusqlite::Result<Option<String>> { lossy(row.get_ref(at)?) };
+                let key = text(1)?.unwrap_or_default();
+                let mut skip = |path: String, reason| skipped.push(Skipped { path, reason });
+                if key.starts_with(PRIVATE) || text(7)?.is_some() {
+                    skip("memories".to_owned(), SkipReason::Private);
+                    continue;
+                }
+                let path = path_of(&key);
+                if text(6)?.is_some() {
+                    skip(path, SkipReason::Superseded);
+                    continue;
+                }
+                if row
+                    .get::<_, Option<i64>>(8)?
+                    .is_some_and(|it| it.unsigned_abs() > MAX_FILE_BYTES)
+                {
+                    skip(path, SkipReason::TooLarge);
+                    continue;
+                }
+                let content = text(9)?.unwrap_or_default();
+                if content.trim().is_empty() {
+                    skip(path, SkipReason::NoText);
+                    continue;
+                }
+                let (category, created) = (text(2)?.unwrap_or_default(), text(3)?);
+                let is_core = category == "core";
+                each(Document {
+                    path,
+                    text: content,
+                    format: Format::Plain,
+                    date: created.as_deref().and_then(|it| it.get(..10)?.parse().ok()),
+                    evergreen: is_core,
+                    memory_type: Some(if is_core { "semantic" } else { "episodic" }.to_owned()),
+                    namespace: Some(category),
+                    importance: row.get::<_, Option<f64>>(5)?.filter(|it| (0.0..=1.0).contains(it)),
+                    provenance: Provenance {
+                        source: "records".to_owned(),
+                        record: text(0)?,
+                        session: text(4)?,
+                        origin: None,
+                        observed_at: created,
+                    },
+                });
+            }
+            Ok(())
+        };
+        read().map_err(|error| self.error(error))?;
+        Ok(skipped)
+    }
+}

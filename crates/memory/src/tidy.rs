@@ -1,0 +1,198 @@
+//! Keeps a memory clean: what goes by its age, what is said twice, what has earned its place.
+//!
+//! A plan is a value: it says what would be done and why, and turns into a [`Change`]. Entries of
+//! logs go by their importance; whole logs are put away as ZeroClaw does. What is said twice or
+//! otherwise is only told: which of two is right nobody here knows.
+
+mod hygiene;
+mod promotion;
+mod retention;
+mod rows;
+
+use jiff::civil::Date;
+
+use crate::alike::alike;
+use crate::change::{Change, Edit};
+use crate::entry::Tier;
+use crate::gathered::{Contradiction, Gathered, contradictions, title_of};
+use crate::page::units;
+use crate::reading::{self, Text, Unread};
+use crate::recalls::{RecallError, recall_counts};
+use crate::site::{Manner, PageKind, Site};
+pub use promotion::{Promotion, plan_promotion};
+pub use rows::count_past_rows;
+
+/// How long what is kept. Zero days are for ever.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TidySettings {
+    /// Days that entries of importance 0.8 and more stay in logs.
+    pub structural_days: u32,
+    /// Days that entries of importance 0.4 to 0.8 stay in logs.
+    pub potential_days: u32,
+    /// Days that entries of lower importance stay in logs.
+    pub contextual_days: u32,
+    /// Whether old logs are put away: `None` where ZeroClaw is the runtime.
+    pub archive: Option<bool>,
+    /// Days after which a log is put into `memory/archive/`.
+    pub archive_after_days: u32,
+    /// Days after which a log that was put away is removed.
+    pub purge_after_days: u32,
+    /// Days after which rows of conversations are removed; they are only counted here.
+    pub conversation_days: u32,
+    /// How often an entry was recalled before it is proposed for `MEMORY.md`.
+    pub promote_recalls: u32,
+    /// How near two texts are that say nearly the same: a cosine.
+    pub near: f32,
+}
+
+impl Default for TidySettings {
+    fn default() -> Self {
+        Self {
+            structural_days: 0,
+            potential_days: 30,
+            contextual_days: 7,
+            archive: None,
+            archive_after_days: 7,
+            purge_after_days: 30,
+            conversation_days: 30,
+            promote_recalls: 3,
+            near: 0.95,
+        }
+    }
+}
+
+/// What would be done to a memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TidyPlan {
+    /// Entries that go from logs.
+    pub expired: Vec<Expired>,
+    /// Logs that are put away: from, to.
+    pub archived: Vec<(String, String)>,
+    /// Logs that were put away and are removed.
+    pub purged: Vec<String>,
+    /// Entries with the same text.
+    pub same: Vec<Vec<Gathered>>,
+    /// Entries that say nearly the same, and how nearly.
+    pub near: Vec<(Gathered, Gathered, f32)>,
+    /// Entries of one key that say different things.
+    pub contradictions: Vec<Contradiction>,
+    /// What was recalled often and is not in `MEMORY.md`, the most often first.
+    pub promotions: Vec<Promotion>,
+    /// Entries that were compared letter by letter only, as there are too many.
+    pub not_compared: usize,
+    /// Whether more entries may say nearly the same than are told.
+    pub near_is_cut: bool,
+    /// What was not read.
+    pub unread: Vec<Unread>,
+    edits: Vec<Edit>,
+}
+
+/// An entry of a log that has had its time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expired {
+    /// The entry.
+    pub entry: Gathered,
+    /// How much it mattered.
+    pub tier: Tier,
+    /// How old it is.
+    pub days: i64,
+}
+
+/// Plans what is to be done.
+pub fn plan_tidy(
+    site: &Site,
+    settings: &TidySettings,
+    today: Date,
+) -> Result<TidyPlan, RecallError> {
+    let (pages, mut unread) = reading::list(site);
+    let mut hygiene = hygiene::Hygiene::new(site, settings, today, &pages);
+    let mut entries = Vec::new();
+    let mut expired = Vec::new();
+    let mut edits = Vec::new();
+    for (path, kind) in pages {
+        let file = match reading::read(site, &path) {
+            Ok(Some(file)) => file,
+            Ok(None) => continue,
+            Err(why) => {
+                unread.push(Unread { path, why });
+                continue;
+            }
+        };
+        let found = units(&file.text);
+        let title = title_of(&file.text);
+        let mut going = Vec::new();
+        for unit in &found {
+            let entry = Gathered::of(&path, kind, unit, title);
+            match retention::verdict(&entry, settings, today) {
+                Some(gone) => {
+                    going.push(unit.bytes.clone());
+                    expired.push(gone);
+                }
+                None => entries.push(entry),
+            }
+        }
+        let kept = retention::without(&file.text, &going, found.len());
+        edits.extend(edits_of(&file, kept, hygiene.place_of(&path, kind)));
+    }
+    let counts = recall_counts(site)?;
+    let promotions = promotion::promotions(&entries, &counts, settings);
+    let live: Vec<Gathered> =
+        entries.into_iter().filter(|it| it.kind != PageKind::Archived).collect();
+    let found = alike(&live, settings.near);
+    let pick = |at: &usize| live[*at].clone();
+    Ok(TidyPlan {
+        expired,
+        archived: hygiene.archived,
+        purged: hygiene.purged,
+        same: found.same.iter().map(|it| it.iter().map(pick).collect()).collect(),
+        near: found.near.iter().map(|(one, other, near)| (pick(one), pick(other), *near)).collect(),
+        contradictions: contradictions(&live),
+        promotions,
+        not_compared: found.not_compared,
+        near_is_cut: found.is_cut,
+        unread,
+        edits,
+    })
+}
+
+/// Where a file is to be.
+enum Target {
+    Stays,
+    Moves(String),
+    Goes,
+}
+
+/// Says what is done to one file; `kept` is what is left of it, where something goes.
+fn edits_of(file: &Text, kept: Option<String>, target: Target) -> Vec<Edit> {
+    let remove = || Edit::Remove { path: file.seen.path.clone(), before: file.seen.sha256 };
+    let is_empty = kept.as_ref().is_some_and(String::is_empty);
+    match (target, kept) {
+        (Target::Goes, _) => vec![remove()],
+        (_, Some(_)) if is_empty => vec![remove()],
+        (Target::Stays, None) => Vec::new(),
+        (Target::Stays, Some(kept)) => vec![Edit::replace(&file.seen, kept.into_bytes())],
+        (Target::Moves(path), kept) => {
+            let after = kept.map_or_else(|| file.seen.bytes.clone(), String::into_bytes);
+            vec![Edit::Write { path, before: None, after }, remove()]
+        }
+    }
+}
+
+impl TidyPlan {
+    /// Returns what goes by its age, as one change; `None` when nothing does.
+    #[must_use]
+    pub fn change(&self) -> Option<Change> {
+        let edits = self.edits.clone();
+        (!edits.is_empty()).then(|| Change { what: "tidy".to_owned(), edits })
+    }
+}
+
+impl Site {
+    /// Says whether old logs are put away here.
+    fn archives(&self, settings: &TidySettings) -> bool {
+        settings.archive.unwrap_or(self.manner() == Manner::ZeroClaw)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! What was recalled often and has earned a place in `MEMORY.md`.
+
+use std::collections::{HashMap, HashSet};
+
+use anemone_format::{Moment, Origin, Stamp};
+use jiff::civil::Date;
+
+use super::{TidyPlan, TidySettings};
+use crate::change::{Change, Edit};
+use crate::entry::{Clock, Given, Label};
+use crate::gathered::Gathered;
+use crate::page::{render, units};
+use crate::reading;
+use crate::recalls::RecallCount;
+use crate::site::{PageKind, Site};
+use crate::suspicion::suspicious;
+
+/// An entry that could stand in `MEMORY.md`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Promotion {
+    /// The entry.
+    pub entry: Gathered,
+    /// How often it was recalled.
+    pub times: u32,
+    /// Whether somebody has to name it: it comes from a page or a tool, or reads like an
+    /// instruction.
+    pub is_doubtful: bool,
+}
+
+/// Finds what was recalled often enough and is not in `MEMORY.md`.
+pub(super) fn promotions(
+    entries: &[Gathered],
+    counts: &HashMap<String, RecallCount>,
+    settings: &TidySettings,
+) -> Vec<Promotion> {
+    let is_curated = |it: &&Gathered| it.kind == PageKind::Curated;
+    let mut seen: HashSet<&str> =
+        entries.iter().filter(is_curated).map(|it| it.mark.as_str()).collect();
+    let mut found = Vec::new();
+    for entry in entries {
+        let times = counts.get(&entry.mark).map_or(0, |it| it.times);
+        let is_often = times > 0 && times >= settings.promote_recalls;
+        if is_often && seen.insert(&entry.mark) {
+            let is_foreign = matches!(entry.origin, Some(Origin::Web | Origin::Tool));
+            let is_doubtful = is_foreign || !suspicious(&entry.text).is_empty();
+            found.push(Promotion { entry: entry.clone(), times, is_doubtful });
+        }
+    }
+    found.sort_by_key(|it| std::cmp::Reverse(it.times));
+    found
+}
+
+impl TidyPlan {
+    /// Returns the proposals with these ids, or those that nobody has to name; and the ids that
+    /// are none.
+    #[must_use]
+    pub fn chosen(&self, ids: Option<&[String]>) -> (Vec<&Promotion>, Vec<String>) {
+        let Some(ids) = ids else {
+            return (self.promotions.iter().filter(|it| !it.is_doubtful).collect(), Vec::new());
+        };
+        let named = |id: &String| {
+            self.promotions.iter().find(|it| it.entry.id == *id || it.entry.mark == *id)
+        };
+        let unknown = ids.iter().filter(|id| named(id).is_none()).cloned().collect();
+        (ids.iter().filter_map(named).collect(), unknown)
+    }
+}
+
+/// Plans to write proposals into `MEMORY.md`, below a heading of the day; `None` when there is
+/// nothing to write, or the file cannot be read.
+#[must_use]
+pub fn plan_promotion(
+    site: &Site,
+    chosen: &[&Promotion],
+    today: Date,
+    clock: &dyn Clock,
+) -> Option<Change> {
+    if chosen.is_empty() {
+        return None;
+    }
+    let path = site.curated().to_owned();
+    let there = reading::read(site, &path).ok()?;
+    let mut text =
+        there.as_ref().map_or_else(|| site.head(PageKind::Curated), |it| it.text.clone());
+    let heading = format!("Promoted {today}");
+    let last_heading = units(&text).last().and_then(|it| it.heading.clone());
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    if last_heading.as_ref() != Some(&heading) {
+        if !text.is_empty() && !text.ends_with("\n\n") {
+            text.push('\n');
+        }
+        text.push_str(&format!("## {heading}\n\n"));
+    }
+    for promotion in chosen {
+        text.push_str(&written(site, &promotion.entry, clock)?);
+    }
+    let edit = match &there {
+        Some(file) => Edit::replace(&file.seen, text.into_bytes()),
+        None => Edit::Write { path, before: None, after: text.into_bytes() },
+    };
+    Some(Change { what: "promote".to_owned(), edits: vec![edit] })
+}
+
+/// Writes an entry as it will stand in `MEMORY.md`: its whole text, with where it comes from.
+fn written(site: &Site, entry: &Gathered, clock: &dyn Clock) -> Option<String> {
+    let file = reading::read(site, &entry.path).ok()??;
+    let unit = units(&file.text).into_iter().find(|it| it.lines == entry.lines)?;
+    let origin = entry.origin.unwrap_or(Origin::Agent);
+    let mut stamp = Stamp::new(clock.fresh_id(), origin, Moment::from(clock.now()));
+    stamp.source = Some(format!("{}#L{}", entry.path, entry.lines.0));
+    let label = unit.label.map(|it| Label { name: it.name, importance: it.importance });
+    let given = Given { text: unit.content, key: unit.key, label, tags: Vec::new(), stamp };
+    Some(render(&given))
+}

@@ -1,0 +1,210 @@
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use uuid::Uuid;
+
+use super::*;
+use crate::entry::Clock;
+use crate::recalls::{RecallKey, mark_of, note_recalls};
+
+const TODAY: Date = jiff::civil::date(2026, 11, 16);
+const ID: Uuid = Uuid::from_u128(7);
+
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> Timestamp {
+        "2026-11-16T10:00:00Z".parse().unwrap()
+    }
+
+    fn zone(&self) -> TimeZone {
+        TimeZone::UTC
+    }
+
+    fn fresh_id(&self) -> Uuid {
+        ID
+    }
+}
+
+struct Workspace {
+    folder: tempfile::TempDir,
+    manner: Manner,
+}
+
+impl Workspace {
+    fn new(manner: Manner, files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join("ws").join(path);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, text).unwrap();
+        }
+        Self { folder, manner }
+    }
+
+    fn site(&self) -> Site {
+        let root = self.folder.path();
+        Site::open(&root.join("ws"), &root.join("state"), self.manner).unwrap()
+    }
+
+    fn plan(&self) -> TidyPlan {
+        plan_tidy(&self.site(), &TidySettings::default(), TODAY).unwrap()
+    }
+
+    fn apply(&self, change: &Change) {
+        let site = self.site();
+        site.lock().unwrap().apply(change, ID, Still.now()).unwrap();
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        fs_err::read_to_string(self.folder.path().join("ws").join(path)).ok()
+    }
+}
+
+#[test]
+fn entries_go_from_logs_by_their_importance_and_can_be_brought_back() {
+    let old = "# 2026-10-01\n\n- [decision|i=0.9] stays for ever\n- [idea|i=0.5] goes\n\
+               - goes too <!-- importance: 3 -->\n- nobody said\n";
+    let new = "- [idea|i=0.5] young\n- [context|i=0.1] a week and a day\n";
+    let files = [
+        ("memory/2026-10-01.md", old),
+        ("memory/2026-11-08.md", new),
+        ("memory/2026-11-09.md", "- [context|i=0.1] a week\n"),
+        ("memory/2026-10-02.md", "# only\n\n- [context|i=0.1] all of it\n"),
+        ("MEMORY.md", "- [context|i=0.1] curated\n"),
+        ("memory/notes.md", "- [context|i=0.1] no log\n"),
+    ];
+    let workspace = Workspace::new(Manner::OpenClaw, &files);
+    let plan = workspace.plan();
+    let texts: Vec<_> = plan.expired.iter().map(|it| it.entry.lines.0).collect();
+    assert_eq!(texts, [4, 5, 3, 2]);
+    assert!(plan.archived.is_empty(), "only ZeroClaw puts logs away");
+    workspace.apply(&plan.change().unwrap());
+    let kept = "# 2026-10-01\n\n- [decision|i=0.9] stays for ever\n- nobody said\n";
+    assert_eq!(workspace.read("memory/2026-10-01.md").as_deref(), Some(kept));
+    assert_eq!(workspace.read("memory/2026-10-02.md"), None);
+    assert_eq!(workspace.read("MEMORY.md").as_deref(), Some("- [context|i=0.1] curated\n"));
+    assert!(workspace.plan().change().is_none(), "once is enough");
+    let site = workspace.site();
+    let held = site.lock().unwrap();
+    let undo = site.plan_undo().unwrap();
+    held.undo(&undo, Uuid::from_u128(8), Still.now()).unwrap();
+    for (path, text) in files {
+        assert_eq!(workspace.read(path).as_deref(), Some(text), "{path}");
+    }
+}
+
+#[test]
+fn old_logs_are_put_away_and_later_removed_as_zeroclaw_does() {
+    let workspace = Workspace::new(
+        Manner::ZeroClaw,
+        &[
+            ("memory/2026-11-09.md", "- a week\n"),
+            ("memory/2026-11-08.md", "- [context|i=0.1] goes\n- stays\n"),
+            ("memory/2026-11-08_more.md", "- more\n"),
+            ("memory/2026-11-08-slug.md", "- a name of its own\n"),
+            ("memory/notes.md", "- note\n"),
+            ("memory/archive/2026-11-08.md", "- there before\n"),
+            ("memory/archive/2026-10-17.md", "- thirty days\n"),
+            ("memory/archive/2026-10-16.md", "- thirty-one days\n"),
+        ],
+    );
+    let plan = workspace.plan();
+    let away = [
+        ("memory/2026-11-08.md", "memory/archive/2026-11-08_1.md"),
+        ("memory/2026-11-08_more.md", "memory/archive/2026-11-08_more.md"),
+    ];
+    assert_eq!(plan.archived, away.map(|(from, to)| (from.to_owned(), to.to_owned())));
+    assert_eq!(plan.purged, ["memory/archive/2026-10-16.md"]);
+    workspace.apply(&plan.change().unwrap());
+    assert_eq!(workspace.read("memory/2026-11-08.md"), None);
+    let moved = workspace.read("memory/archive/2026-11-08_1.md");
+    assert_eq!(moved.as_deref(), Some("- stays\n"));
+    assert_eq!(workspace.read("memory/archive/2026-11-08.md").as_deref(), Some("- there before\n"));
+    assert_eq!(workspace.read("memory/archive/2026-10-16.md"), None);
+    assert!(workspace.read("memory/archive/2026-10-17.md").is_some());
+}
+
+#[test]
+fn nothing_is_put_away_behind_a_link() {
+    let workspace = Workspace::new(Manner::ZeroClaw, &[("memory/2026-01-02.md", "- old\n")]);
+    let outside = tempfile::tempdir().unwrap();
+    let link = workspace.folder.path().join("ws/memory/archive");
+    fs_err::os::unix::fs::symlink(outside.path(), link).unwrap();
+    let plan = workspace.plan();
+    assert!(plan.archived.is_empty() && plan.change().is_none());
+    assert_eq!(plan.unread.len(), 1, "{:?}", plan.unread);
+}
+
+#[test]
+fn what_is_said_twice_or_otherwise_is_told() {
+    let at = "2026-11-16T10:00:00Z";
+    let stamped = |id: u128, more: &str| {
+        format!("<!-- anemone: {} owner {at}{more} -->", Uuid::from_u128(id))
+    };
+    let curated = format!(
+        "- **db**: Postgres it is {}\n- **tea**: green {}\n- **tea**: black {}\n",
+        stamped(1, ""),
+        stamped(2, ""),
+        stamped(3, &format!(" supersedes=\"{}\"", Uuid::from_u128(2))),
+    );
+    let workspace = Workspace::new(
+        Manner::OpenClaw,
+        &[
+            ("MEMORY.md", &curated),
+            (
+                "memory/2026-11-15.md",
+                "- The gateway stays on the loopback address\n- **Mood**: good\n",
+            ),
+            (
+                "memory/2026-11-14.md",
+                "- the  gateway stays on the LOOPBACK address\n- **Mood**: bad\n",
+            ),
+            (
+                "memory/notes.md",
+                "# Notes\n\n- **DB**: SQLite it is\n- the gateway stays on a loopback address\n\n## One\n\n\
+                 - **Status**: done\n\n## Two\n\n- **Status**: begun\n",
+            ),
+        ],
+    );
+    let plan = workspace.plan();
+    assert_eq!(plan.same.len(), 1);
+    assert_eq!(plan.same[0].len(), 2);
+    let near: Vec<_> = plan.near.iter().map(|(_, it, _)| it.path.as_str()).collect();
+    assert_eq!(near, ["memory/notes.md"], "{:?}", plan.near);
+    let keys: Vec<_> = plan.contradictions.iter().map(|it| it.key.as_str()).collect();
+    assert_eq!(keys, ["db"], "superseded tea and forms that are filled in are no contradictions");
+    assert_eq!(plan.contradictions[0].newer.text, "Postgres it is");
+    assert!(plan.change().is_none(), "it is only told");
+}
+
+#[test]
+fn what_was_recalled_often_is_proposed_and_promoted_only_on_command() {
+    let workspace = Workspace::new(
+        Manner::OpenClaw,
+        &[
+            ("MEMORY.md", "# MEMORY.md\n\n- known already\n"),
+            ("memory/2026-11-15.md", "- known already\n- [fact|i=0.7] **port**: 8443\n- rare\n"),
+        ],
+    );
+    let site = workspace.site();
+    for text in ["known already", "8443"] {
+        let path = "memory/2026-11-15.md".to_owned();
+        let key = RecallKey { path, mark: mark_of(text) };
+        for _ in 0..3 {
+            note_recalls(&site, std::slice::from_ref(&key), Still.now()).unwrap();
+        }
+    }
+    let plan = workspace.plan();
+    assert!(plan.change().is_none());
+    let (chosen, _) = plan.chosen(None);
+    assert_eq!(chosen.iter().map(|it| it.entry.text.as_str()).collect::<Vec<_>>(), ["8443"]);
+    let (named, unknown) = plan.chosen(Some(&[mark_of("8443"), "nope".to_owned()]));
+    assert_eq!((named.len(), unknown), (1, vec!["nope".to_owned()]));
+    workspace.apply(&plan_promotion(&site, &chosen, TODAY, &Still).unwrap());
+    let expected = format!(
+        "# MEMORY.md\n\n- known already\n\n## Promoted 2026-11-16\n\n- [fact|i=0.7] **port**: 8443 \
+         <!-- anemone: {ID} agent 2026-11-16T10:00:00Z source=\"memory/2026-11-15.md#L2\" -->\n"
+    );
+    assert_eq!(workspace.read("MEMORY.md").as_deref(), Some(expected.as_str()));
+    assert!(workspace.plan().promotions.is_empty());
+}

@@ -1,0 +1,122 @@
+//! Taking back the last change, and then the one before it.
+//!
+//! What takes a change back is a change itself and stands in the journal, so nothing that was ever
+//! there is lost by it; changes that were taken back, and what took them back, are passed over when
+//! one goes further back.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::change::{Applied, ApplyError, Change, Edit};
+use crate::journal::{ChangeId, JournalError, Noted, NotedEdit};
+use crate::recovery::Cut;
+use crate::site::{Held, Seen, Site, SiteError};
+
+/// How the last change is taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undo {
+    /// The change that is taken back.
+    pub id: ChangeId,
+    /// What it was.
+    pub noted: Noted,
+    /// What takes it back.
+    pub change: Change,
+}
+
+/// Why a change was not undone.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UndoError {
+    /// There is none.
+    #[error("there is no change to undo")]
+    Nothing,
+    /// Somebody changed what it had left.
+    #[error("{path} is no longer as the change `{what}` left it")]
+    Conflict {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for then.
+        what: String,
+        /// What the journal keeps of it: a line of JSON, then what was there.
+        kept: PathBuf,
+    },
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A file cannot be reached.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    /// The files.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+}
+
+impl Site {
+    /// Returns the change that is undone next.
+    pub fn last_change(&self) -> Result<Option<(ChangeId, Noted)>, JournalError> {
+        let all = self.changes()?;
+        let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, it)| it.undoes).collect();
+        let is_open = |(id, it): &(ChangeId, Noted)| it.undoes.is_none() && !undone.contains(id);
+        Ok(all.into_iter().find(is_open))
+    }
+
+    /// Plans how the last change is taken back.
+    pub fn plan_undo(&self) -> Result<Undo, UndoError> {
+        let (id, noted) = self.last_change()?.ok_or(UndoError::Nothing)?;
+        let recorded = self.recorded(id)?.ok_or(UndoError::Nothing)?;
+        let mut edits = Vec::new();
+        for (edit, image) in recorded.noted.edits.iter().zip(recorded.images) {
+            let there = self.read(&edit.path)?;
+            let undone = edit.undone(image, there).ok_or_else(|| UndoError::Conflict {
+                path: self.root().join(&edit.path),
+                what: noted.what.clone(),
+                kept: recorded.path.clone(),
+            })?;
+            edits.push(undone);
+        }
+        Ok(Undo { id, noted, change: Change { what: "undo".to_owned(), edits } })
+    }
+}
+
+impl Held<'_> {
+    /// Takes a change back as it was planned.
+    pub fn undo(&self, undo: &Undo, id: Uuid, now: Timestamp) -> Result<Applied, UndoError> {
+        Ok(self.apply_as(&undo.change, Some(undo.id), id, now)?)
+    }
+
+    /// Leaves a change as it is and passes it over from here on.
+    pub fn skip(&self, change: ChangeId, id: Uuid, now: Timestamp) -> Result<Applied, UndoError> {
+        let nothing = Change { what: "skip".to_owned(), edits: Vec::new() };
+        Ok(self.apply_as(&nothing, Some(change), id, now)?)
+    }
+}
+
+impl NotedEdit {
+    /// Returns what takes the edit back; `None` when its file is no longer as it left it.
+    fn undone(&self, image: Vec<u8>, there: Option<Seen>) -> Option<Edit> {
+        if self.added.is_some() {
+            let seen = there?;
+            return Some(match self.cut_from(&seen.bytes)? {
+                Cut::Left(left) => Edit::replace(&seen, left),
+                Cut::Empty => Edit::Remove { path: seen.path, before: seen.sha256 },
+            });
+        }
+        let now = there.as_ref().map(|it| anemone_format::Hex(&it.sha256).to_string());
+        if now != self.after {
+            // Others went on writing: only what the change did is taken back.
+            let (patch, seen) = (self.patch.as_ref()?, there?);
+            return Some(Edit::replace(&seen, patch.taken_back(&image, &seen.bytes)?));
+        }
+        Some(match (self.before, there) {
+            (None, Some(seen)) => Edit::Remove { path: seen.path, before: seen.sha256 },
+            (_, there) => Edit::Write {
+                path: self.path.clone(),
+                before: there.map(|it| it.sha256),
+                after: image,
+            },
+        })
+    }
+}
