@@ -2,8 +2,11 @@
 
 mod agents;
 mod apply;
+mod audit;
 mod check;
 mod completions;
+mod config;
+mod context;
 mod decrypt;
 mod delta;
 mod demo;
@@ -11,7 +14,9 @@ mod diff;
 mod encrypt;
 mod eval;
 mod export;
+mod forget;
 mod get;
+mod hook;
 mod import;
 mod index;
 mod inspect;
@@ -20,7 +25,10 @@ mod migrate;
 mod model;
 mod purge;
 mod ranking;
+mod remember;
 pub(crate) mod search;
+mod tidy;
+mod undo;
 mod validate;
 mod vault;
 
@@ -88,8 +96,16 @@ enum Command {
     Search(Box<search::SearchArgs>),
     Get(Box<get::GetArgs>),
     Index(Box<index::IndexArgs>),
+    Remember(Box<remember::RememberArgs>),
+    Forget(Box<forget::ForgetArgs>),
+    Undo(Box<undo::UndoArgs>),
+    Context(Box<context::ContextArgs>),
+    Hook(Box<hook::HookArgs>),
+    Tidy(Box<tidy::TidyArgs>),
+    Audit(Box<audit::AuditArgs>),
     Eval(Box<eval::EvalArgs>),
     Model(model::ModelArgs),
+    Config(config::ConfigArgs),
     Validate(validate::ValidateArgs),
     Inspect(inspect::InspectArgs),
     Diff(diff::DiffArgs),
@@ -128,7 +144,15 @@ pub(crate) fn run(
         Command::Search(args) => printer.print(&search::run(&args, &context)?)?,
         Command::Get(args) => get::run(&args, &context)?,
         Command::Index(args) => index::run(&args, &context)?,
+        Command::Remember(args) => printer.print(&remember::run(&args, &context)?)?,
+        Command::Forget(args) => printer.print(&forget::run(&args, &context)?)?,
+        Command::Undo(args) => printer.print(&undo::run(&args, &context)?)?,
+        Command::Context(args) => printer.print(&context::run(&args, &context)?)?,
+        Command::Hook(args) => hook::run(&args, &context)?,
+        Command::Tidy(args) => printer.print(&tidy::run(&args, &context)?)?,
+        Command::Audit(args) => audit::run(&args, &context)?,
         Command::Eval(args) => printer.print(&eval::run(&args, &context)?)?,
+        Command::Config(args) => config::run(&args, &context)?,
         Command::Model(args) => model::run(&args, &context)?,
         Command::Validate(args) => return validate::run(&args, &context),
         Command::Inspect(args) => printer.print(&inspect::run(&args, &context)?)?,

@@ -3,22 +3,32 @@
 //! It lies in `anemone/config.toml` under `XDG_CONFIG_HOME`. It holds no secrets, so that it can be
 //! shared and kept in a repository: a key stands in a file of its own or in the environment.
 
+mod memory;
+mod section;
+
 use std::collections::HashMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anemone_embed::Provider;
-use toml_edit::{Document, Item, TableLike, Value};
+use anemone_memory::{
+    AuditSettings, CaptureSettings, ChatSettings, FlushSettings, RecallSettings, RememberSettings,
+    TidySettings,
+};
+use toml_edit::{Document, Item, Value};
 
+use self::memory::{
+    read_audit, read_capture, read_chat, read_flush, read_recall, read_remember, read_tidy,
+};
+use self::section::{Folders, Section, expected, text, wrong};
 use crate::embedder::{Choice, Wanted};
 use crate::environment::Environment;
-use crate::error::{CliError, Kind};
-use crate::nearest::Nearest;
+use crate::error::CliError;
 
+/// Every setting with its default, commented out.
+pub(crate) const DEFAULT: &str = include_str!("config/default.toml");
 /// More than anybody writes by hand.
 const MAX_BYTES: u64 = 256 << 10;
-/// Names by which people try to put a key into the config.
-const KEYS: [&str; 6] = ["key", "api_key", "apikey", "api-key", "token", "secret"];
 
 /// What the file says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +40,14 @@ pub(crate) struct Config {
     /// Of these, the first that can be had.
     pub(crate) order: Vec<Wanted>,
     pub(crate) services: HashMap<Provider, ServiceConfig>,
+    /// A chat model that may be asked.
+    pub(crate) chat: ChatSettings,
+    pub(crate) remember: RememberSettings,
+    pub(crate) flush: FlushSettings,
+    pub(crate) capture: CaptureSettings,
+    pub(crate) recall: RecallSettings,
+    pub(crate) tidy: TidySettings,
+    pub(crate) audit: AuditSettings,
 }
 
 /// What the file says about one service.
@@ -81,151 +99,64 @@ impl Config {
             wrong(format!("line {line} is no TOML")).hint("write it as name = \"value\"")
         })?;
         let mut config = Self::default();
-        for (key, item) in document.as_table() {
-            match key {
-                "embedding" => config.read_embedding(table(key, item)?, folder, home)?,
-                other => return Err(unknown("", other, &["embedding"])),
-            }
-        }
+        let mut root = Section::root(document.as_table(), Folders { config: folder, home });
+        config.read_embedding(root.section("embedding")?)?;
+        read_chat(&mut config.chat, root.section("chat")?)?;
+        read_remember(&mut config.remember, root.section("remember")?)?;
+        read_flush(&mut config.flush, root.section("flush")?)?;
+        read_capture(&mut config.capture, root.section("capture")?)?;
+        read_recall(&mut config.recall, root.section("recall")?)?;
+        read_tidy(&mut config.tidy, root.section("tidy")?)?;
+        read_audit(&mut config.audit, root.section("audit")?)?;
+        root.end()?;
         Ok(config)
     }
 
-    fn read_embedding(
-        &mut self,
-        section: &dyn TableLike,
-        folder: &Path,
-        home: &Path,
-    ) -> Result<(), CliError> {
-        const PLACE: &str = "embedding.";
-        for (key, item) in section.iter() {
-            match key {
-                "embedder" => self.embedder = Some(named(key, item)?),
-                "fallback" => {
-                    let choice = named(key, item)?;
-                    if choice == Choice::Auto {
-                        return Err(wrong("embedding.fallback cannot be \"auto\"")
-                            .hint("give \"builtin\", \"none\" or the name of an embedder"));
-                    }
-                    self.fallback = Some(choice);
-                }
-                "order" => self.order = list(key, item)?,
-                _ => {
-                    let Some(service) = Provider::by_name(key) else {
-                        let own = ["embedder", "fallback", "order"].into_iter();
-                        let known: Vec<_> = own.chain(Provider::ALL.map(Provider::name)).collect();
-                        return Err(unknown(PLACE, key, &known));
-                    };
-                    let place = format!("{PLACE}{key}");
-                    let section = table(&place, item)?;
-                    self.services.insert(service, read_service(&place, section, folder, home)?);
-                }
+    fn read_embedding(&mut self, mut section: Section<'_>) -> Result<(), CliError> {
+        self.embedder = section.read("embedder", named)?;
+        self.fallback = section.read("fallback", named)?;
+        if self.fallback == Some(Choice::Auto) {
+            return Err(wrong("embedding.fallback cannot be \"auto\"")
+                .hint("give \"builtin\", \"none\" or the name of an embedder"));
+        }
+        self.order = section.read("order", list)?.unwrap_or_default();
+        for provider in Provider::ALL {
+            let service = section.section(provider.name())?;
+            if service.is_there() {
+                self.services.insert(provider, read_service(service)?);
             }
         }
-        Ok(())
+        section.end()
     }
 }
 
-fn read_service(
-    place: &str,
-    section: &dyn TableLike,
-    folder: &Path,
-    home: &Path,
-) -> Result<ServiceConfig, CliError> {
-    let mut service = ServiceConfig::default();
-    for (key, item) in section.iter() {
-        let at = format!("{place}.{key}");
-        match key {
-            "url" => service.url = Some(text(&at, item)?),
-            "model" => service.model = Some(text(&at, item)?),
-            "dimensions" => service.dimensions = Some(number(&at, item)?),
-            "key_file" => service.key_file = Some(below(&text(&at, item)?, folder, home)),
-            "max_batch" => service.max_batch = Some(number(&at, item)?),
-            "query_input_type" => service.query_input_type = Some(text(&at, item)?),
-            "document_input_type" => service.document_input_type = Some(text(&at, item)?),
-            "allow_http" => service.allow_http = truth(&at, item)?,
-            _ if KEYS.contains(&key.to_lowercase().as_str()) => {
-                return Err(wrong(format!("{at}: keys do not stand in the config")).hint(
-                    "put the key into a file that only you can read, and name that with key_file",
-                ));
-            }
-            _ => {
-                let known = [
-                    "url",
-                    "model",
-                    "dimensions",
-                    "key_file",
-                    "max_batch",
-                    "query_input_type",
-                    "document_input_type",
-                    "allow_http",
-                ];
-                return Err(unknown(&format!("{place}."), key, &known));
-            }
-        }
-    }
+fn read_service(mut section: Section<'_>) -> Result<ServiceConfig, CliError> {
+    let mut service = ServiceConfig {
+        url: section.text("url")?,
+        model: section.text("model")?,
+        dimensions: section.count("dimensions")?,
+        key_file: section.file("key_file")?,
+        max_batch: section.count("max_batch")?,
+        query_input_type: section.text("query_input_type")?,
+        document_input_type: section.text("document_input_type")?,
+        allow_http: false,
+    };
+    section.truth("allow_http", &mut service.allow_http)?;
+    section.end()?;
     Ok(service)
 }
 
-/// Finds a file that the config names: `~/x` lies in the home folder, `x` beside the config.
-fn below(name: &str, folder: &Path, home: &Path) -> PathBuf {
-    match name.strip_prefix("~/") {
-        Some(rest) => home.join(rest),
-        None => folder.join(name),
-    }
-}
-
-fn wrong(message: impl Into<String>) -> CliError {
-    CliError::new(Kind::Failed, "config", message)
-}
-
-fn unknown(place: &str, key: &str, known: &[&str]) -> CliError {
-    let mut near = Nearest::to(key);
-    for name in known {
-        near.offer((*name).to_owned());
-    }
-    let error = wrong(format!("there is no setting {place}{key}"));
-    match near.into_names().first() {
-        Some(name) => error.hint(format!("did you mean {place}{name}?")),
-        None => error.hint(format!("there are: {}", known.join(", "))),
-    }
-}
-
-fn expected(place: &str, what: &str) -> CliError {
-    wrong(format!("{place} is not {what}"))
-}
-
-fn table<'a>(place: &str, item: &'a Item) -> Result<&'a dyn TableLike, CliError> {
-    item.as_table_like()
-        .ok_or_else(|| expected(place, "a section").hint(format!("write [{place}]")))
-}
-
-fn text(place: &str, item: &Item) -> Result<String, CliError> {
-    let text = item.as_str().filter(|it| !it.trim().is_empty());
-    text.map(str::to_owned).ok_or_else(|| expected(place, "a text").hint("write it in quotes"))
-}
-
-fn number(place: &str, item: &Item) -> Result<usize, CliError> {
-    let number = item.as_integer().and_then(|it| usize::try_from(it).ok()).filter(|it| *it > 0);
-    number.ok_or_else(|| expected(place, "a number from 1 on"))
-}
-
-fn truth(place: &str, item: &Item) -> Result<bool, CliError> {
-    item.as_bool().ok_or_else(|| expected(place, "true or false"))
-}
-
-fn named(key: &str, item: &Item) -> Result<Choice, CliError> {
-    let place = format!("embedding.{key}");
-    let text = text(&place, item)?;
+fn named(place: &str, item: &Item) -> Result<Choice, CliError> {
+    let text = text(place, item)?;
     text.parse().map_err(|error| wrong(format!("{place}: {error}")))
 }
 
-fn list(key: &str, item: &Item) -> Result<Vec<Wanted>, CliError> {
-    let place = format!("embedding.{key}");
+fn list(place: &str, item: &Item) -> Result<Vec<Wanted>, CliError> {
     let Some(array) = item.as_array() else {
-        return Err(expected(&place, "a list").hint("write [\"minilm\", \"openai\"]"));
+        return Err(expected(place, "a list").hint("write [\"minilm\", \"openai\"]"));
     };
     let one = |value: &Value| {
-        let text = value.as_str().ok_or_else(|| expected(&place, "a list of texts"))?;
+        let text = value.as_str().ok_or_else(|| expected(place, "a list of texts"))?;
         text.parse().map_err(|error| wrong(format!("{place}: {error}")))
     };
     array.iter().map(one).collect()
@@ -306,5 +237,50 @@ mod tests {
         ] {
             assert_eq!(parse(text).unwrap_err().code, "config", "{text}");
         }
+    }
+
+    /// Takes the marks away from the settings of the default file.
+    fn unmarked(mark: &str) -> String {
+        let line = |line: &str| match line.strip_prefix(mark) {
+            Some(rest) if rest.contains(" = ") && !rest.starts_with(' ') => format!("{rest}\n"),
+            _ if line.starts_with('#') => String::new(),
+            _ => format!("{line}\n"),
+        };
+        DEFAULT.lines().map(line).collect()
+    }
+
+    #[test]
+    fn the_default_file_says_what_holds() {
+        assert_eq!(parse(DEFAULT).unwrap().tidy, TidySettings::default());
+        let mut settled = parse(&unmarked("# ")).unwrap();
+        assert!(!settled.services[&Provider::OpenAi].allow_http);
+        settled.services.clear();
+        assert_eq!(settled, Config::default());
+    }
+
+    #[test]
+    fn the_default_file_has_every_setting() {
+        let text = unmarked("# ") + &unmarked("#: ");
+        let mut sections: HashMap<String, Vec<String>> = HashMap::new();
+        let mut here = String::new();
+        for line in text.lines() {
+            match (line.strip_prefix('['), line.split_once(" = ")) {
+                (Some(name), _) => here = name.trim_end_matches(']').to_owned(),
+                (_, Some((name, _))) => {
+                    sections.entry(here.clone()).or_default().push(name.to_owned());
+                }
+                _ => {}
+            }
+        }
+        // An unknown setting is answered with all known ones when none is near.
+        for (section, names) in sections {
+            let error = failure(&format!("[{section}]\nxxxxxxxxxxxxxxxx = 1\n"));
+            let known = error.split_once("there are: ").unwrap().1;
+            let known = known.split(", ").filter(|it| Provider::by_name(it).is_none());
+            for name in known {
+                assert!(names.iter().any(|it| it == name), "[{section}] {name} is not in the file");
+            }
+        }
+        parse(&unmarked("#: ")).unwrap();
     }
 }

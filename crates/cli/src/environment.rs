@@ -21,6 +21,9 @@ const OF_RUNTIMES: [&str; 2] = ["OPENCLAW_", "ZEROCLAW_"];
 
 /// Where programs of this user keep what they must not lose; `~/.local/share` when it is not set.
 pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
+/// Where programs of this user keep what they should not lose, but nobody backs up; `~/.local/state`
+/// when it is not set.
+pub(crate) const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
 /// Where programs of this user look for their settings; `~/.config` when it is not set.
 pub(crate) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// Where programs of this user keep what they can make anew; `~/.cache` when it is not set.
@@ -54,6 +57,8 @@ pub(crate) struct Environment {
     pub(crate) data_home: PathBuf,
     /// Where programs of this user keep what they can make anew.
     pub(crate) cache_home: PathBuf,
+    /// Where programs of this user keep what they should not lose, but nobody backs up.
+    pub(crate) state_home: PathBuf,
 }
 
 impl Environment {
@@ -73,6 +78,7 @@ impl Environment {
             config_home: folder(XDG_CONFIG_HOME, ".config"),
             data_home: folder(XDG_DATA_HOME, ".local/share"),
             cache_home: folder(XDG_CACHE_HOME, ".cache"),
+            state_home: folder(XDG_STATE_HOME, ".local/state"),
         }
     }
 

@@ -387,3 +387,37 @@ impl From<SearchError> for CliError {
             .hint("make the index anew with `anemone index --rebuild`")
     }
 }
+
+impl From<anemone_adapters::ReadConversationError> for CliError {
+    fn from(error: anemone_adapters::ReadConversationError) -> Self {
+        Self::from_error(Kind::Failed, "conversation", &error)
+    }
+}
+
+impl From<anemone_memory::SiteError> for CliError {
+    fn from(error: anemone_memory::SiteError) -> Self {
+        match &error {
+            anemone_memory::SiteError::Busy { .. } => {
+                Self::from_error(Kind::Failed, "busy", &error).hint("try again")
+            }
+            _ => Self::from_error(Kind::Failed, "memory", &error),
+        }
+    }
+}
+
+impl From<anemone_memory::ApplyError> for CliError {
+    fn from(error: anemone_memory::ApplyError) -> Self {
+        match &error {
+            anemone_memory::ApplyError::Changed { .. } => {
+                Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
+            }
+            _ => Self::from_error(Kind::Failed, "memory", &error),
+        }
+    }
+}
+
+impl From<anemone_memory::FindError> for CliError {
+    fn from(error: anemone_memory::FindError) -> Self {
+        Self::from_error(Kind::Failed, "index", &error)
+    }
+}

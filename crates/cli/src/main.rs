@@ -6,6 +6,7 @@
 
 mod agent;
 mod archive_source;
+mod chat;
 mod commands;
 mod config;
 mod download;
@@ -14,9 +15,11 @@ mod environment;
 mod error;
 mod files;
 mod keys;
+mod living;
 mod models;
 mod nearest;
 mod output;
+mod placed;
 mod progress;
 mod proof;
 mod restore;

@@ -507,6 +507,7 @@ mod tests {
                 config_home: home.join("config"),
                 data_home: home.join("share"),
                 cache_home: home.join("cache"),
+                state_home: home.join("state"),
             };
             Self { folder, machine, environment }
         }

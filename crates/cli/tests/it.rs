@@ -7,12 +7,18 @@
 mod agents;
 #[path = "it/apply.rs"]
 mod apply;
+#[path = "it/audit.rs"]
+mod audit;
 #[path = "it/carried.rs"]
 mod carried;
 #[path = "it/check.rs"]
 mod check;
 #[path = "it/completions.rs"]
 mod completions;
+#[path = "it/concurrency.rs"]
+mod concurrency;
+#[path = "it/context.rs"]
+mod context;
 #[path = "it/decrypt.rs"]
 mod decrypt;
 #[path = "it/delta.rs"]
@@ -31,10 +37,14 @@ mod environment;
 mod eval;
 #[path = "it/export.rs"]
 mod export;
+#[path = "it/forget.rs"]
+mod forget;
 #[path = "it/get.rs"]
 mod get;
 #[path = "it/help.rs"]
 mod help;
+#[path = "it/hook.rs"]
+mod hook;
 #[path = "it/import.rs"]
 mod import;
 #[path = "it/index.rs"]
@@ -55,8 +65,12 @@ mod output;
 mod passage;
 #[path = "it/purge.rs"]
 mod purge;
+#[path = "it/remember.rs"]
+mod remember;
 #[path = "it/round_trip.rs"]
 mod round_trip;
+#[path = "it/rows.rs"]
+mod rows;
 #[path = "it/sealed.rs"]
 mod sealed;
 #[path = "it/search.rs"]
@@ -67,8 +81,12 @@ mod secrets;
 mod service;
 #[path = "it/terminal.rs"]
 mod terminal;
+#[path = "it/tidy.rs"]
+mod tidy;
 #[path = "it/trust.rs"]
 mod trust;
+#[path = "it/undo.rs"]
+mod undo;
 #[path = "it/validate.rs"]
 mod validate;
 #[path = "it/vault.rs"]

@@ -1,7 +1,7 @@
 //! `anemone search`
 
 mod compared;
-mod days;
+pub(crate) mod days;
 mod shown;
 
 use std::collections::BTreeMap;

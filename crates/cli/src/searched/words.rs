@@ -6,7 +6,7 @@ use super::SourceArgs;
 
 impl SourceArgs {
     /// Returns the arguments that name what is searched, each behind a space.
-    pub(super) fn words(&self, source: Option<&Path>) -> String {
+    pub(crate) fn words(&self, source: Option<&Path>) -> String {
         let mut words = String::new();
         let mut add = |flag: &str, value: Option<String>| {
             if let Some(value) = value {

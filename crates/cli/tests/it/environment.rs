@@ -174,6 +174,11 @@ impl TestEnvironment {
             if path.starts_with("home/.cache") {
                 return false;
             }
+            // And pre-images are what a change of a memory is to leave.
+            let kept = Path::new("home/.local/state/anemone/memory");
+            if path.starts_with(kept) || kept.starts_with(path) {
+                return false;
+            }
             let temporary = path.starts_with("home") || path.starts_with("tmp");
             // The file of an agent's id and the sidecar are hidden, and what an import is to leave;
             // the others are of an index.

@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use jiff::{Span, ToSpan as _};
 
 /// Reads a day: `2026-03-01`, `today`, `yesterday`, `7d`, `2w`, `3m`, `1y`.
-pub(super) fn day(text: &str, today: Date) -> Option<Date> {
+pub(crate) fn day(text: &str, today: Date) -> Option<Date> {
     let text = text.trim();
     match text {
         "today" => return Some(today),

@@ -1,0 +1,71 @@
+//! `anemone config`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::{Context, print_bytes};
+use crate::config::{self, Config, DEFAULT};
+use crate::error::CliError;
+use crate::files::{Existing, Target};
+use crate::output::{DIM, Report};
+
+/// Show where the settings lie, check them, or write a file with all of them
+///
+/// Without a file everything has its default. The file that --init writes names every setting with
+/// its default, commented out, and says what it means; --default prints it. A setting that does not
+/// exist is an error that names the nearest one.
+#[derive(Args, Debug)]
+pub(crate) struct ConfigArgs {
+    /// Write the file with every setting commented out, where there is none
+    #[arg(long, conflicts_with = "default")]
+    init: bool,
+
+    /// Print that file instead
+    #[arg(long)]
+    default: bool,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    ok: bool,
+    path: PathBuf,
+    /// Whether there is a file.
+    exists: bool,
+    /// Whether it was written just now.
+    written: bool,
+}
+
+pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<(), CliError> {
+    if args.default {
+        return print_bytes(DEFAULT.as_bytes());
+    }
+    let path = config::path(context.environment);
+    if args.init {
+        if let Some(folder) = path.parent() {
+            fs_err::create_dir_all(folder)?;
+        }
+        let mut target = Target::create(&path, Existing::Keep)?;
+        target.write(None, |out| Ok(out.write_all(DEFAULT.as_bytes())?))?;
+        target.commit()?;
+    }
+    Config::read(context.environment)?;
+    let exists = path.exists();
+    context.printer.print(&Shown { ok: true, path, exists, written: args.init })
+}
+
+impl Report for Shown {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        let path = self.path.display();
+        match (self.written, self.exists) {
+            (true, _) => writeln!(out, "wrote {path}"),
+            (_, true) => writeln!(out, "{path} is in order"),
+            (_, false) => {
+                writeln!(out, "there is no {path}: everything has its default")?;
+                writeln!(out, "{DIM}`anemone config --init` writes one to change{DIM:#}")
+            }
+        }
+    }
+}

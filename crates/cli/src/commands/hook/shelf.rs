@@ -1,0 +1,101 @@
+//! Where a hook puts what it found: the log of the day, or rows of a database.
+
+use std::path::Path;
+
+use anemone_adapters::Keeps;
+use anemone_memory::{
+    Category, Change, Edit, Given, Held, PageKind, RowsWanted, SqliteMemory, render, units,
+};
+use jiff::civil::Date;
+
+use crate::commands::{fresh_id, instant};
+use crate::error::{CliError, Kind};
+use crate::living::{Living, no_finder};
+
+/// Where an agent finds again what is put there.
+pub(super) struct Shelf<'a> {
+    living: &'a Living,
+    day: Date,
+    /// What can be read of the database, where there is one already.
+    rows: Option<SqliteMemory>,
+}
+
+/// Refuses a memory that is out of reach: what is put anywhere else would not be read.
+pub(super) fn check_within_reach(living: &Living) -> Result<(), CliError> {
+    let what = match &living.keeps {
+        Keeps::Markdown | Keeps::Rows(_) => return Ok(()),
+        Keeps::Nothing => "nowhere".to_owned(),
+        Keeps::Elsewhere(name) => format!("in {name}"),
+    };
+    let message = format!("the agent keeps its memory {what}, and would not read what is written");
+    Err(CliError::new(Kind::Failed, "out_of_reach", message))
+}
+
+/// Returns what people call a database.
+pub(super) fn database_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+impl<'a> Shelf<'a> {
+    /// Opens it; nothing is made yet.
+    pub(super) fn of(living: &'a Living, day: Date) -> Result<Self, CliError> {
+        let rows = match &living.keeps {
+            Keeps::Rows(path) => living.rows_to_read(path, no_finder())?,
+            _ => None,
+        };
+        Ok(Self { living, day, rows })
+    }
+
+    /// Returns what it is called: the file, or the database.
+    pub(super) fn name(&self) -> String {
+        match &self.living.keeps {
+            Keeps::Rows(path) => database_name(path),
+            _ => self.living.site.daily(self.day),
+        }
+    }
+
+    /// Returns what is there: all rows, or the log of the day and some other files. A file that is
+    /// no text says nothing.
+    pub(super) fn texts(&self, also: &[&str]) -> Result<Vec<String>, CliError> {
+        if let Some(rows) = &self.rows {
+            return Ok(rows.entries()?.into_iter().map(|it| it.content).collect());
+        }
+        let site = &self.living.site;
+        let mut found = Vec::new();
+        for path in [site.daily(self.day).as_str()].iter().chain(also) {
+            let Some(there) = site.read(path)? else { continue };
+            if let Ok(text) = there.text() {
+                found.extend(units(text).into_iter().map(|it| it.content));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether there is a row of a key.
+    pub(super) fn has_row(&self, key: &str) -> Result<bool, CliError> {
+        let Some(rows) = &self.rows else { return Ok(false) };
+        Ok(!rows.rows_matching(&RowsWanted::Key(key.to_owned()))?.is_empty())
+    }
+
+    /// Adds entries as one change, and returns by what it can be undone; rows are of a category.
+    pub(super) fn add(
+        &self,
+        held: &Held<'_>,
+        what: &str,
+        new: Vec<Given>,
+        category: &Category,
+    ) -> Result<String, CliError> {
+        if let Keeps::Rows(path) = &self.living.keeps {
+            let rows: Vec<_> = new.into_iter().map(|it| (it, category.clone())).collect();
+            let memory = self.living.rows(path, no_finder())?;
+            let change = held.write_rows(what, &memory, &rows, fresh_id(), instant())?;
+            return Ok(change.0.to_string());
+        }
+        let path = self.living.site.daily(self.day);
+        let head = self.living.site.head(PageKind::Daily(self.day));
+        let text = new.iter().map(render).collect();
+        let edits = vec![Edit::Append { path, head, text }];
+        let change = Change { what: what.to_owned(), edits };
+        Ok(held.apply(&change, fresh_id(), instant())?.id.0.to_string())
+    }
+}

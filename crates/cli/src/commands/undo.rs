@@ -1,0 +1,274 @@
+//! `anemone undo`
+
+mod rows;
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use anemone_memory::{ChangeId, Clock as _, Edit, Noted, NotedRows, Restored, RowsBack, UndoError};
+use clap::Args;
+use serde::Serialize;
+
+use super::Context;
+use crate::error::{CliError, Kind};
+use crate::living::{Living, MemoryArgs, SystemClock};
+use crate::output::{BAD, BOLD, GOOD, ODD, Report, count, safe};
+
+/// Take back the last change of a memory
+///
+/// Brings back what was there before the last `remember`, `forget`, `tidy` and the like; once more,
+/// and the change before that goes too. An entry that was added is cut out wherever it stands now.
+/// In a file that others went on writing only what the change did is taken back; where its place
+/// cannot be told, nothing is done. So do rows of ZeroClaw's database. The last 100 changes are kept, up to 64 MiB.
+#[derive(Args, Debug)]
+pub(crate) struct UndoArgs {
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    /// List the changes that are kept, the last one first, and do nothing
+    #[arg(long, conflicts_with_all = ["dry_run", "skip"])]
+    list: bool,
+
+    /// Leave the last change as it is, and go on with the one before it the next time
+    #[arg(long)]
+    skip: bool,
+
+    /// Drop everything that is kept to undo changes with: what was forgotten or taken back is then
+    /// nowhere any more
+    #[arg(long, conflicts_with_all = ["list", "skip", "dry_run"])]
+    clear: bool,
+
+    /// Say what would be done, and do nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct UndoReport {
+    ok: bool,
+    dry_run: bool,
+    /// The change that is taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone: Option<ListedChange>,
+    edits: Vec<PlannedEdit>,
+    /// What is done to rows of a database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<RowsBack>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Vec<ListedChange>>,
+    restored: Vec<Restored>,
+    /// Old changes that can no longer be undone.
+    dropped: usize,
+    #[serde(skip)]
+    skipped: bool,
+}
+
+#[derive(Serialize)]
+struct ListedChange {
+    id: String,
+    what: String,
+    at: String,
+    files: Vec<String>,
+    /// `made`, `undone`, or `undo`: it took another one back.
+    state: &'static str,
+}
+
+#[derive(Serialize)]
+struct PlannedEdit {
+    path: String,
+    /// `write` or `remove`.
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<usize>,
+}
+
+pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoReport, CliError> {
+    let machine = context.environment.machine()?;
+    let living = args.memory.find(&machine, context)?;
+    let mut report = UndoReport {
+        ok: true,
+        dry_run: args.dry_run,
+        undone: None,
+        edits: Vec::new(),
+        rows: None,
+        change: None,
+        changes: None,
+        restored: Vec::new(),
+        dropped: 0,
+        skipped: args.skip,
+    };
+    if args.clear {
+        report.dropped = living.site.lock()?.clear_changes()?;
+        return Ok(report);
+    }
+    if args.list {
+        report.changes = Some(list(&living)?);
+        return Ok(report);
+    }
+    if args.dry_run {
+        return plan(args, &living, report);
+    }
+    // Whatever stands in the way is said before anything is touched.
+    let mut report = plan(args, &living, report)?;
+    let clock = SystemClock;
+    let site = &living.site;
+    let held = site.lock()?;
+    if !args.skip
+        && let Some((change, noted)) = site.last_change()?
+        && let Some(rows) = &noted.rows
+    {
+        let id = clock.fresh_id();
+        report.rows = Some(rows::take_back(&held, change, rows, id, clock.now())?);
+        report.undone = Some(ListedChange::new(change, &noted, "undone"));
+        report.change = Some(id.to_string());
+        return Ok(report);
+    }
+    let applied = if args.skip {
+        let (id, noted) = site.last_change()?.ok_or(UndoError::Nothing)?;
+        report.undone = Some(ListedChange::new(id, &noted, "skipped"));
+        held.skip(id, clock.fresh_id(), clock.now())?
+    } else {
+        let undo = site.plan_undo()?;
+        report.undone = Some(ListedChange::new(undo.id, &undo.noted, "undone"));
+        report.edits = undo.change.edits.iter().map(PlannedEdit::new).collect();
+        held.undo(&undo, clock.fresh_id(), clock.now())?
+    };
+    report.change = Some(applied.id.0.to_string());
+    report.restored = applied.restored;
+    report.dropped = applied.dropped;
+    Ok(report)
+}
+
+/// Says what would be done.
+fn plan(args: &UndoArgs, living: &Living, mut report: UndoReport) -> Result<UndoReport, CliError> {
+    if args.skip {
+        let (id, noted) = living.site.last_change()?.ok_or(UndoError::Nothing)?;
+        report.undone = Some(ListedChange::new(id, &noted, "made"));
+        return Ok(report);
+    }
+    let undo = living.site.plan_undo()?;
+    report.undone = Some(ListedChange::new(undo.id, &undo.noted, "made"));
+    report.edits = undo.change.edits.iter().map(PlannedEdit::new).collect();
+    report.rows = undo.noted.rows.as_ref().map(rows::plan).transpose()?;
+    Ok(report)
+}
+
+fn list(living: &Living) -> Result<Vec<ListedChange>, CliError> {
+    let all = living.site.changes()?;
+    let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, it)| it.undoes).collect();
+    let state = |id: &ChangeId, noted: &Noted| match noted.undoes {
+        Some(_) => "undo",
+        None if undone.contains(id) => "undone",
+        None => "made",
+    };
+    Ok(all.iter().map(|(id, it)| ListedChange::new(*id, it, state(id, it))).collect())
+}
+
+impl ListedChange {
+    fn new(id: ChangeId, noted: &Noted, state: &'static str) -> Self {
+        Self {
+            id: id.0.to_string(),
+            what: noted.what.clone(),
+            at: noted.at.clone(),
+            files: noted
+                .edits
+                .iter()
+                .map(|it| it.path.clone())
+                .chain(noted.rows.as_ref().map(NotedRows::name))
+                .collect(),
+            state,
+        }
+    }
+}
+
+impl PlannedEdit {
+    fn new(edit: &Edit) -> Self {
+        let (what, bytes) = match edit {
+            Edit::Append { text, .. } => ("append", Some(text.len())),
+            Edit::Write { after, .. } => ("write", Some(after.len())),
+            Edit::Remove { .. } => ("remove", None),
+        };
+        Self { path: edit.path().to_owned(), what, bytes }
+    }
+}
+
+impl From<anemone_memory::JournalError> for CliError {
+    fn from(error: anemone_memory::JournalError) -> Self {
+        Self::from_error(Kind::Failed, "journal", &error)
+    }
+}
+
+impl From<UndoError> for CliError {
+    fn from(error: UndoError) -> Self {
+        match error {
+            UndoError::Site(error) => error.into(),
+            UndoError::Apply(error) => error.into(),
+            UndoError::Journal(error) => error.into(),
+            UndoError::Nothing => Self::from_error(Kind::Failed, "nothing_to_undo", &error),
+            UndoError::Conflict { ref kept, .. } => {
+                let hint = format!(
+                    "what was there before is kept in {}, after its first line; take from it what \
+                     you need, then pass the change over with `anemone undo --skip`",
+                    kept.display()
+                );
+                Self::from_error(Kind::Conflict, "changed", &error).hint(hint)
+            }
+            error => Self::from_error(Kind::Failed, "memory", &error),
+        }
+    }
+}
+
+impl Report for UndoReport {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(changes) = &self.changes {
+            for it in changes {
+                let files = safe(&it.files.join(", "));
+                writeln!(
+                    out,
+                    "{BOLD}{}{BOLD:#}  {}  {}  {files}",
+                    it.at,
+                    safe(&it.what),
+                    it.state
+                )?;
+            }
+            return writeln!(out, "{}", count(changes.len() as u64, "change"));
+        }
+        for it in &self.edits {
+            match it.what {
+                "remove" => writeln!(out, "{BAD}-{BAD:#} {}", safe(&it.path))?,
+                _ => writeln!(out, "{GOOD}~{GOOD:#} {}", safe(&it.path))?,
+            }
+        }
+        if let Some(rows) = &self.rows {
+            for (sign, number, what) in
+                [('~', rows.put_back, "put back"), ('-', rows.removed, "removed")]
+            {
+                if number > 0 {
+                    writeln!(out, "{GOOD}{sign}{GOOD:#} {} {what}", count(number as u64, "row"))?;
+                }
+            }
+            for key in &rows.taken {
+                let key = safe(key);
+                writeln!(out, "{ODD}note:{ODD:#} {key} stays away: another row has its key now")?;
+            }
+        }
+        if !self.restored.is_empty() {
+            let number = count(self.restored.len() as u64, "entry");
+            writeln!(out, "{ODD}put back:{ODD:#} {number} that an editor had dropped")?;
+        }
+        if self.dropped > 0 {
+            let number = count(self.dropped as u64, "old change");
+            writeln!(out, "{ODD}note:{ODD:#} {number} can no longer be undone")?;
+        }
+        let Some(it) = &self.undone else { return Ok(()) };
+        let change = format!("`{}` of {}", safe(&it.what), safe(&it.at));
+        match (self.dry_run, self.skipped) {
+            (true, true) => writeln!(out, "{change} would be passed over: this was a dry run"),
+            (true, false) => writeln!(out, "{change} would be taken back: this was a dry run"),
+            (false, true) => writeln!(out, "passed over {change}"),
+            (false, false) => writeln!(out, "took back {change}"),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The living memory that a command is about: its files, its database, its index.
+
+use std::path::{Path, PathBuf};
+
+use anemone_adapters::{Adapter, FoundAgent, Keeps, Machine};
+use anemone_embed::Builtin;
+use anemone_format::sha256_hex;
+use anemone_memory::{Clock, Finder, Manner, MemoryError, OpenRowsError, Site, SqliteMemory};
+use clap::Args;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use uuid::Uuid;
+
+use crate::agent::{AgentArgs, Chosen};
+use crate::commands::{Context, fresh_id, instant};
+use crate::error::{CliError, Kind};
+use crate::search_index::find;
+use crate::searched::{Searched, SourceArgs};
+
+/// Arguments that say whose memory is meant.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MemoryArgs {
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+
+    /// Keep the index in this folder; without it, under the user's cache folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) index_dir: Option<PathBuf>,
+}
+
+/// A memory that can be written to.
+pub(crate) struct Living {
+    pub(crate) adapter: &'static dyn Adapter,
+    pub(crate) agent: FoundAgent,
+    /// Where the agent puts what it remembers.
+    pub(crate) keeps: Keeps,
+    pub(crate) site: Site,
+    source: SourceArgs,
+}
+
+impl MemoryArgs {
+    /// Finds the memory that is meant.
+    pub(crate) fn find(
+        &self,
+        machine: &Machine,
+        context: &Context<'_>,
+    ) -> Result<Living, CliError> {
+        let Chosen { adapter, mut agent } = self.agent.choose_by_files(machine)?;
+        if let Some(oddity) = agent.oddities.iter().find(|it| it.code == "state_folder") {
+            let error = CliError::new(Kind::Usage, "state_folder", oddity.message.clone());
+            return Err(error.hint("give the workspace with -w DIR"));
+        }
+        let keeps = adapter.searchable(machine, &agent).keeps;
+        // Rows are of an agent by its name, and a name that was only assumed could make a new one.
+        if matches!(keeps, Keeps::Rows(_))
+            && agent.oddities.iter().any(|it| it.code == "alias_assumed")
+        {
+            agent = self.agent.choose(machine)?.agent;
+        }
+        let manner = match adapter.runtime() {
+            "zeroclaw" => Manner::ZeroClaw,
+            _ => Manner::OpenClaw,
+        };
+        let root = fs_err::canonicalize(folder_of(&agent, &keeps))?;
+        let name = sha256_hex(root.as_os_str().as_encoded_bytes());
+        let state = context.environment.state_home.join("anemone/memory").join(&name[..32]);
+        let site = Site::open(&root, &state, manner)?;
+        let source = SourceArgs {
+            agent: self.agent.clone(),
+            sessions: false,
+            private: false,
+            index_dir: self.index_dir.clone(),
+        };
+        Ok(Living { adapter, agent, keeps, site, source })
+    }
+}
+
+/// Returns the folder of a memory: the workspace, or that of the database where there is no
+/// workspace, which newer versions of ZeroClaw make only when they need it.
+fn folder_of<'a>(agent: &'a FoundAgent, keeps: &'a Keeps) -> &'a Path {
+    match keeps {
+        Keeps::Rows(database) if !agent.workspace.is_dir() && database.is_file() => {
+            database.parent().unwrap_or(&agent.workspace)
+        }
+        _ => &agent.workspace,
+    }
+}
+
+impl Living {
+    /// Returns the arguments that name this memory, each behind a space.
+    pub(crate) fn words(&self) -> String {
+        self.source.words(None)
+    }
+
+    /// Opens the database in which the agent remembers, or makes it.
+    pub(crate) fn rows(&self, path: &Path, finder: Finder) -> Result<SqliteMemory, CliError> {
+        open_rows(path, self.alias(), finder)
+    }
+
+    /// Opens the database in which the agent remembers, only to read; `None` when there is none.
+    pub(crate) fn rows_to_read(
+        &self,
+        path: &Path,
+        finder: Finder,
+    ) -> Result<Option<SqliteMemory>, CliError> {
+        let clock = Box::new(SystemClock);
+        Ok(SqliteMemory::open_to_read(path, self.alias(), finder, clock)?)
+    }
+
+    /// Returns whose rows are meant.
+    fn alias(&self) -> &str {
+        match self.agent.alias.as_str() {
+            "" => "default",
+            alias => alias,
+        }
+    }
+
+    /// Returns what of this memory is searched, as `anemone search` does it.
+    pub(crate) fn searched(
+        &self,
+        machine: &Machine,
+        context: &Context<'_>,
+    ) -> Result<Searched, CliError> {
+        find(&self.source, None, machine, context)
+    }
+
+    /// Returns what finds entries of this memory, in the index that `anemone search` uses.
+    pub(crate) fn finder(
+        &self,
+        machine: &Machine,
+        context: &Context<'_>,
+    ) -> Result<Finder, CliError> {
+        let searched = self.searched(machine, context)?;
+        let builtin = std::sync::Arc::new(Builtin::new());
+        Ok(Finder::new(searched.index_folder, searched.sources, vec![builtin]))
+    }
+}
+
+/// Opens the rows of an agent.
+pub(crate) fn open_rows(
+    path: &Path,
+    alias: &str,
+    finder: Finder,
+) -> Result<SqliteMemory, CliError> {
+    Ok(SqliteMemory::open(path, alias, finder, None, Box::new(SystemClock))?)
+}
+
+/// Finds nothing: for what is not searched.
+pub(crate) fn no_finder() -> Finder {
+    Finder::new(PathBuf::new(), Vec::new(), Vec::new())
+}
+
+impl From<OpenRowsError> for CliError {
+    fn from(error: OpenRowsError) -> Self {
+        Self::from_error(Kind::Failed, "database", &error)
+    }
+}
+
+impl From<MemoryError> for CliError {
+    fn from(error: MemoryError) -> Self {
+        match error {
+            MemoryError::Site(error) => error.into(),
+            MemoryError::Find(error) => error.into(),
+            MemoryError::Journal(error) => error.into(),
+            MemoryError::Apply(error) => error.into(),
+            MemoryError::PrivateKey => {
+                Self::from_error(Kind::Usage, "private_key", &error).hint("choose another key")
+            }
+            error => Self::from_error(Kind::Failed, "memory", &error),
+        }
+    }
+}
+
+/// The clock of this machine.
+pub(crate) struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        instant()
+    }
+
+    fn zone(&self) -> TimeZone {
+        TimeZone::system()
+    }
+
+    fn fresh_id(&self) -> Uuid {
+        fresh_id()
+    }
+}
+
+/// Makes a word that no text can know, to keep recalled text apart.
+pub(crate) fn delimiter() -> Result<String, CliError> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes)
+        .map_err(|_| CliError::new(Kind::Failed, "random", "this machine has no random numbers"))?;
+    Ok(anemone_format::Hex(&bytes).to_string())
+}

@@ -1,0 +1,79 @@
+//! `anemone audit`
+
+use crate::environment::{TestEnvironment, fixture};
+
+fn workspace(memory: &str) -> TestEnvironment {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/AGENTS.md", "# Rules\n");
+    environment.write_below("ws/MEMORY.md", memory);
+    environment
+}
+
+#[test]
+fn a_clean_memory_scores_100_and_nothing_is_written() {
+    let environment = workspace("- The harbour pilot is called Ingrid.\n");
+    let before = environment.everything();
+    let report = environment.json(["audit", "-r", "openclaw", "-w", "ws", "--min-score", "100"]);
+    assert_eq!(report["score"], 100, "{report}");
+    assert_eq!(report["findings"], serde_json::json!([]));
+    assert!(before == environment.everything(), "reading changes nothing");
+}
+
+#[test]
+fn a_low_score_fails_when_a_limit_is_set_and_the_findings_come_along() {
+    let environment = workspace("- key: AKIAIOSFODNN7EXAMPLQ\n- **a**: one\n- **a**: two\n");
+    let report = environment.json(["audit", "-r", "openclaw", "-w", "ws"]);
+    assert_eq!(report["score"], 88, "{report}");
+    let args = ["audit", "-r", "openclaw", "-w", "ws", "--min-score", "90"];
+    let failure = environment.failure(1, args);
+    assert_eq!(failure["code"], "score_too_low");
+    let kinds: Vec<_> =
+        failure["findings"].as_array().unwrap().iter().map(|it| &it["kind"]).collect();
+    assert_eq!(kinds, ["secret", "contradiction"]);
+    let text = failure.to_string();
+    assert!(!text.contains("AKIA"), "the secret itself is never told: {text}");
+}
+
+#[test]
+fn every_finding_says_what_would_fix_it() {
+    let long = "- line after line\n".repeat(2_000);
+    let environment = workspace(&long);
+    let report = environment.json(["audit", "-r", "openclaw", "-w", "ws"]);
+    let findings = report["findings"].as_array().unwrap();
+    assert!(findings.iter().all(|it| !it["fix"].as_str().unwrap().is_empty()), "{report}");
+    let cut = &findings[0];
+    assert_eq!(
+        (cut["kind"].as_str(), cut["path"].as_str()),
+        (Some("oversized"), Some("MEMORY.md"))
+    );
+    let march = cut["cuts"].as_array().unwrap().iter().find(|it| it["generation"] == "2026.3");
+    assert_eq!(march.unwrap()["from_char"], 14_000);
+}
+
+#[test]
+fn people_get_a_screenful() {
+    let environment = workspace(&"- line after line\n".repeat(2_000));
+    let text = environment.human(["audit", "-r", "openclaw", "-w", "ws"]);
+    assert!(text.lines().count() <= 24, "{text}");
+    assert!(text.contains("oversized"), "{text}");
+}
+
+#[test]
+fn a_workspace_that_the_runtime_wrote_can_be_examined() {
+    let Some(folder) = fixture("openclaw/gen9/.openclaw/workspace") else { return };
+    let environment = TestEnvironment::new();
+    let folder = folder.to_str().unwrap();
+    let report = environment.json(["audit", "-r", "openclaw", "-w", folder]);
+    assert!(report["files"].as_u64().unwrap() >= 2, "{report}");
+    assert!(report["score"].as_u64().unwrap() <= 100);
+}
+
+#[test]
+fn a_memory_in_a_database_is_said_not_to_be_examined() {
+    let environment = TestEnvironment::new();
+    environment.write_below("zc/config.toml", "[memory]\nbackend = \"sqlite\"\n");
+    environment.write_below("zc/workspace/AGENTS.md", "# Rules\n");
+    let report = environment.json(["audit", "-r", "zeroclaw", "-w", "zc"]);
+    let note = report["notes"][0].as_str().unwrap_or_default();
+    assert!(note.contains("its rows were not examined, only its files"), "{report}");
+}

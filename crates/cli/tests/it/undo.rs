@@ -1,0 +1,74 @@
+//! `anemone undo`
+
+use crate::environment::TestEnvironment;
+
+const MEMORY: &str = "# Memory\n\n- The shop sells tea.\n";
+
+fn with_changes() -> TestEnvironment {
+    let environment = TestEnvironment::new();
+    environment.write_below("agent/MEMORY.md", MEMORY);
+    let remember = ["remember", "-r", "openclaw", "-w", "agent", "--force"];
+    environment.json(remember.iter().copied().chain(["one"]));
+    environment.json(remember.iter().copied().chain(["two", "--curated"]));
+    environment
+}
+
+fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    ["undo", "-r", "openclaw", "-w", "agent"].iter().chain(more).copied().collect()
+}
+
+#[test]
+fn each_undo_goes_one_change_further_back() {
+    let environment = with_changes();
+    let report = environment.json(args(&[]));
+    assert_eq!(report["undone"]["what"], "remember");
+    assert_eq!(report["edits"][0]["path"], "MEMORY.md");
+    assert_eq!(environment.read("agent/MEMORY.md"), MEMORY.as_bytes());
+    let report = environment.json(args(&[]));
+    let log = report["edits"][0]["path"].as_str().expect("there is a path").to_owned();
+    assert_eq!(report["edits"][0]["what"], "remove");
+    assert!(!environment.exists(&format!("agent/{log}")));
+    let listed = environment.json(args(&["--list"]));
+    let states = listed["changes"].as_array().expect("they are listed").iter();
+    let states: Vec<_> = states.map(|it| it["state"].as_str().expect("it has a state")).collect();
+    assert_eq!(states, ["undo", "undo", "undone", "undone"]);
+    assert_eq!(environment.failure(1, args(&[]))["code"], "nothing_to_undo");
+}
+
+#[test]
+fn a_dry_run_and_a_list_change_nothing() {
+    let environment = with_changes();
+    let before = environment.everything();
+    let report = environment.json(args(&["--dry-run"]));
+    assert_eq!(report["edits"][0]["what"], "write");
+    assert_eq!(report["edits"][0]["bytes"], MEMORY.len());
+    environment.json(args(&["--list"]));
+    let text = environment.human(args(&["-n"]));
+    assert!(text.starts_with("~ MEMORY.md\n`remember` of "), "{text}");
+    assert!(before == environment.everything());
+}
+
+#[test]
+fn what_others_wrote_since_stays_when_a_change_is_taken_back() {
+    let environment = with_changes();
+    let was = environment.read("agent/MEMORY.md");
+    environment.write("agent/MEMORY.md", &[was.clone(), b"mine\n".to_vec()].concat());
+    environment.json(args(&[]));
+    let text = String::from_utf8(environment.read("agent/MEMORY.md")).unwrap();
+    assert!(text.ends_with("mine\n") && text.len() < was.len(), "{text}");
+}
+
+#[test]
+fn what_somebody_changed_since_is_a_conflict_and_can_be_passed_over() {
+    let environment = with_changes();
+    // What was added is no longer there as it was added.
+    let text = String::from_utf8(environment.read("agent/MEMORY.md")).unwrap();
+    let mine = text.replace("- two ", "- two and a half ").into_bytes();
+    environment.write("agent/MEMORY.md", &mine);
+    let failure = environment.failure(3, args(&[]));
+    assert_eq!(failure["code"], "changed");
+    assert!(failure["hint"].as_str().is_some_and(|it| it.contains("--skip")), "{failure}");
+    environment.json(args(&["--skip"]));
+    environment.json(args(&[]));
+    assert_eq!(environment.read("agent/MEMORY.md"), mine);
+}
