@@ -160,7 +160,9 @@ impl Acknowledged {
     pub(crate) fn rewrite(&mut self, path: &str, before: &[u8], after: &[u8], added_ns: i64) {
         let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
         let (was, is) = (ids(&before), ids(&after));
-        self.kept.retain(|it| it.path != path || it.is_in(&after, &is));
+        // What was not there before, an editor dropped a moment ago: it is still to be put back.
+        let is_taken_out = |it: &Kept| it.is_in(&before, &was) && !it.is_in(&after, &is);
+        self.kept.retain(|it| it.path != path || !is_taken_out(it));
         if is.is_subset(&was) {
             return;
         }
@@ -235,4 +237,30 @@ impl Kept {
 fn ids(text: &str) -> HashSet<Uuid> {
     let id = |at: usize| Uuid::try_parse(text.get(at + STAMP.len()..at + STAMP.len() + 36)?).ok();
     text.match_indices(STAMP).filter_map(|(at, _)| id(at)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(number: u8) -> String {
+        format!(
+            "- {number} <!-- anemone: 019a89c2-7c11-7d3e-9f00-1c2d3e4f5a{number:02} agent \
+             2026-11-16T10:00:00Z -->\n"
+        )
+    }
+
+    #[test]
+    fn only_what_a_change_of_ours_took_out_is_no_longer_kept() {
+        let mut acknowledged = Acknowledged::default();
+        for number in 1..=3 {
+            acknowledged.add("a.md", &entry(number), 0);
+        }
+        // An editor dropped the first a moment ago; we take the second out and put a fourth in.
+        let before = entry(2) + &entry(3);
+        let after = entry(3) + &entry(4);
+        acknowledged.rewrite("a.md", before.as_bytes(), after.as_bytes(), 0);
+        let kept: Vec<&str> = acknowledged.kept.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(kept, [entry(1), entry(3), entry(4)]);
+    }
 }
