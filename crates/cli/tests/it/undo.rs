@@ -52,7 +52,7 @@ fn a_dry_run_and_a_list_change_nothing() {
 fn what_others_wrote_since_stays_when_a_change_is_taken_back() {
     let environment = with_changes();
     let was = environment.read("agent/MEMORY.md");
-    environment.write("agent/MEMORY.md", &[was.clone(), b"mine\n".to_vec()].concat());
+    environment.write("agent/MEMORY.md", [was.clone(), b"mine\n".to_vec()].concat());
     environment.json(args(&[]));
     let text = String::from_utf8(environment.read("agent/MEMORY.md")).unwrap();
     assert!(text.ends_with("mine\n") && text.len() < was.len(), "{text}");
