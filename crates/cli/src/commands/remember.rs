@@ -65,7 +65,7 @@ pub(crate) struct RememberArgs {
     tags: Vec<String>,
 
     /// Where it comes from: owner, agent, tool, web or import, and more after a colon, such as
-    /// web:https://example.org
+    /// `web:https://example.org`
     #[arg(long, value_name = "ORIGIN[:DETAIL]", default_value = "agent", value_parser = source)]
     source: (Origin, Option<String>),
 
