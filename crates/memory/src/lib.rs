@@ -84,7 +84,7 @@ pub use reading::{Unread, UnreadReason};
 pub use recall::{RecallSettings, is_relevant, question_of};
 pub use recalled::{Recalled, RecalledMemory, recalled};
 pub use recalls::{
-    RecallCount, RecallError, RecallKey, folded, mark_of, note_recalls, recall_counts, recalled_of,
+    RecallCount, RecallError, RecallKey, mark_of, note_recalls, recall_counts, recalled_of,
 };
 pub use remember::{
     Asked, Caution, FoundSecret, Look, MAX_TEXT_BYTES, Place, RememberError, RememberSettings,

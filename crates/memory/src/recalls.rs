@@ -53,8 +53,7 @@ pub struct RecallError {
 }
 
 /// Returns a text without what does not matter when two are compared: case, blanks.
-#[must_use]
-pub fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 

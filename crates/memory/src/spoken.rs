@@ -34,9 +34,11 @@ const NAMES: &[&str] = &[
     "pin code",
     "pin-code",
 ];
-/// What stands between that and the password.
-const LINKS: &[&str] =
-    &["is", "was", "ist", "lautet", "es", "est", "=", ":", "：", "是", "为", "は", "to", "为："];
+/// What stands between that and the password; where one begins with another, the longer first.
+const LINKS: &[&str] = &[
+    "is", "was", "ist", "lautet", "es", "est", "=", ":", "：", "是：", "是", "为：", "为", "は",
+    "to",
+];
 /// A password has at least so many characters; a shorter word is a word.
 const LEAST_CHARS: usize = 5;
 /// Words between the name and what links it to the password: "for the wifi", say.
@@ -226,6 +228,7 @@ mod tests {
             ("le mot de passe est Chaton2024", "Chaton2024"),
             ("密码是 abc12345xyz", "abc12345xyz"),
             ("密码：abc12345", "abc12345"),
+            ("密码为：abc12345", "abc12345"),
             ("パスワードは Sakura2024!", "Sakura2024"),
             ("postgres://admin:s3cr3tPw@db.example.org/prod", "s3cr3tPw"),
             ("my card is 4111 1111 1111 1111", "4111 1111 1111 1111"),
