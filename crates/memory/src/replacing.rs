@@ -45,6 +45,18 @@ pub(crate) fn put(
         }
         return Ok(named);
     };
+    exchange(folder, name, aside, before, digest(after))
+}
+
+/// Puts the file that lies beside another, `ours`, in its place, if what comes out is what was
+/// there before.
+fn exchange(
+    folder: &Folder,
+    name: &str,
+    aside: &str,
+    before: [u8; 32],
+    ours: [u8; 32],
+) -> io::Result<Swapped> {
     match folder.exchange(aside, name) {
         Ok(true) => {}
         // The check above is all there is then.
@@ -64,7 +76,7 @@ pub(crate) fn put(
         folder.sync()?;
         return Ok(Swapped::Done);
     }
-    give_back(folder, name, aside, digest(after))?;
+    give_back(folder, name, aside, ours)?;
     Ok(Swapped::Refused)
 }
 
@@ -140,6 +152,22 @@ mod tests {
 
     fn text(folder: &Folder, name: &str) -> String {
         String::from_utf8(folder.read(name).unwrap().unwrap().bytes).unwrap()
+    }
+
+    #[test]
+    fn what_was_saved_at_the_last_moment_is_given_back() {
+        let (_kept, folder) = folder();
+        // Between the last look and the exchange an editor saved.
+        folder.create("a", b"theirs", None).unwrap();
+        folder.create("beside", b"ours", None).unwrap();
+        let (before, ours) = (digest(b"one"), digest(b"ours"));
+        assert_eq!(exchange(&folder, "a", "beside", before, ours).unwrap(), Swapped::Refused);
+        assert_eq!(text(&folder, "a"), "theirs");
+        assert!(folder.look("beside").unwrap().is_none());
+        folder.create("beside", b"ours", None).unwrap();
+        let theirs = digest(b"theirs");
+        assert_eq!(exchange(&folder, "a", "beside", theirs, ours).unwrap(), Swapped::Done);
+        assert_eq!(text(&folder, "a"), "ours");
     }
 
     #[test]
