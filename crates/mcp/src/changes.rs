@@ -1,0 +1,79 @@
+//! One watch of a memory for all that want to know of changes.
+//!
+//! It starts with the first follower and ends with the last.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tokio::sync::broadcast::{self, error::RecvError};
+
+use crate::desk::{Changed, Desk, Refusal, Watching};
+
+/// How many changes a slow follower may be behind before it is told that all has changed.
+const BEHIND: usize = 256;
+
+/// The watch of a memory, while somebody follows it.
+#[derive(Default)]
+pub(crate) struct Changes {
+    watch: Mutex<Weak<Watch>>,
+}
+
+struct Watch {
+    sender: broadcast::Sender<Changed>,
+    watching: Option<Watching>,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // Ending a watch may wait for a thread, and followers end on threads that must not wait.
+        let watching = self.watching.take();
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(move || drop(watching))),
+            Err(_) => drop(watching),
+        }
+    }
+}
+
+/// Is told of changes until it is dropped.
+pub(crate) struct Follower {
+    receiver: broadcast::Receiver<Changed>,
+    _watch: Arc<Watch>,
+}
+
+/// What a follower is told.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// Documents changed.
+    Changed(Changed),
+    /// More has changed than was kept.
+    Anything,
+}
+
+impl Changes {
+    /// Begins to follow. Blocks while the watch starts.
+    pub(crate) fn follow(&self, desk: &dyn Desk) -> Result<Follower, Refusal> {
+        let mut slot = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(watch) = slot.upgrade() {
+            return Ok(Follower { receiver: watch.sender.subscribe(), _watch: watch });
+        }
+        let (sender, receiver) = broadcast::channel(BEHIND);
+        let tell = sender.clone();
+        let watching = desk.watch(Box::new(move |changed| {
+            // Nobody may be there to hear it.
+            drop(tell.send(changed));
+        }))?;
+        let watch = Arc::new(Watch { sender, watching: Some(watching) });
+        *slot = Arc::downgrade(&watch);
+        Ok(Follower { receiver, _watch: watch })
+    }
+}
+
+impl Follower {
+    /// Waits for the next news; none will come when the watch is over.
+    pub(crate) async fn next(&mut self) -> Option<News> {
+        match self.receiver.recv().await {
+            Ok(changed) => Some(News::Changed(changed)),
+            Err(RecvError::Lagged(_)) => Some(News::Anything),
+            Err(RecvError::Closed) => None,
+        }
+    }
+}

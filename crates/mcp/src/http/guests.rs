@@ -1,0 +1,102 @@
+//! Who is connected, and who goes when there is no more room.
+//!
+//! A connection costs nothing to open, and who opens it shows the token later or never. So nobody
+//! who has shown it is kept out by those who have not: when all places are taken, the oldest of
+//! them goes.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+/// The places of a server, and who has not shown the token yet.
+pub(super) struct Guests {
+    places: Arc<Semaphore>,
+    strangers: Arc<Mutex<Strangers>>,
+}
+
+#[derive(Default)]
+struct Strangers {
+    came: u64,
+    /// By when they came.
+    waiting: BTreeMap<u64, CancellationToken>,
+}
+
+/// One connection, from when it has a place until it ends.
+pub(super) struct Guest {
+    number: u64,
+    strangers: Arc<Mutex<Strangers>>,
+    asked: Notify,
+    has_asked: AtomicBool,
+    sent_away: CancellationToken,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Guests {
+    pub(super) fn new(places: usize) -> Self {
+        Self { places: Arc::new(Semaphore::new(places)), strangers: Arc::default() }
+    }
+
+    /// Waits for a place, and sends a stranger away when there is none.
+    pub(super) async fn seat(&self) -> Guest {
+        let place = match Arc::clone(&self.places).try_acquire_owned() {
+            Ok(place) => Some(place),
+            Err(_) => {
+                if let Some((_, oldest)) = locked(&self.strangers).waiting.pop_first() {
+                    oldest.cancel();
+                }
+                // It cannot be closed, because nobody closes it.
+                Arc::clone(&self.places).acquire_owned().await.ok()
+            }
+        };
+        let sent_away = CancellationToken::new();
+        let mut strangers = locked(&self.strangers);
+        strangers.came += 1;
+        let number = strangers.came;
+        strangers.waiting.insert(number, sent_away.clone());
+        Guest {
+            number,
+            strangers: Arc::clone(&self.strangers),
+            asked: Notify::new(),
+            has_asked: AtomicBool::new(false),
+            sent_away,
+            _place: place,
+        }
+    }
+}
+
+impl Guest {
+    /// Takes down that the first lines of a request are there.
+    pub(super) fn asks(&self) {
+        if !self.has_asked.swap(true, Ordering::Relaxed) {
+            self.asked.notify_one();
+        }
+    }
+
+    /// Takes down that the token was shown.
+    pub(super) fn is_known(&self) {
+        locked(&self.strangers).waiting.remove(&self.number);
+    }
+
+    /// Waits for the first request.
+    pub(super) async fn asked(&self) {
+        self.asked.notified().await;
+    }
+
+    /// Waits until another is to have the place.
+    pub(super) async fn sent_away(&self) {
+        self.sent_away.cancelled().await;
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.is_known();
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,164 @@
+//! Sessions of clients that speak the protocol as it was before 2026-07-28.
+//!
+//! There are never more than a fixed number. A client that goes without a word leaves its session
+//! behind, so the one that was used least lately makes room for a new one; its client, if there is
+//! one, is told that it is gone and begins anew, as the protocol says.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::Stream;
+use futures::future::join_all;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{
+    ServerSseMessage, SessionId, SessionManager,
+};
+
+/// How long a session stays without a word. Agents wait for their owners, and many clients do not
+/// begin anew when their session is gone.
+const LONGEST_REST: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// How long to wait for a session to hear that it is to end.
+const LONGEST_END: Duration = Duration::from_millis(200);
+
+/// Some sessions, and which of them was used when. Only requests count as use: a client that does
+/// nothing but listen on its stream goes before one that asks, because nothing tells whether its
+/// stream is still open.
+pub(super) struct Sessions {
+    most: usize,
+    kept: LocalSessionManager,
+    making: tokio::sync::Mutex<()>,
+    uses: Mutex<Uses>,
+}
+
+#[derive(Default)]
+struct Uses {
+    count: u64,
+    last: HashMap<SessionId, u64>,
+}
+
+type Failure = <LocalSessionManager as SessionManager>::Error;
+
+impl Sessions {
+    pub(super) fn new(most: usize) -> Self {
+        let mut kept = LocalSessionManager::default();
+        kept.session_config.keep_alive = Some(LONGEST_REST);
+        Self {
+            most: most.max(1),
+            kept,
+            making: tokio::sync::Mutex::default(),
+            uses: Mutex::default(),
+        }
+    }
+
+    /// Ends all of them.
+    pub(super) async fn close(&self) {
+        let ids = self.ids().await;
+        join_all(ids.iter().map(|id| self.end(id))).await;
+    }
+
+    fn used(&self, id: &SessionId) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.count += 1;
+        let count = uses.count;
+        uses.last.insert(id.clone(), count);
+    }
+
+    fn gone(&self, id: &SessionId) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.last.remove(id);
+    }
+
+    async fn make_room(&self) {
+        loop {
+            let ids = self.ids().await;
+            if ids.len() < self.most {
+                return;
+            }
+            let oldest = {
+                let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+                ids.into_iter().min_by_key(|id| uses.last.get(id).copied().unwrap_or(0))
+            };
+            if let Some(id) = oldest {
+                self.end(&id).await;
+            }
+        }
+    }
+
+    async fn ids(&self) -> Vec<SessionId> {
+        self.kept.sessions.read().await.keys().cloned().collect()
+    }
+
+    /// Takes a session off the list, and tells it to end. One that does not hear it is stuck in a
+    /// call, and ends after that.
+    async fn end(&self, id: &SessionId) {
+        let _heard = tokio::time::timeout(LONGEST_END, self.close_session(id)).await;
+    }
+}
+
+impl SessionManager for Sessions {
+    type Error = Failure;
+    type Transport = <LocalSessionManager as SessionManager>::Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Failure> {
+        let _one_at_a_time = self.making.lock().await;
+        self.make_room().await;
+        let (id, transport) = self.kept.create_session().await?;
+        self.used(&id);
+        Ok((id, transport))
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Failure> {
+        self.kept.initialize_session(id, message).await
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Failure> {
+        let has = self.kept.has_session(id).await?;
+        if has {
+            self.used(id);
+        }
+        Ok(has)
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Failure> {
+        self.gone(id);
+        self.kept.close_session(id).await
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failure> {
+        self.kept.create_stream(id, message).await
+    }
+
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), Failure> {
+        self.kept.accept_message(id, message).await
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failure> {
+        self.kept.create_standalone_stream(id).await
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failure> {
+        self.kept.resume(id, last_event_id).await
+    }
+}

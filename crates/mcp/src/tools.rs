@@ -1,0 +1,159 @@
+//! The tools of a server, under the names that its agents know.
+
+mod anemone;
+mod openclaw;
+mod zeroclaw;
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use crate::answer::Answer;
+use crate::arguments;
+use crate::desk::{Desk, Refusal};
+use crate::schema::{input_schema, output_schema};
+use crate::settings::{Settings, ToolSet};
+
+type Call = Box<dyn Fn(&dyn Desk, JsonObject) -> Result<Answer, Refusal> + Send + Sync>;
+
+/// A tool: what is said of it, and what it does.
+pub(crate) struct Tool {
+    words: Words,
+    effect: Effect,
+    input: Arc<JsonObject>,
+    output: Option<Arc<JsonObject>>,
+    call: Call,
+}
+
+/// What a model and its user are told of a tool.
+struct Words {
+    name: &'static str,
+    title: &'static str,
+    /// When to call it, above all.
+    description: &'static str,
+    /// Arguments that are right, as JSON.
+    example: &'static str,
+}
+
+/// What a tool does to the memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Nothing.
+    Reads,
+    /// It adds to it.
+    Adds,
+    /// It puts something in the place of what was there.
+    Replaces,
+    /// It takes away.
+    Removes,
+}
+
+impl Tool {
+    /// Returns a tool that answers in words and in data of type `O`.
+    fn new<I, O>(
+        words: Words,
+        effect: Effect,
+        run: impl Fn(&dyn Desk, I) -> Result<Answer, Refusal> + Send + Sync + 'static,
+    ) -> Self
+    where
+        I: DeserializeOwned + JsonSchema,
+        O: JsonSchema,
+    {
+        let output = Some(output_schema::<O>());
+        Self { output, ..Self::in_words(words, effect, run) }
+    }
+
+    /// Returns a tool that answers in words only.
+    fn in_words<I>(
+        words: Words,
+        effect: Effect,
+        run: impl Fn(&dyn Desk, I) -> Result<Answer, Refusal> + Send + Sync + 'static,
+    ) -> Self
+    where
+        I: DeserializeOwned + JsonSchema,
+    {
+        let input = input_schema::<I>();
+        let schema = Arc::clone(&input);
+        let example = words.example;
+        let call = move |desk: &dyn Desk, given: JsonObject| {
+            run(desk, arguments::read::<I>(given, &schema, example)?)
+        };
+        Self { words, effect, input, output: None, call: Box::new(call) }
+    }
+
+    /// Leaves out hints of the memory that lead to what is not in this tool's set.
+    fn with_fitting_hints(self) -> Self {
+        let Self { call, .. } = self;
+        let call = move |desk: &dyn Desk, given: JsonObject| {
+            call(desk, given).map_err(|mut refusal| {
+                refusal.hint =
+                    refusal.hint.filter(|hint| !ONLY_OURS.iter().any(|it| hint.contains(it)));
+                refusal
+            })
+        };
+        Self { call: Box::new(call), ..self }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.words.name
+    }
+
+    /// Whether it changes the memory.
+    pub(crate) fn writes(&self) -> bool {
+        self.effect != Effect::Reads
+    }
+
+    /// Does what it does. Blocks.
+    pub(crate) fn call(&self, desk: &dyn Desk, given: JsonObject) -> Result<Answer, Refusal> {
+        (self.call)(desk, given)
+    }
+
+    /// Returns the tool as the protocol has it.
+    pub(crate) fn announced(&self) -> rmcp::model::Tool {
+        let annotations = ToolAnnotations::new()
+            .read_only(self.effect == Effect::Reads)
+            .destructive(matches!(self.effect, Effect::Replaces | Effect::Removes))
+            .idempotent(self.effect != Effect::Adds)
+            .open_world(false);
+        let Words { name, title, description, .. } = self.words;
+        let mut tool = rmcp::model::Tool::new(name, description, Arc::clone(&self.input))
+            .with_title(title)
+            .with_annotations(annotations);
+        tool.output_schema.clone_from(&self.output);
+        tool
+    }
+}
+
+/// Returns all tools of a set, also those that may not be called.
+pub(crate) fn tools(settings: &Settings) -> Vec<Tool> {
+    match settings.tools {
+        ToolSet::Anemone => anemone::tools(settings.allow_write),
+        ToolSet::OpenClaw => openclaw::tools().into_iter().map(Tool::with_fitting_hints).collect(),
+        ToolSet::ZeroClaw => zeroclaw::tools().into_iter().map(Tool::with_fitting_hints).collect(),
+    }
+}
+
+/// Tools and arguments that a memory may name in a hint, and that only our own set has.
+const ONLY_OURS: [&str; 7] = [
+    "memory_search",
+    "memory_get",
+    "memory_remember",
+    "memory_context",
+    "memory_status",
+    "supersedes",
+    "force",
+];
+
+/// Returns the refusal of a tool that would write.
+pub(crate) fn read_only(name: &str) -> Refusal {
+    Refusal {
+        code: "read_only".to_owned(),
+        message: format!("{name} would change the memory, and this server only reads it"),
+        causes: Vec::new(),
+        hint: Some(
+            "tell the user: `anemone mcp --allow-write` starts a server that may write".to_owned(),
+        ),
+    }
+}

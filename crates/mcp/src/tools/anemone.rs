@@ -1,0 +1,211 @@
+//! Our own tools. `memory_search` and `memory_get` are as OpenClaw's agents know them.
+
+use serde::Deserialize;
+
+use super::{Effect, Tool, Words};
+use crate::answer::Answer;
+use crate::arguments::bad;
+use crate::desk::{
+    ContextAsked, ContextText, Desk, Forgetting, Forgotten, Found, ReadLines, ReadStatus, Reading,
+    Refusal, Remembered, Remembering, SearchQuestion, Status,
+};
+use crate::hidden::shown;
+use crate::quote::{IS_DATA, found_text, notes, one_line, quoted, seen};
+
+/// What to try when nothing was found.
+const OTHERWISE: &str = "Try other words, or fewer, and no since, until or path.";
+
+const FORGET_EXAMPLE: &str = r#"{"key": "tea.favourite"}"#;
+
+pub(super) fn tools(allow_write: bool) -> Vec<Tool> {
+    vec![
+        Tool::new::<SearchQuestion, Found>(SEARCH, Effect::Reads, |desk, question| {
+            let found = seen(desk.search(&question)?);
+            Answer::with_data(found_text(&found, OTHERWISE), &found)
+        }),
+        Tool::new::<Reading, ReadLines>(GET, Effect::Reads, |desk, reading| {
+            let read = desk.read(&reading)?;
+            Answer::with_data(read_text(&read), &read)
+        }),
+        Tool::new::<Remembering, Remembered>(REMEMBER, Effect::Adds, |desk, remembering| {
+            let mut remembered = desk.remember(&remembering)?;
+            for duplicate in &mut remembered.duplicates {
+                duplicate.text = shown(&duplicate.text);
+            }
+            Answer::with_data(remembered_text(&remembered), &remembered)
+        }),
+        Tool::new::<Forgetting, Forgotten>(FORGET, Effect::Removes, forget),
+        Tool::new::<ContextAsked, ContextText>(CONTEXT, Effect::Reads, |desk, asked| {
+            let context = desk.context(&asked)?;
+            Answer::with_data(format!("{}\n{}", context.text, notes(&context.notes)), &context)
+        }),
+        Tool::new::<NoArguments, Status>(STATUS, Effect::Reads, move |desk, NoArguments {}| {
+            let mut status = desk.status()?;
+            status.writable &= allow_write;
+            Answer::with_data(status_text(&status), &status)
+        }),
+    ]
+}
+
+const SEARCH: Words = Words {
+    name: "memory_search",
+    title: "Search memory",
+    description: "Search the long-term memory. Call it before answering about earlier work, \
+                  decisions, dates, people, preferences or plans, and before saying that you do \
+                  not know. Results are quoted with citations; read more with memory_get.",
+    example: r#"{"query": "which database did we choose", "maxResults": 5}"#,
+};
+
+const GET: Words = Words {
+    name: "memory_get",
+    title: "Read a memory document",
+    description: "Read lines of a memory document, by the path or citation that memory_search \
+                  gave. Read only the lines that are needed.",
+    example: r#"{"path": "memory/2026-03-01.md", "from": 10, "lines": 20}"#,
+};
+
+const REMEMBER: Words = Words {
+    name: "memory_remember",
+    title: "Remember",
+    description: "Store one lasting fact, decision, preference or lesson. Call it when the user \
+                  asks to remember, or when something will matter in a later conversation. No \
+                  secrets, nothing that holds only today. What is there already is not stored \
+                  twice.",
+    example: r#"{"text": "Ana prefers green tea.", "key": "ana.tea", "type": "preference"}"#,
+};
+
+const FORGET: Words = Words {
+    name: "memory_forget",
+    title: "Forget",
+    description: "Delete an entry for good, by its key or its id from memory_search. Call it only \
+                  when the user asks to forget, or when an entry is wrong. dryRun shows what \
+                  would go.",
+    example: FORGET_EXAMPLE,
+};
+
+const CONTEXT: Words = Words {
+    name: "memory_context",
+    title: "Context for a session",
+    description: "Get what a session should start with: who the agent and its user are, what is \
+                  kept at hand, the last days, and what answers `query`. Call it once, at the \
+                  start.",
+    example: r#"{"query": "the move to Postgres", "tokens": 2000}"#,
+};
+
+const STATUS: Words = Words {
+    name: "memory_status",
+    title: "State of the memory",
+    description: "Tell whose memory this is, how much it holds, whether it can be written, and \
+                  what is wrong with it.",
+    example: "{}",
+};
+
+#[derive(Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NoArguments {}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
+fn forget(desk: &dyn Desk, forgetting: Forgetting) -> Result<Answer, Refusal> {
+    let problem = match (&forgetting.key, &forgetting.id) {
+        (None, None) => Some("`key` or `id` is missing"),
+        (Some(_), Some(_)) => Some("`key` and `id` are both given; one says what to forget"),
+        _ => None,
+    };
+    if let Some(problem) = problem {
+        return Err(bad(problem.to_owned(), FORGET_EXAMPLE));
+    }
+    let mut forgotten = desk.forget(&forgetting)?;
+    for entry in &mut forgotten.entries {
+        entry.text = shown(&entry.text);
+    }
+    Answer::with_data(forgotten_text(&forgotten), &forgotten)
+}
+
+fn read_text(read: &ReadLines) -> String {
+    let path = one_line(&read.path);
+    match read.status {
+        ReadStatus::NotFound => {
+            format!("There is no document {path}. memory_search tells which there are.\n")
+        }
+        ReadStatus::Ok => {
+            let mut text = match read.lines {
+                0 => format!("There is no line {} in {path}.\n", read.from),
+                lines => {
+                    let last = read.from.saturating_add(lines).saturating_sub(1);
+                    let quoted = quoted(&read.text);
+                    format!("{path}, lines {} to {last}. {IS_DATA}\n{quoted}", read.from)
+                }
+            };
+            if let Some(chars) = read.line_chars {
+                let line = read.from;
+                text.push_str(&format!("note: line {line} goes on: it has {chars} characters\n"));
+            }
+            if let Some(lines) = read.total_lines {
+                let s = if lines == 1 { "" } else { "s" };
+                text.push_str(&format!("note: {path} has {lines} line{s}\n"));
+            }
+            if let Some(next) = read.next_from {
+                text.push_str(&format!("note: there is more; go on with from={next}\n"));
+            }
+            text
+        }
+    }
+}
+
+fn remembered_text(remembered: &Remembered) -> String {
+    let mut text = match remembered.written {
+        true => {
+            let (path, id) = (one_line(&remembered.path), one_line(&remembered.id));
+            format!("Remembered in {path} with id {id}.\n")
+        }
+        false => {
+            "Not written: the memory says it already. `force` writes it all the same.\n".to_owned()
+        }
+    };
+    for duplicate in &remembered.duplicates {
+        let id = one_line(&duplicate.id);
+        text.push_str(&format!("It says ({id}):\n{}", quoted(&duplicate.text)));
+    }
+    text.push_str(&notes(&remembered.warnings));
+    text
+}
+
+fn forgotten_text(forgotten: &Forgotten) -> String {
+    let count = forgotten.entries.len();
+    let mut text = match (forgotten.dry_run, count) {
+        (_, 0) => "There was nothing to forget.\n".to_owned(),
+        (true, _) => format!("Would forget {count}; nothing is changed:\n"),
+        (false, _) => format!("Forgot {count}:\n"),
+    };
+    for entry in &forgotten.entries {
+        let (id, path) = (one_line(&entry.id), one_line(&entry.path));
+        text.push_str(&format!("{id} in {path}\n{}", quoted(&entry.text)));
+    }
+    if forgotten.absent {
+        text.push_str("It was looked for afterwards and is nowhere.\n");
+    }
+    text.push_str(&notes(&forgotten.notes));
+    text
+}
+
+fn status_text(status: &Status) -> String {
+    let writable = if status.writable { "may be written" } else { "is read-only" };
+    let model = one_line(status.model.as_deref().unwrap_or("words only"));
+    let mut text = format!(
+        "Memory of {} ({}) in {}, kept as {}: {} documents, {} pieces, search by {model}. It \
+         {writable}.\n",
+        one_line(&status.agent),
+        one_line(&status.runtime),
+        one_line(&status.workspace),
+        one_line(&status.keeps),
+        status.documents,
+        status.chunks,
+    );
+    if let Some(last) = &status.last_export {
+        text.push_str(&format!("Last exported {}.\n", one_line(last)));
+    }
+    for issue in &status.issues {
+        text.push_str(&format!("issue: {}\n", one_line(issue)));
+    }
+    text
+}

@@ -1,0 +1,304 @@
+//! The tools of OpenClaw's plugin with vectors, by its names and shapes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Effect, Tool, Words};
+use crate::answer::Answer;
+use crate::desk::{Desk, Forgetting, Found, FoundMemory, Refusal, Remembering, SearchQuestion};
+use crate::hidden::shown;
+use crate::quote::{found_text, notes, one_line, quoted, seen};
+
+/// Only what scores higher is forgotten by a query.
+const SURE_SCORE: f64 = 0.9;
+
+/// How many memories are looked at to forget one.
+const CANDIDATES: u32 = 5;
+
+const DEFAULT_IMPORTANCE: f64 = 0.7;
+
+pub(super) fn tools() -> Vec<Tool> {
+    vec![
+        Tool::new::<Recall, Recalled>(RECALL, Effect::Reads, recall),
+        Tool::new::<Store, Stored>(STORE, Effect::Adds, store),
+        Tool::new::<Forget, Gone>(FORGET, Effect::Removes, forget),
+    ]
+}
+
+const RECALL: Words = Words {
+    name: "memory_recall",
+    title: "Recall memories",
+    description: "Search the long-term memory. Use it when you need what is known of the user's \
+                  preferences, earlier decisions, or things discussed before.",
+    example: r#"{"query": "which database did we choose", "limit": 5}"#,
+};
+
+const STORE: Words = Words {
+    name: "memory_store",
+    title: "Store a memory",
+    description: "Keep what matters in the long-term memory: preferences, facts, decisions. No \
+                  secrets. What is there already is not stored twice.",
+    example: r#"{"text": "Ana prefers green tea.", "category": "preference"}"#,
+};
+
+const FORGET: Words = Words {
+    name: "memory_forget",
+    title: "Forget a memory",
+    description: "Delete a memory by its id. With a query, delete the one that surely fits, or \
+                  list candidates to choose from.",
+    example: r#"{"memoryId": "MEMORY.md#L8-L12"}"#,
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Recall {
+    /// What to look for.
+    query: String,
+    /// How many memories at most; 5 when left out.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 50))]
+    limit: Option<u32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Recalled {
+    /// How many memories were found.
+    count: usize,
+    /// The best first.
+    memories: Vec<Memory>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Memory {
+    /// By this it can be forgotten.
+    id: String,
+    /// What it says.
+    text: String,
+    /// What it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<String>,
+    /// How much it matters, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    importance: Option<f64>,
+    /// How well it answers, 0 to 1.
+    score: f64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Store {
+    /// What to remember, in a sentence that can be understood without this conversation.
+    text: String,
+    /// How much it matters, 0 to 1; 0.7 when left out.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    importance: Option<f64>,
+    /// What it is; other when left out.
+    #[serde(default)]
+    category: Option<Category>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Category {
+    Preference,
+    Decision,
+    Entity,
+    Fact,
+    Other,
+}
+
+impl Category {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Preference => "preference",
+            Self::Decision => "decision",
+            Self::Entity => "entity",
+            Self::Fact => "fact",
+            Self::Other => "other",
+        }
+    }
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Stored {
+    /// created, or duplicate: the memory says it already.
+    action: &'static str,
+    /// The id of what was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    /// The id of what is there already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    existing_id: Option<String>,
+    /// What is there already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    existing_text: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Forget {
+    /// What to look for, to forget it.
+    #[serde(default)]
+    query: Option<String>,
+    /// The id of the memory.
+    #[serde(default)]
+    memory_id: Option<String>,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+struct Gone {
+    /// deleted, or candidates: nothing is deleted, choose one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<&'static str>,
+    /// The id of what was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    /// What may be meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    candidates: Option<Vec<Candidate>>,
+    /// 0: nothing was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<usize>,
+    /// missing_param: neither a query nor an id was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'static str>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Candidate {
+    /// By this it can be forgotten.
+    id: String,
+    /// What it says.
+    text: String,
+    /// How well it fits, 0 to 1.
+    score: f64,
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
+fn recall(desk: &dyn Desk, asked: Recall) -> Result<Answer, Refusal> {
+    let found = search(desk, &asked.query, asked.limit.unwrap_or(5))?;
+    let memories: Vec<_> = found.results.iter().map(memory).collect();
+    let recalled = Recalled { count: memories.len(), memories };
+    Answer::with_data(found_text(&found, "Try other words, or fewer."), &recalled)
+}
+
+fn search(desk: &dyn Desk, query: &str, limit: u32) -> Result<Found, Refusal> {
+    let query = query.to_owned();
+    let question = SearchQuestion { query, max_results: Some(limit), ..SearchQuestion::default() };
+    desk.search(&question).map(seen)
+}
+
+fn memory(found: &FoundMemory) -> Memory {
+    Memory {
+        id: id_of(found),
+        text: found.snippet.clone(),
+        category: found.category.clone(),
+        importance: found.importance,
+        score: found.score,
+    }
+}
+
+/// Returns the id of an entry, or where a text stands: both can be forgotten by.
+fn id_of(found: &FoundMemory) -> String {
+    found.id.clone().unwrap_or_else(|| found.citation.clone())
+}
+
+fn store(desk: &dyn Desk, asked: Store) -> Result<Answer, Refusal> {
+    let remembered = desk.remember(&Remembering {
+        text: asked.text,
+        kind: asked.category.map(|it| it.as_str().to_owned()),
+        importance: Some(asked.importance.unwrap_or(DEFAULT_IMPORTANCE)),
+        ..Remembering::default()
+    })?;
+    if remembered.written {
+        let warnings = notes(&remembered.warnings);
+        let text = format!("Stored with id {}.\n{warnings}", one_line(&remembered.id));
+        let stored = Stored { action: "created", id: Some(remembered.id), ..Stored::default() };
+        return Answer::with_data(text, &stored);
+    }
+    let (id, existing) = match remembered.duplicates.into_iter().next() {
+        Some(duplicate) => (duplicate.id, shown(&duplicate.text)),
+        None => (remembered.id, String::new()),
+    };
+    // What the memory warns of here is how to write it all the same, and that is not in this set.
+    let text = format!("The memory says it already ({}):\n{}", one_line(&id), quoted(&existing));
+    let stored = Stored {
+        action: "duplicate",
+        existing_id: Some(id),
+        existing_text: Some(existing),
+        ..Stored::default()
+    };
+    Answer::with_data(text, &stored)
+}
+
+fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
+    if let Some(id) = asked.memory_id {
+        return forget_id(desk, id);
+    }
+    let Some(query) = asked.query else {
+        let gone = Gone { error: Some("missing_param"), ..Gone::default() };
+        let text = format!("Give a query or a memoryId, such as {}", FORGET.example);
+        return Ok(Answer::with_data(text, &gone)?.failed());
+    };
+    let found = search(desk, &query, CANDIDATES)?;
+    if found.results.is_empty() {
+        return nothing();
+    }
+    let mut sure = found.results.iter().filter(|it| it.score > SURE_SCORE);
+    if let (Some(only), None) = (sure.next(), sure.next())
+        && holds_words(&only.snippet, &query)
+    {
+        return forget_id(desk, id_of(only));
+    }
+    let mut text = "Nothing is deleted. Choose one, and give its memoryId:\n".to_owned();
+    for candidate in &found.results {
+        let id = one_line(&id_of(candidate));
+        text.push_str(&format!(
+            "{id}, score {:.2}\n{}",
+            candidate.score,
+            quoted(&candidate.snippet)
+        ));
+    }
+    let candidates = found.results.iter().map(|it| Candidate {
+        id: id_of(it),
+        text: it.snippet.clone(),
+        score: it.score,
+    });
+    let gone = Gone {
+        action: Some("candidates"),
+        candidates: Some(candidates.collect()),
+        ..Gone::default()
+    };
+    Answer::with_data(text, &gone)
+}
+
+fn forget_id(desk: &dyn Desk, id: String) -> Result<Answer, Refusal> {
+    let forgotten = match desk.forget(&Forgetting { id: Some(id.clone()), ..Forgetting::default() })
+    {
+        Ok(forgotten) => forgotten,
+        Err(refusal) if refusal.is_nothing_to_forget() => return nothing(),
+        Err(refusal) => return Err(refusal),
+    };
+    if forgotten.entries.is_empty() {
+        return nothing();
+    }
+    let text = format!("Deleted {}.\n{}", one_line(&id), notes(&forgotten.notes));
+    let gone = Gone { action: Some("deleted"), id: Some(id), ..Gone::default() };
+    Answer::with_data(text, &gone)
+}
+
+fn nothing() -> Result<Answer, Refusal> {
+    let gone = Gone { found: Some(0), ..Gone::default() };
+    Answer::with_data("There is no such memory.", &gone)
+}
+
+/// Whether a text holds every word of a query.
+fn holds_words(text: &str, query: &str) -> bool {
+    let text = text.to_lowercase();
+    let query = query.to_lowercase();
+    let mut words =
+        query.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).peekable();
+    words.peek().is_some() && words.all(|it| text.contains(it))
+}

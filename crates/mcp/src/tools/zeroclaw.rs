@@ -1,0 +1,162 @@
+//! The tools of ZeroClaw, by its names. Its agents read the text alone, so it is word for word
+//! theirs, and there is no output schema.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Effect, Tool, Words};
+use crate::answer::Answer;
+use crate::arguments::bad;
+use crate::desk::{Desk, Forgetting, FoundMemory, Refusal, Remembering, SearchQuestion};
+use crate::quote::one_line;
+
+/// What is read in every session.
+const CORE: &str = "core";
+
+/// What is of one day.
+const DAILY: &str = "daily";
+
+pub(super) fn tools() -> Vec<Tool> {
+    vec![
+        Tool::in_words::<Store>(STORE, Effect::Replaces, store),
+        Tool::in_words::<Recall>(RECALL, Effect::Reads, recall),
+        Tool::in_words::<Forget>(FORGET, Effect::Removes, forget),
+    ]
+}
+
+const STORE: Words = Words {
+    name: "memory_store",
+    title: "Store a memory",
+    description: "Store a fact, preference or note in the long-term memory under a key; a key \
+                  that is there is replaced. Category core holds for good, daily for the day, \
+                  conversation for this chat. No secrets.",
+    example: r#"{"key": "ana_tea", "content": "Ana prefers green tea.", "category": "core"}"#,
+};
+
+const RECALL: Words = Words {
+    name: "memory_recall",
+    title: "Recall memories",
+    description: "Search the long-term memory for facts, preferences and earlier decisions, by \
+                  words, by time, or both. Results carry a score.",
+    example: r#"{"query": "tea", "limit": 5}"#,
+};
+
+const FORGET: Words = Words {
+    name: "memory_forget",
+    title: "Forget a memory",
+    description: "Delete the memory with this key, when it is wrong or the user asks for it.",
+    example: r#"{"key": "ana_tea"}"#,
+};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Store {
+    /// A short name for it, such as user_language.
+    key: String,
+    /// What to remember.
+    content: String,
+    /// core (the default), daily, conversation, or another word.
+    #[serde(default)]
+    category: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Recall {
+    /// Words to look for; may be left out when since or until is given.
+    #[serde(default)]
+    query: Option<String>,
+    /// How many memories at most; 5 when left out.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 50))]
+    limit: Option<u32>,
+    /// Only what is of this time or later, as 2026-03-01 or 2026-03-01T08:00:00Z.
+    #[serde(default)]
+    since: Option<String>,
+    /// Only what is of this time or earlier.
+    #[serde(default)]
+    until: Option<String>,
+    /// How to search; the memory decides for itself.
+    #[serde(default, rename = "search_mode")]
+    _search_mode: Option<SearchMode>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum SearchMode {
+    Bm25,
+    Embedding,
+    Hybrid,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Forget {
+    /// The key of the memory.
+    key: String,
+}
+
+fn store(desk: &dyn Desk, asked: Store) -> Result<Answer, Refusal> {
+    let category = asked.category.unwrap_or_else(|| CORE.to_owned());
+    let kind = (category != CORE && category != DAILY).then(|| category.clone());
+    desk.remember(&Remembering {
+        text: asked.content,
+        key: Some(asked.key.clone()),
+        kind,
+        curated: category == CORE,
+        // There, what has a key of its own is stored whatever else says the same.
+        force: true,
+        ..Remembering::default()
+    })?;
+    Ok(Answer::words(format!("Stored memory: {}", one_line(&asked.key))))
+}
+
+fn recall(desk: &dyn Desk, asked: Recall) -> Result<Answer, Refusal> {
+    if asked.query.is_none() && asked.since.is_none() && asked.until.is_none() {
+        let problem = "`query` is missing, and so are `since` and `until`";
+        return Err(bad(problem.to_owned(), RECALL.example));
+    }
+    let found = desk.search(&SearchQuestion {
+        query: asked.query.unwrap_or_default(),
+        max_results: Some(asked.limit.unwrap_or(5)),
+        since: asked.since.as_deref().map(day_of),
+        until: asked.until.as_deref().map(day_of),
+        ..SearchQuestion::default()
+    })?;
+    if found.results.is_empty() {
+        return Ok(Answer::words("No memories found."));
+    }
+    let mut text = format!("Found {} memories:", found.results.len());
+    for memory in &found.results {
+        text.push('\n');
+        text.push_str(&line_of(memory));
+    }
+    Ok(Answer::words(text))
+}
+
+/// Returns the day of a point in time.
+fn day_of(time: &str) -> String {
+    time.split_once('T').map_or(time, |(day, _)| day).to_owned()
+}
+
+fn line_of(memory: &FoundMemory) -> String {
+    let category = memory.category.as_deref().unwrap_or(DAILY);
+    let key = memory.key.as_ref().or(memory.id.as_ref()).unwrap_or(&memory.citation);
+    let percent = (memory.score.clamp(0.0, 1.0) * 100.0).round();
+    let (category, key, content) = (one_line(category), one_line(key), one_line(&memory.snippet));
+    format!("- [{category}] {key}: {content} [{percent}%]")
+}
+
+fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
+    let key = asked.key;
+    let gone = match desk.forget(&Forgetting { key: Some(key.clone()), ..Forgetting::default() }) {
+        Ok(forgotten) => !forgotten.entries.is_empty(),
+        Err(refusal) if refusal.is_nothing_to_forget() => false,
+        Err(refusal) => return Err(refusal),
+    };
+    let key = one_line(&key);
+    Ok(Answer::words(match gone {
+        true => format!("Forgot memory: {key}"),
+        false => format!("No memory found with key: {key}"),
+    }))
+}

@@ -1,0 +1,18 @@
+//! The server over HTTP, as what comes over a socket sees it.
+
+#![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
+
+#[path = "http/browser.rs"]
+mod browser;
+#[path = "http/desk.rs"]
+mod desk;
+#[path = "http/door.rs"]
+mod door;
+#[path = "http/limits.rs"]
+mod limits;
+#[path = "http/protocol.rs"]
+mod protocol;
+#[path = "http/server.rs"]
+mod server;
+#[path = "http/wire.rs"]
+mod wire;

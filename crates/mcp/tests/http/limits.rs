@@ -1,0 +1,130 @@
+//! How much may come, and in which form.
+
+use std::io::{Read as _, Write as _};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use crate::server::{MAX_BODY_BYTES, SEARCH, Server};
+use crate::wire::{PATIENCE, connect};
+
+#[test]
+fn a_request_is_said_to_be_json() {
+    let server = Server::start();
+    for (media_type, status) in [
+        ("text/plain", 415),
+        ("text/plain; application/json", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("multipart/form-data; boundary=x", 415),
+        ("application/jsonp", 415),
+        ("", 415),
+        ("application/json", 200),
+        ("Application/JSON; charset=utf-8", 200),
+    ] {
+        let reply = server.search().set("Content-Type", media_type).send();
+        assert_eq!(reply.status, status, "{media_type} {reply:?}");
+    }
+    assert_eq!(server.search().without("Content-Type").send().status, 415);
+    assert_eq!(server.desk.asked(), 2);
+}
+
+#[test]
+fn what_is_not_json_is_an_error_of_the_protocol() {
+    let server = Server::start();
+    for body in ["", "{", "hello", "[[[[", "\u{0}", &"[".repeat(10_000)] {
+        let reply = server.search().body(body).send();
+        assert_eq!(reply.status, 400, "{reply:?}");
+        assert!(reply.body.contains("-32700"), "{reply:?}");
+    }
+    assert_eq!(server.desk.asked(), 0);
+}
+
+#[test]
+fn a_request_that_is_too_large_is_refused_by_its_length_and_by_its_chunks() {
+    let server = Server::start();
+    let announced = format!("Content-Length: {}\r\n\r\n", MAX_BODY_BYTES + 1);
+    assert_eq!(server.search().send_raw(&announced).status, 413);
+    let absurd = format!("Content-Length: {}\r\n\r\n", u64::MAX - 2);
+    assert_eq!(server.search().send_raw(&absurd).status, 413);
+    let chunk = format!("1000\r\n{}\r\n", " ".repeat(0x1000));
+    let chunks = chunk.repeat(4 * MAX_BODY_BYTES / 0x1000);
+    let chunked = format!("Transfer-Encoding: chunked\r\n\r\n{chunks}0\r\n\r\n");
+    assert_eq!(server.search().send_raw(&chunked).status, 413);
+    let whole = format!("{}{}", " ".repeat(MAX_BODY_BYTES - 2), "{}");
+    assert_ne!(server.search().body(&whole).send().status, 413);
+    assert_eq!(server.desk.asked(), 0);
+}
+
+#[test]
+fn a_head_that_is_too_large_is_refused() {
+    let server = Server::start();
+    let long = server.search().with("X-Long", &"x".repeat(20_000)).send();
+    assert_eq!(long.status, 431, "{long:?}");
+    let mut many = server.search();
+    for number in 0..100 {
+        many = many.with("X-Many", &number.to_string());
+    }
+    let many = many.send();
+    assert_eq!(many.status, 431, "{many:?}");
+    assert_eq!(server.desk.asked(), 0);
+}
+
+#[test]
+fn what_is_not_http_is_answered_with_an_error_or_not_at_all() {
+    let server = Server::start();
+    for bytes in [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".as_slice(),
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\0\0\0\0\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nHost: \xff\xfe\r\n\r\n",
+        b"POST /mcp HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+    ] {
+        let mut stream = connect(server.port);
+        stream.write_all(bytes).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        let _ended = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+    }
+    assert_eq!(server.search().send().status, 200);
+    assert_eq!(server.desk.asked(), 1);
+}
+
+#[test]
+fn a_call_that_has_begun_is_done_though_the_server_is_to_end() {
+    let mut server = Server::start();
+    let (begin, began) = channel();
+    let (release, released) = channel();
+    server.desk.hold(begin, released);
+    let body = SEARCH.replace("memory_search", "memory_remember");
+    let body = body.replace(r#""query":"canary""#, r#""text":"wait""#);
+    let length = body.len();
+    let ask = server.search().set("Mcp-Name", "memory_remember");
+    let mut stream = ask.open(&format!("Content-Length: {length}\r\n\r\n{body}"));
+    began.recv_timeout(PATIENCE).unwrap();
+    server.begin_stop();
+    // When the client is cut off, nothing but the call keeps the server.
+    let mut answer = Vec::new();
+    let _cut_off = stream.read_to_end(&mut answer);
+    assert!(!answer.starts_with(b"HTTP/1.1 2"), "{answer:?}");
+    drop(stream);
+    assert!(!server.has_ended(Duration::from_secs(3)));
+    release.send(()).unwrap();
+    assert!(server.has_ended(PATIENCE));
+    assert!(server.desk.remembered());
+}
+
+#[test]
+fn more_than_twice_the_rate_at_once_is_told_to_wait() {
+    let server = Server::with_rate(1);
+    let mut answered = 0;
+    let told = (0..100).find_map(|_| {
+        let reply = server.search().send();
+        answered += usize::from(reply.status == 200);
+        (reply.status == 429).then_some(reply)
+    });
+    let told = told.unwrap();
+    assert_eq!(told.header("retry-after"), Some("1"));
+    assert!(answered >= 2);
+    assert_eq!(server.desk.asked(), answered);
+}
