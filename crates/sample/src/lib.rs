@@ -4,8 +4,12 @@
 //! 2026, `april/` what differs a month later. Records are made from the files as an adapter makes
 //! them: one for each section under a `## ` heading, and the sections of a file, joined, are the
 //! file. What no file says (entities, links, a vector) is set by hand.
+//!
+//! [`agent`] is small, and tests rely on every byte of it. [`life`] is the whole workspace of those
+//! three months, with what `life/` adds: to show and to look around in.
 
 mod layers;
+mod life;
 
 use anemone_format::{
     AgentId, AgentInfo, Embedding, EmbeddingSource, Entity, EntityKind, ExtractionMethod, File,
@@ -14,6 +18,8 @@ use anemone_format::{
 };
 use serde::Serialize;
 use uuid::Uuid;
+
+pub use life::{LifeFile, life};
 
 /// The runtime the sample lives in.
 pub const RUNTIME: &str = "openclaw";
