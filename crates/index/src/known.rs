@@ -14,7 +14,22 @@ pub struct Kinds {
     pub namespaces: Vec<String>,
 }
 
+/// A document of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownDocument {
+    /// Its path.
+    pub path: String,
+    /// Another for another text or other details.
+    pub digest: Vec<u8>,
+}
+
 impl Index {
+    /// Lists the documents by path.
+    pub fn known_documents(&self) -> Result<Vec<KnownDocument>, SearchError> {
+        let known = self.store.reading()?.known_documents()?.into_iter();
+        Ok(known.map(|(path, digest)| KnownDocument { path, digest }).collect())
+    }
+
     /// Returns how many lines each of these documents has, in their order; `None` for a path that
     /// is not in the index.
     pub fn lines<'a>(

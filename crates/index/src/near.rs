@@ -58,12 +58,12 @@ impl Index {
         let ids: Vec<ChunkId> = nearest.chunks().filter(is_near).take(limit).collect();
         let mut found = Vec::new();
         for chunk in reading.chunks(&ids)? {
-            let (document, _) = reading.document(chunk.document)?;
+            let read = reading.document(chunk.document)?;
             let cosines = nearest.of(chunk.id).map(|it| it.0).unwrap_or_default();
             for (block, cosine) in chunk.body.blocks.iter().zip(cosines) {
                 if *cosine >= least {
                     let lines = (block.lines.start, block.lines.end.saturating_sub(1));
-                    let path = document.path.clone();
+                    let path = read.document.path.clone();
                     found.push(Near { path, lines, cosine: Some(*cosine) });
                 }
             }
@@ -90,9 +90,9 @@ impl Index {
         for chunk in reading.chunks(&ids)? {
             let blocks = &chunk.body.blocks;
             let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { continue };
-            let (document, _) = reading.document(chunk.document)?;
+            let read = reading.document(chunk.document)?;
             let lines = (first.lines.start, last.lines.end.saturating_sub(1));
-            found.push(Near { path: document.path, lines, cosine: None });
+            found.push(Near { path: read.document.path.clone(), lines, cosine: None });
         }
         Ok(found)
     }

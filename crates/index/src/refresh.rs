@@ -298,6 +298,13 @@ pub(crate) fn unseen(store: &Store, sources: &[&dyn Source]) -> Result<Vec<Strin
     Ok(keys)
 }
 
+/// Counts the entries that a store does not have as they are now, and those that are gone, by their
+/// stamps alone. What is in doubt counts as unchanged: mostly it is.
+pub(crate) fn behind(view: &View, sources: &[&dyn Source]) -> Result<(u64, u64), RefreshError> {
+    let plan = compare(view, &list(sources)?)?;
+    Ok((plan.load.len() as u64, plan.vanished.len() as u64))
+}
+
 /// Goes through the documents of entries that the store does not have as they are now. What cannot
 /// be read is passed over.
 pub(crate) fn load_unseen(

@@ -18,6 +18,7 @@ pub(crate) mod body;
 mod embeddings;
 mod erasing;
 mod folder;
+mod kept;
 mod known;
 mod lexical;
 mod lock;
@@ -31,7 +32,7 @@ mod writing;
 
 pub(crate) use embeddings::{ContentHash, as_kept};
 pub use folder::{is_index, may_hold_index, remove_index};
-pub(crate) use reading::{EntryRow, Reading, View};
+pub(crate) use reading::{EntryRow, ReadDocument, Reading, View};
 pub(crate) use seal::Seal;
 pub(crate) use vectors::{Slot, StoredSet, Unembedded};
 pub(crate) use writing::{EntryId, Put, Writing};
@@ -387,6 +388,37 @@ impl Store {
         if views.len() < KEPT_VIEWS {
             views.push(view);
         }
+    }
+}
+
+/// What a look from outside finds.
+pub(crate) enum Glance {
+    /// No index, or one that nothing was put into.
+    Absent,
+    /// Somebody writes.
+    Busy,
+    /// Nothing of use.
+    Broken,
+    /// A whole index, and the lock under which it stays so.
+    Whole(Box<View>, lock::Held),
+}
+
+/// Looks at the store in a folder: makes nothing, and waits for nobody.
+pub(crate) fn glance(path: &Path) -> Result<Glance, StoreError> {
+    if !is_index(path) {
+        return Ok(Glance::Absent);
+    }
+    let lock = match lock::shared_at_once(path) {
+        Ok(Some(lock)) => lock,
+        Ok(None) => return Ok(Glance::Busy),
+        // A seal without a lock: somebody took the half of it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Glance::Broken),
+        Err(error) => return Err(error.into()),
+    };
+    match seal::look(path) {
+        Look::Whole(seal) => Ok(Glance::Whole(Box::new(View::open(path, seal)?), lock)),
+        Look::Broken("new") => Ok(Glance::Absent),
+        Look::Broken(_) => Ok(Glance::Broken),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The blocks that were found, with their scores.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Deref;
+use std::sync::Arc;
 
 use jiff::civil::Date;
 
@@ -9,7 +11,9 @@ use super::meaning::Meaning;
 use super::{Question, weights};
 use crate::document::Document;
 use crate::store::body::BodyBlock;
-use crate::store::{Allowed, Candidate, ChunkId, DocumentId, Reading, StoreError, StoredChunk};
+use crate::store::{
+    Allowed, Candidate, ChunkId, DocumentId, ReadDocument, Reading, StoreError, StoredChunk,
+};
 use crate::text::{Language, Phrase, flat};
 use crate::vector::Nearest;
 
@@ -24,8 +28,8 @@ pub(super) struct Found {
     /// Blocks in the order of document number and text; consecutive chunks of a document follow
     /// each other.
     pub(super) blocks: Vec<FoundBlock>,
-    /// Headings, and the day they name.
-    pub(super) contexts: Vec<(Vec<String>, Option<Date>)>,
+    /// What blocks stand under: the chunk that says it, and where there.
+    contexts: Vec<(Arc<StoredChunk>, usize)>,
     /// For each block, one after the other, how often each term of the query occurs in it.
     counts: Vec<f32>,
     terms: usize,
@@ -33,9 +37,23 @@ pub(super) struct Found {
 
 /// A document of which something was found.
 pub(super) struct FoundDocument {
-    pub(super) document: Document,
+    pub(super) read: Arc<ReadDocument>,
     /// Among all documents that were found, in the order of their paths.
     pub(super) rank: usize,
+}
+
+/// A block as it lies in its chunk.
+pub(super) struct BlockOf {
+    chunk: Arc<StoredChunk>,
+    at: usize,
+}
+
+impl Deref for BlockOf {
+    type Target = BodyBlock;
+
+    fn deref(&self) -> &BodyBlock {
+        &self.chunk.body.blocks[self.at]
+    }
 }
 
 /// A block that was found.
@@ -45,7 +63,7 @@ pub(super) struct FoundBlock {
     /// Where its chunk begins in the document.
     pub(super) chunk_start: u64,
     pub(super) language: Language,
-    pub(super) block: BodyBlock,
+    pub(super) block: BlockOf,
     /// What it stands under, by position in [`Found::contexts`].
     pub(super) context: usize,
     pub(super) date: Option<Date>,
@@ -120,12 +138,12 @@ impl Found {
         let mut chunks = chunks.into_iter().peekable();
         while let Some(id) = chunks.peek().map(|it| it.document) {
             let of_file = std::iter::from_fn(|| chunks.next_if(|it| it.document == id));
-            let of_file: Vec<StoredChunk> = of_file.collect();
-            let (document, range) = reading.document(id)?;
-            paths.push((document.path.clone(), id));
-            let length = (range.end.0 - range.start.0) as f64 * per_chunk;
-            found.take_file(&document, of_file, length, &grounds);
-            found.documents.insert(id, FoundDocument { document, rank: 0 });
+            let of_file: Vec<Arc<StoredChunk>> = of_file.collect();
+            let read = reading.document(id)?;
+            paths.push((read.document.path.clone(), id));
+            let length = (read.chunks.end.0 - read.chunks.start.0) as f64 * per_chunk;
+            found.take_file(&read.document, of_file, length, &grounds);
+            found.documents.insert(id, FoundDocument { read, rank: 0 });
         }
         paths.sort_unstable();
         for (rank, (_, id)) in paths.iter().enumerate() {
@@ -138,7 +156,8 @@ impl Found {
 
     /// Returns what a block stands under.
     pub(super) fn headings(&self, block: &FoundBlock) -> &[String] {
-        self.contexts.get(block.context).map_or(&[], |it| &it.0)
+        let context = self.contexts.get(block.context);
+        context.map_or(&[], |(chunk, at)| &chunk.body.contexts[*at].headings)
     }
 
     /// Returns how often each term of the query occurs in a block; less than 1: something like it.
@@ -150,7 +169,7 @@ impl Found {
     fn take_file(
         &mut self,
         document: &Document,
-        chunks: Vec<StoredChunk>,
+        chunks: Vec<Arc<StoredChunk>>,
         length: f64,
         grounds: &Grounds<'_>,
     ) {
@@ -165,7 +184,7 @@ impl Found {
                 stretches.push(seen.len()..seen.len());
             }
             last = Some(chunk.id);
-            self.take_chunk(document, chunk, grounds, &mut seen);
+            self.take_chunk(document, &chunk, grounds, &mut seen);
             if let Some(stretch) = stretches.last_mut() {
                 stretch.end = seen.len();
             }
@@ -202,7 +221,7 @@ impl Found {
     fn take_chunk(
         &mut self,
         document: &Document,
-        chunk: StoredChunk,
+        chunk: &Arc<StoredChunk>,
         grounds: &Grounds<'_>,
         seen: &mut Vec<Seen>,
     ) {
@@ -214,19 +233,19 @@ impl Found {
         let first_context = self.contexts.len();
         let mut worths = Vec::with_capacity(chunk.body.contexts.len());
         let mut unwanted = Vec::with_capacity(chunk.body.contexts.len());
-        for context in chunk.body.contexts {
+        for (at, context) in chunk.body.contexts.iter().enumerate() {
             unwanted.push(context.terms.iter().any(|it| question.excluded.contains(it)));
             let mut there: Vec<usize> =
                 context.terms.iter().filter_map(|it| weights.position(*it)).collect();
             there.sort_unstable();
             there.dedup();
             worths.push(there.iter().map(|it| weights.terms[*it].value).sum::<f64>());
-            self.contexts.push((context.headings, context.date));
+            self.contexts.push((Arc::clone(chunk), at));
         }
         let near = grounds.nearest;
         let cosines = near.and_then(|it| it.of(chunk.id));
         let mut letters = Vec::new();
-        for (at, block) in chunk.body.blocks.into_iter().enumerate() {
+        for (at, block) in chunk.body.blocks.iter().enumerate() {
             let start = self.counts.len();
             self.counts.resize(start + self.terms, 0.0);
             let counts = &mut self.counts[start..];
@@ -246,8 +265,7 @@ impl Found {
                 alike.look(&flat(text), counts, &mut letters);
             }
             let context = block.context as usize;
-            let date = self.contexts.get(first_context + context).and_then(|it| it.1);
-            let date = date.or(document.date);
+            let date = chunk.body.contexts.get(context).and_then(|it| it.date).or(document.date);
             let request = question.request;
             let is_in_time = request.since.is_none_or(|since| date.is_some_and(|it| it >= since))
                 && request.until.is_none_or(|until| date.is_some_and(|it| it <= until));
@@ -272,7 +290,7 @@ impl Found {
                     .and_then(|(of_chunk, usual)| Some(Meaning::of(*of_chunk.get(at)?, usual))),
                 score: 0.0,
                 text: own_text.filter(|_| question.needs_text()).map(str::to_owned),
-                block,
+                block: BlockOf { chunk: Arc::clone(chunk), at },
             });
         }
     }
@@ -303,7 +321,7 @@ impl Texts {
     fn read(
         reading: &Reading<'_>,
         candidates: &[Candidate],
-        chunks: &[StoredChunk],
+        chunks: &[Arc<StoredChunk>],
         question: &Question<'_>,
     ) -> Result<Self, StoreError> {
         let mut texts = HashMap::new();

@@ -39,7 +39,7 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Vec<Place> {
     let is_long = question.weights.content() >= LONG_QUESTION;
     let today = TimeZone::UTC.to_datetime(request.now).date();
     let place = |(at, block): (usize, &FoundBlock)| {
-        let document = &found.documents.get(&block.document)?.document;
+        let document = &found.documents.get(&block.document)?.read.document;
         let recency = request.recency_half_life.filter(|it| *it > 0.0).map(|half_life| {
             let age = block.date.filter(|_| !document.evergreen).map(|it| (today - it).get_days());
             let age = f64::from(age.unwrap_or(0).max(0));

@@ -109,7 +109,7 @@ impl Cutter<'_> {
             Some((_, stamp)) => Some(stamp),
             None => self.stamp_below(&stamped, blocks)?,
         };
-        let document = &self.found.documents[&middle.document].document;
+        let document = &self.found.documents[&middle.document].read.document;
         Ok(Hit {
             path: document.path.clone(),
             start_line,
@@ -136,9 +136,9 @@ impl Cutter<'_> {
         blocks: &[FoundBlock],
     ) -> Result<Option<Stamp>, StoreError> {
         let Some(last) = blocks.last().filter(|_| may_go_on(text)) else { return Ok(None) };
-        let (_, chunks) = self.reading.document(last.document)?;
+        let end = self.reading.document(last.document)?.chunks.end.0;
         let mut rest = String::new();
-        for id in last.chunk.0..chunks.end.0 {
+        for id in last.chunk.0..end {
             let text = match self.texts.get(&ChunkId(id)) {
                 Some(text) => text.clone(),
                 None => self.reading.text(ChunkId(id))?,

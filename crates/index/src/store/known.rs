@@ -24,6 +24,13 @@ impl View {
         Ok(found.optional()?)
     }
 
+    /// Returns the paths of all documents with what tells one text from another, by path.
+    pub(crate) fn known_documents(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        let mut find = self.db.prepare_cached("SELECT path, hash FROM document ORDER BY path")?;
+        let found = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
     /// Returns the types and the namespaces that documents have, sorted; `most` of each at most.
     pub(crate) fn kinds(&self, most: u32) -> Result<(Vec<String>, Vec<String>), StoreError> {
         let names = |column: &str| -> Result<Vec<String>, StoreError> {

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A lock that is held until it is dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(crate) struct Held {
     file: File,
     path: PathBuf,
 }
@@ -55,6 +55,20 @@ impl Held {
 pub(super) fn shared(folder: &Path, progress: &dyn Progress) -> io::Result<Held> {
     let operations = (FlockOperation::NonBlockingLockShared, FlockOperation::LockShared);
     hold(folder, operations, progress, PATIENCE)
+}
+
+/// Takes the readers' lock of a folder that has one, if it can be had at once. Nothing is made.
+pub(super) fn shared_at_once(folder: &Path) -> io::Result<Option<Held>> {
+    let path = folder.join(LOCK);
+    let mut options = fs_err::OpenOptions::new();
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    let held = Held { file: options.open(&path)?, path };
+    match flock(&held.file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => Ok(Some(held)),
+        Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Waits until nobody reads or writes.

@@ -4,11 +4,13 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::{Deref, Range};
 use std::path::Path;
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::body::Body;
+use super::kept::Kept;
 use super::lexical::{Found, Lexical, Weighed, worth};
 use super::lock::Held;
 use super::rows::{self, unsigned};
@@ -25,6 +27,16 @@ use crate::text::{Language, Term};
 /// Documents whose order is looked up one by one; for more, the order of all is read.
 const FEW_DOCUMENTS: usize = 256;
 
+/// Chunks and documents that a view keeps as it decoded them: some megabytes.
+const KEPT_CHUNKS: usize = 8192;
+const KEPT_DOCUMENTS: usize = 4096;
+
+/// A document without its text, and which chunks it has.
+pub(crate) struct ReadDocument {
+    pub(crate) document: Document,
+    pub(crate) chunks: Range<ChunkId>,
+}
+
 /// A view of the store under the readers' lock: it does not change while it is held.
 pub(crate) struct Reading<'a> {
     store: &'a Store,
@@ -40,6 +52,8 @@ pub(crate) struct View {
     lexical: Lexical,
     statistics: Statistics,
     order: OnceCell<HashMap<DocumentId, usize>>,
+    kept_chunks: Kept<ChunkId, StoredChunk>,
+    kept_documents: Kept<DocumentId, ReadDocument>,
 }
 
 /// What is known of an entry.
@@ -106,7 +120,15 @@ impl View {
             }
         }
         let lexical = Lexical::open(folder)?;
-        Ok(Self { db, seal, lexical, statistics, order: OnceCell::new() })
+        Ok(Self {
+            db,
+            seal,
+            lexical,
+            statistics,
+            order: OnceCell::new(),
+            kept_chunks: Kept::new(KEPT_CHUNKS),
+            kept_documents: Kept::new(KEPT_DOCUMENTS),
+        })
     }
 
     /// Returns what the last writer left: it changes whenever anybody writes.
@@ -239,22 +261,27 @@ impl View {
     }
 
     /// Reads chunks with their bodies, in the order asked; those that are not there are left out.
-    pub(crate) fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<StoredChunk>, StoreError> {
+    pub(crate) fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<Arc<StoredChunk>>, StoreError> {
         let mut find = self.db.prepare_cached(
             "SELECT document, start_byte, language, body FROM chunk WHERE id = ?1",
         )?;
         let mut chunks = Vec::with_capacity(ids.len());
         for &id in ids {
+            if let Some(chunk) = self.kept_chunks.get(id) {
+                chunks.push(chunk);
+                continue;
+            }
             let mut found = find.query([id.0.cast_signed()])?;
             let Some(row) = found.next()? else { continue };
             let language = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
-            chunks.push(StoredChunk {
+            let chunk = StoredChunk {
                 id,
                 document: DocumentId(unsigned(row, 0)?),
                 start_byte: unsigned(row, 1)?,
                 language: Language::of_code(language).unwrap_or_default(),
                 body: Body::decode(row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?)?,
-            });
+            };
+            chunks.push(self.kept_chunks.keep(id, chunk));
         }
         Ok(chunks)
     }
@@ -265,14 +292,15 @@ impl View {
         Ok(find.query_row([id.0.cast_signed()], |row| row.get(0))?)
     }
 
-    /// Reads a document without its text, and which chunks it has.
-    pub(crate) fn document(
-        &self,
-        id: DocumentId,
-    ) -> Result<(Document, Range<ChunkId>), StoreError> {
+    /// Reads a document without its text.
+    pub(crate) fn document(&self, id: DocumentId) -> Result<Arc<ReadDocument>, StoreError> {
+        if let Some(document) = self.kept_documents.get(id) {
+            return Ok(document);
+        }
         let sql = format!("SELECT {} FROM document WHERE id = ?1", rows::DOCUMENT);
         let mut find = self.db.prepare_cached(&sql)?;
-        Ok(find.query_row([id.0.cast_signed()], rows::document)?)
+        let (document, chunks) = find.query_row([id.0.cast_signed()], rows::document)?;
+        Ok(self.kept_documents.keep(id, ReadDocument { document, chunks }))
     }
 
     /// Returns the documents that pass a request's filters by path, type and namespace, and that

@@ -98,7 +98,8 @@ fn place(view: &View, found: &Candidate) -> (String, u64, f32) {
         .db
         .query_row("SELECT document FROM chunk WHERE id = ?1", [id], |row| row.get(0))
         .unwrap();
-    let (document, chunks) = view.document(DocumentId(document.cast_unsigned())).unwrap();
+    let read = view.document(DocumentId(document.cast_unsigned())).unwrap();
+    let (document, chunks) = (read.document.clone(), read.chunks.clone());
     assert!(chunks.contains(&found.chunk));
     (document.path, found.chunk.0 - chunks.start.0, found.score)
 }
@@ -272,7 +273,7 @@ fn chunk_ids_follow_each_other_and_are_not_used_again() {
         let mut find = reading.db.prepare("SELECT id FROM document ORDER BY path").unwrap();
         let ids: Vec<i64> = find.query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
         for id in ids {
-            let (_, chunks) = reading.document(DocumentId(id.cast_unsigned())).unwrap();
+            let chunks = reading.document(DocumentId(id.cast_unsigned())).unwrap().chunks.clone();
             ranges.push(chunks.start.0..chunks.end.0);
             assert!((chunks.start.0..chunks.end.0).all(|id| reading.text(ChunkId(id)).is_ok()));
         }

@@ -1,0 +1,117 @@
+//! A look at an index from outside: what it holds and how far behind it is.
+//!
+//! Nothing is written, nobody is waited for and no document is read, so that whoever only wants to
+//! know how things are can ask at any time.
+
+use std::path::Path;
+
+use crate::index::RefreshError;
+use crate::refresh::behind;
+use crate::source::Source;
+use crate::store::{Glance, glance};
+
+/// What there is of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peek {
+    /// There is none.
+    Absent,
+    /// Somebody writes into it at this moment.
+    Busy,
+    /// It cannot be used; the next refresh makes it anew.
+    Broken,
+    /// It can be asked.
+    Whole(Holding),
+}
+
+/// What an index holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holding {
+    /// Documents in the index.
+    pub documents: u64,
+    /// Chunks in the index.
+    pub chunks: u64,
+    /// Entries that are new, or look other than when they were read.
+    pub changed: u64,
+    /// Entries that are gone.
+    pub removed: u64,
+}
+
+/// Looks at the index in a folder, and compares it with the sources by their stamps alone.
+pub fn peek(folder: &Path, sources: &[&dyn Source]) -> Result<Peek, RefreshError> {
+    let (view, _lock) = match glance(folder) {
+        Ok(Glance::Absent) => return Ok(Peek::Absent),
+        Ok(Glance::Busy) => return Ok(Peek::Busy),
+        Ok(Glance::Broken) => return Ok(Peek::Broken),
+        Ok(Glance::Whole(view, lock)) => (view, lock),
+        Err(error) if error.is_damage() => return Ok(Peek::Broken),
+        Err(error) => return Err(error.into()),
+    };
+    match behind(&view, sources) {
+        Ok((changed, removed)) => {
+            let (documents, chunks) = (view.statistics().documents, view.statistics().chunks);
+            Ok(Peek::Whole(Holding { documents, chunks, changed, removed }))
+        }
+        Err(RefreshError::Store(error)) if error.is_damage() => Ok(Peek::Broken),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::{FolderSource, Index, MarkdownFolder, Silent};
+
+    fn notes(folder: &Path) -> FolderSource {
+        fs_err::create_dir_all(folder.join("notes")).unwrap();
+        for (name, text) in [("a.md", "# One\n"), ("b.md", "# Two\n")] {
+            fs_err::write(folder.join("notes").join(name), text).unwrap();
+        }
+        let rules = Box::new(MarkdownFolder::default());
+        FolderSource::new(folder.join("notes"), String::new(), rules)
+    }
+
+    fn names(folder: &Path) -> Vec<std::ffi::OsString> {
+        let entries = fs_err::read_dir(folder).unwrap();
+        let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_look_says_what_is_held_and_what_changed_since() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, place) = (notes(folder.path()), folder.path().join("index"));
+        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Absent);
+        assert!(!place.exists(), "a look makes nothing");
+
+        let mut index = Index::open(&place).unwrap();
+        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Absent, "nothing is in it yet");
+        index.refresh(&[&source], Timestamp::MAX, &Silent).unwrap();
+        let held = Holding { documents: 2, chunks: 2, changed: 0, removed: 0 };
+        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Whole(held));
+        drop(index);
+
+        fs_err::write(folder.path().join("notes/a.md"), "# One and a half\n").unwrap();
+        fs_err::write(folder.path().join("notes/c.md"), "# Three\n").unwrap();
+        fs_err::remove_file(folder.path().join("notes/b.md")).unwrap();
+        let before = names(&place);
+        let behind = Holding { changed: 2, removed: 1, ..held };
+        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Whole(behind));
+        assert_eq!(names(&place), before, "a look leaves nothing");
+    }
+
+    #[test]
+    fn a_look_waits_for_nobody_and_tells_what_is_broken() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, place) = (notes(folder.path()), folder.path().join("index"));
+        let mut index = Index::open(&place).unwrap();
+        index.refresh(&[&source], Timestamp::MAX, &Silent).unwrap();
+        let alone = index.store.alone().unwrap();
+        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Busy);
+        drop(alone);
+        fs_err::write(place.join("seal.json"), "{}").unwrap();
+        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Broken);
+    }
+}
