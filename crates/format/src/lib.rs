@@ -91,5 +91,5 @@ pub use schema::{Document, schema_of};
 pub use snapshot::{File, FileRoot, Node, Snapshot};
 pub use stamp::{Origin, ParseOriginError, Stamp, escaped, unescaped};
 pub use unknown::{Nullable, Unknown};
-pub use validate::{Class, Counts, Finding, Report, validate};
+pub use validate::{Class, Counts, Finding, Report, find_damage, validate};
 pub use vault::{Freshness, KEY_BYTES, NONCE_BYTES, SALT_BYTES, VaultError, VaultKey};

@@ -4,6 +4,7 @@
 //! archive, so that one report names it all.
 
 mod archive;
+mod damage;
 mod delta;
 mod layers;
 mod record;
@@ -11,6 +12,7 @@ mod shape;
 
 use std::collections::BTreeMap;
 
+pub use self::damage::find_damage;
 use crate::archive::read::{Archive, Kind, OpenError, Opened, Refusal};
 use crate::container::read::Bytes;
 use crate::delta::read::Delta;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anemone_format::{
     AgentId, ApplyDeltaError, Archive, Delta, File, FileRoot, Limits, NameFault, Node, Report,
-    Snapshot, WriteArchiveError, apply_delta, sha256_hex, validate, write_delta,
+    Snapshot, WriteArchiveError, apply_delta, find_damage, sha256_hex, validate, write_delta,
 };
 use anemone_testkit::{bulk, sample};
 
@@ -112,6 +112,21 @@ fn the_originals_are_valid() {
     assert!(check(ARCHIVE.clone()).is_valid());
     assert!(check(DELTA.clone()).is_valid());
     assert_eq!(reseal(ARCHIVE.clone()), *ARCHIVE);
+}
+
+#[test]
+fn damage_is_named_by_its_entry() {
+    let find = |bytes: Vec<u8>| {
+        let length = bytes.len() as u64;
+        let found = find_damage(Box::new(bytes), length, &Limits::default());
+        found.into_iter().map(|it| it.path).collect::<Vec<_>>()
+    };
+    let entry = "raw/openclaw/MEMORY.md";
+    let name = ARCHIVE.windows(entry.len()).position(|it| it == entry.as_bytes()).unwrap();
+    assert_eq!(find(flip(&ARCHIVE, name + entry.len() + 60, 1)), [entry]);
+    assert_eq!(find(flip(&ARCHIVE, ARCHIVE.len() - 1, 1)), [""], "the seal itself");
+    assert_eq!(find(ARCHIVE.clone()), [] as [&str; 0]);
+    assert_eq!(find(b"no archive".to_vec()), [] as [&str; 0]);
 }
 
 #[test]

@@ -342,7 +342,7 @@ impl<W: Write> ArchiveWriter<W> {
             }
         }
         self.write_records()?;
-        self.entries.sort_by(|a, b| a.path.cmp(&b.path));
+        self.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         self.manifest.raw_sources = std::mem::take(&mut self.runtimes).into_iter().collect();
         self.manifest.checksum = Some(Manifest::checksum_of(&self.entries));
         self.manifest.canonical = Some(true);

@@ -487,7 +487,7 @@ fn check_layout(
     entries: &mut [ContainerEntry],
     spans: &mut [Span],
 ) -> Result<(), ContainerError> {
-    spans.sort_by_key(|span| span.offset);
+    spans.sort_unstable_by_key(|span| span.offset);
     let mut buffer = vec![0; 128 << 10];
     let mut expected = 0;
     let directory = zip.directory_offset();

@@ -205,7 +205,7 @@ impl Comparison {
             .into_iter()
             .map(|(id, (_, created_at))| DeletedRecord { id, created_at })
             .collect();
-        self.deleted.sort_by_key(|record| record.id);
+        self.deleted.sort_unstable_by_key(|record| record.id);
         Ok(())
     }
 
@@ -234,7 +234,7 @@ impl Comparison {
             }
         }
         self.removed_files = before.into_keys().collect();
-        self.removed_files.sort();
+        self.removed_files.sort_unstable();
         Ok(())
     }
 }
@@ -252,7 +252,7 @@ fn changed_principals(was: Option<&[u8]>, now: Option<&[u8]>) -> Vec<ItemId> {
         .chain(now.iter().filter(|new| !was.contains(new)))
         .map(|principal| principal.id)
         .collect();
-    changed.sort();
+    changed.sort_unstable();
     changed.dedup();
     changed
 }

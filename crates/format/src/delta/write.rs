@@ -218,7 +218,7 @@ impl<W: Write> DeltaWriter<W> {
         let mut blank = target.manifest().clone();
         let checksum = |archive: &Archive| archive.manifest().checksum.clone();
         blank.blank();
-        self.entries.sort_by(|a, b| a.path.cmp(&b.path));
+        self.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let manifest = DeltaManifest {
             alf_version: ALF_VERSION.to_owned(),
             created_at: target.manifest().created_at.clone(),
