@@ -174,8 +174,8 @@ impl Workspace {
         let entries = self.dir.entries()?;
         walker.entries(&self.dir, entries, &[], 0);
         let mut walked = walker.walked;
-        walked.found.sort_by(|a, b| a.path.cmp(&b.path));
-        walked.left_out.sort_by(|a, b| a.path.cmp(&b.path));
+        walked.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        walked.left_out.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(walked)
     }
 

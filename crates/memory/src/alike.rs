@@ -48,11 +48,12 @@ pub(crate) fn alike(entries: &[Gathered], threshold: f32) -> Alike {
     }
     let mut firsts: Vec<usize> = by_mark.values().map(|it| it[0]).collect();
     let mut same: Vec<Vec<usize>> = by_mark.into_values().filter(|it| it.len() > 1).collect();
-    same.sort();
+    same.sort_unstable();
     let is_long = |at: &usize| entries[*at].text.split_whitespace().count() >= LEAST_WORDS;
     firsts.retain(is_long);
     // The newest are those that somebody will still want to put right.
-    firsts.sort_by(|one, other| (entries[*other].day, other).cmp(&(entries[*one].day, one)));
+    firsts
+        .sort_unstable_by(|one, other| (entries[*other].day, other).cmp(&(entries[*one].day, one)));
     let not_compared = firsts.len().saturating_sub(MOST_COMPARED);
     firsts.truncate(MOST_COMPARED);
     let texts: Vec<&str> = firsts.iter().map(|at| entries[*at].text.as_str()).collect();
@@ -69,7 +70,7 @@ pub(crate) fn alike(entries: &[Gathered], threshold: f32) -> Alike {
     };
     let mut near: Vec<_> = found.near.into_iter().map(pair).collect();
     near.retain(|(one, other, _)| !differs(&entries[*one].text, &entries[*other].text));
-    near.sort_by_key(|(one, other, _)| (*one, *other));
+    near.sort_unstable_by_key(|(one, other, _)| (*one, *other));
     let is_cut = near.len() >= MOST_PAIRS;
     Alike { same, near, not_compared, is_cut }
 }

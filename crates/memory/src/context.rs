@@ -154,6 +154,12 @@ impl std::fmt::Display for Fate {
 }
 
 impl Part {
+    /// Returns what goes into the text, without its heading.
+    #[must_use]
+    pub fn content(&self) -> &str {
+        &self.content
+    }
+
     fn out(path: &str, fate: Fate) -> Self {
         Self {
             path: path.to_owned(),

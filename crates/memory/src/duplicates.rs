@@ -16,6 +16,7 @@ use jiff::Timestamp;
 
 use crate::finder::{FindError, Finder};
 use crate::page::{Unit, units};
+use crate::placed::taken;
 use crate::sameness::{comparable, differs};
 use crate::site::{Site, SiteError};
 
@@ -89,7 +90,24 @@ pub fn duplicates(
             }
         }
     }
+    if !found.is_empty() {
+        leave_out_superseded(site, &mut found)?;
+    }
     Ok(in_order(found))
+}
+
+/// Leaves out what others took the place of: it may become true again.
+fn leave_out_superseded(site: &Site, found: &mut Vec<Duplicate>) -> Result<(), SiteError> {
+    let all = site.entries()?;
+    let taken = taken(&all.placed);
+    let past: BTreeSet<(&str, usize)> = all
+        .placed
+        .iter()
+        .filter(|it| it.is_superseded(&taken))
+        .map(|it| (it.path.as_str(), it.unit.lines.0))
+        .collect();
+    found.retain(|it| !past.contains(&(it.path.as_str(), it.lines.0)));
+    Ok(())
 }
 
 /// Puts the likest first, each once, and leaves out what is too much.

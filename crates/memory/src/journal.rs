@@ -158,6 +158,14 @@ impl Site {
         Ok(found)
     }
 
+    /// Counts the changes that were begun and not ended: cut off, or under way at this moment. The
+    /// next one that is made ends them.
+    pub fn unfinished(&self) -> Result<usize, JournalError> {
+        let folder = self.journal();
+        let begun = listed(&folder, "begun");
+        Ok(begun.map_err(|source| JournalError { path: folder, source })?.len())
+    }
+
     /// Reads a change with what was there before it.
     pub(crate) fn recorded(&self, id: ChangeId) -> Result<Option<Recorded>, JournalError> {
         let folder = self.journal();
@@ -357,7 +365,7 @@ fn listed(folder: &Path, extension: &str) -> io::Result<Vec<Listed>> {
             all.push(Listed { number, id: ChangeId(id), path });
         }
     }
-    all.sort_by_key(|it| it.number);
+    all.sort_unstable_by_key(|it| it.number);
     Ok(all)
 }
 

@@ -159,7 +159,7 @@ pub(crate) fn list(site: &Site) -> (Vec<(String, PageKind)>, Vec<Unread>) {
             }
         }
     }
-    found.sort_by(|(one, _), (other, _)| one.cmp(other));
-    unread.sort_by(|one, other| one.path.cmp(&other.path));
+    found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    unread.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     (found, unread)
 }

@@ -290,7 +290,7 @@ impl Site {
                 }
             }
         }
-        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         Ok(found)
     }
 }

@@ -779,7 +779,7 @@ impl<'a> Folder<'a> {
                 state.parts.push(spooled);
             }
         }
-        new.sort_by_key(|it: &Spooled| (it.created_at, it.id));
+        new.sort_unstable_by_key(|it: &Spooled| (it.created_at, it.id));
         Ok(Matched { states, new, renamed, spool: spool.into_file().map_err(Trouble::Scratch)? })
     }
 }

@@ -404,7 +404,7 @@ impl Reader<'_> {
             self.file(Root::Artifacts, found)?;
         }
         let mut made: Vec<&Made> = made.iter().collect();
-        made.sort_by_key(|it| it.path);
+        made.sort_unstable_by_key(|it| it.path);
         let mut made = made.into_iter().peekable();
         for found in found.iter().filter(|it| layout::is_managed(&it.path)) {
             while let Some(next) = made.next_if(|it| it.path.as_bytes() < found.path.as_slice()) {

@@ -24,12 +24,17 @@ impl SessionKind {
     /// without such a word is that of the owner's own.
     #[must_use]
     pub fn of_key(key: &str) -> Self {
+        let key = key.to_lowercase();
         let has = |word: &str| key.split(':').any(|it| it == word);
+        // Older versions name groups of WhatsApp and of Discord like this.
+        let is_shared = |it: &str| {
+            it.ends_with("@g.us") || it.starts_with("guild-") || it.starts_with("channel-")
+        };
         if has("subagent") {
             Self::Subagent
         } else if has("cron") {
             Self::Cron
-        } else if has("group") || has("channel") {
+        } else if has("group") || has("channel") || key.split(':').any(is_shared) {
             Self::Group
         } else {
             Self::Main

@@ -236,3 +236,20 @@ fn a_link_out_of_the_workspace_is_not_followed() {
 fn included(composed: &Composed) -> Vec<&str> {
     composed.parts.iter().filter(|it| it.fate.is_in()).map(|it| it.path.as_str()).collect()
 }
+
+#[test]
+fn the_kind_of_a_session_is_read_from_keys_of_every_form() {
+    for (key, kind) in [
+        ("agent:main:main", SessionKind::Main),
+        ("agent:main:telegram:direct:42", SessionKind::Main),
+        ("agent:main:telegram:group:42", SessionKind::Group),
+        ("group:abc", SessionKind::Group),
+        ("agent:main:12345@g.us", SessionKind::Group),
+        ("WhatsApp:12345@G.US", SessionKind::Group),
+        ("agent:main:discord:guild-1:channel-2", SessionKind::Group),
+        ("agent:main:subagent:1", SessionKind::Subagent),
+        ("cron:nightly", SessionKind::Cron),
+    ] {
+        assert_eq!(SessionKind::of_key(key), kind, "{key}");
+    }
+}

@@ -280,7 +280,7 @@ impl Pages {
         mut parts: Vec<Part>,
         draft: &mut Draft,
     ) -> Result<(), PlanError> {
-        parts.sort_by_key(|part| (part.line_start, part.created_at, part.id));
+        parts.sort_unstable_by_key(|part| (part.line_start, part.created_at, part.id));
         let mut leaf = Leaf::new(path);
         for (index, part) in parts.iter().enumerate() {
             let content = self.spooled((part.offset, part.length))?;
@@ -304,7 +304,7 @@ impl Pages {
         mut parts: Vec<Part>,
         draft: &mut Draft,
     ) -> Result<(), PlanError> {
-        parts.sort_by_key(|part| (part.created_at, part.line_start, part.id));
+        parts.sort_unstable_by_key(|part| (part.created_at, part.line_start, part.id));
         let alone = items.len() + parts.len() == 1 && leaf.text.is_empty();
         let first = leaf.path.clone();
         for item in items {

@@ -122,7 +122,7 @@ pub(in crate::zeroclaw) fn write(
 
 impl Sheet {
     fn into_pieces(mut self, path: &str) -> Vec<Piece> {
-        self.parts.sort_by_key(|part| (part.created_at, part.order, part.id));
+        self.parts.sort_unstable_by_key(|part| (part.created_at, part.order, part.id));
         let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
         let is_log = path.starts_with("memory/") && stem.starts_with(|c: char| c.is_ascii_digit());
         let mut text = if is_log {
