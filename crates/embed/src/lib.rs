@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod builtin;
+mod client;
 mod embedder;
 mod fingerprint;
 mod key;
@@ -18,6 +19,7 @@ mod tokens;
 mod transformer;
 
 pub use builtin::Builtin;
+pub use client::http_client;
 pub use embedder::{Effort, EmbedError, Embedder, Identity, Made, Purpose};
 pub use key::{ApiKey, KeyError};
 pub use minilm::MiniLm;

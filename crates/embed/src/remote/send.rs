@@ -12,6 +12,7 @@ use reqwest::{Url, redirect};
 use zeroize::Zeroizing;
 
 use crate::ApiKey;
+use crate::http_client;
 use crate::remote::address::shown;
 use crate::remote::{Provider, RemoteError, RemoteSettings};
 
@@ -27,11 +28,8 @@ const NUMBER_BYTES: u64 = 32;
 /// Proxies of the environment are honoured for https alone: through them a plain request could be
 /// read, and what goes to this machine needs none.
 pub(super) fn client(settings: &RemoteSettings, url: &Url) -> Result<Client, RemoteError> {
-    let mut builder = Client::builder()
-        .redirect(redirect::Policy::none())
-        .referer(false)
-        .connect_timeout(settings.connect_timeout)
-        .user_agent(concat!("anemone/", env!("CARGO_PKG_VERSION")));
+    let mut builder =
+        http_client().redirect(redirect::Policy::none()).connect_timeout(settings.connect_timeout);
     if url.scheme() == "http" {
         builder = builder.no_proxy().tls_certs_only([]);
     }

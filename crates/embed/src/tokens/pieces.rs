@@ -1,5 +1,7 @@
 //! The vocabulary, and words cut into its pieces.
 
+use std::sync::OnceLock;
+
 use super::UNKNOWN;
 
 /// What a piece starts with when it continues a word.
@@ -14,8 +16,9 @@ const LONGEST: usize = 18;
 /// Word pieces by their text: a hash table whose slots hold ids.
 pub(super) struct Pieces {
     vocabulary: &'static str,
-    /// Where the line of each piece begins, and where the next one would.
-    starts: [u32; SLOTS / 2 + 1],
+    /// Where the line of each piece begins, and where the next one would. It is looked up when it
+    /// is first needed, in microseconds: laid out, it would be an eighth of a megabyte.
+    starts: OnceLock<Vec<u32>>,
     count: usize,
     /// The id in each slot. No word is spelled like the piece 0, so 0 means an empty slot.
     slots: [u16; SLOTS],
@@ -31,7 +34,6 @@ impl Pieces {
     /// Reads a vocabulary: a piece in each line, whose number is its id.
     const fn new(vocabulary: &'static str) -> Self {
         let bytes = vocabulary.as_bytes();
-        let mut starts = [0; SLOTS / 2 + 1];
         let mut slots = [0; SLOTS];
         let (mut count, mut hash, mut at) = (0, SEED, 0);
         while at < bytes.len() && count < SLOTS / 2 {
@@ -42,7 +44,6 @@ impl Pieces {
                 }
                 slots[slot] = count as u16;
                 count += 1;
-                starts[count] = at as u32 + 1;
                 hash = SEED;
             } else {
                 hash = mix(hash, bytes[at]);
@@ -50,14 +51,22 @@ impl Pieces {
             at += 1;
         }
         let continued = mix(mix(SEED, CONTINUES[0]), CONTINUES[1]);
-        Self { vocabulary, starts, count, slots, continued }
+        Self { vocabulary, starts: OnceLock::new(), count, slots, continued }
     }
 
     /// Returns the text of a piece.
     pub(super) fn text(&self, id: u32) -> Option<&'static str> {
         let id = usize::try_from(id).ok().filter(|id| *id < self.count)?;
-        let (start, next) = (self.starts[id] as usize, self.starts[id + 1] as usize);
+        let starts = self.starts();
+        let (start, next) = (starts[id] as usize, starts[id + 1] as usize);
         self.vocabulary.get(start..next - 1)
+    }
+
+    fn starts(&self) -> &[u32] {
+        self.starts.get_or_init(|| {
+            let ends = memchr::memchr_iter(b'\n', self.vocabulary.as_bytes());
+            std::iter::once(0).chain(ends.map(|it| it as u32 + 1)).collect()
+        })
     }
 
     /// Adds the ids of a word's pieces, the longest first; a word with a rest is unknown as a whole.
