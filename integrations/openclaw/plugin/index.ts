@@ -1,0 +1,205 @@
+// A memory corpus for OpenClaw: archives and memories that the agent does not have itself.
+//
+// Every question runs the program `anemone` once for each source, without a shell and with a time
+// limit. Whatever goes wrong is logged and answered with nothing: a search must not break a turn.
+
+import { execFile } from "node:child_process";
+import { basename } from "node:path";
+
+type Settings = {
+  program?: string;
+  sources?: string[];
+  inGroups?: boolean;
+  timeoutMs?: number;
+};
+
+type Session = { agentSessionKey?: string; sandboxed?: boolean };
+type SearchQuestion = Session & { query: string; maxResults?: number };
+type GetQuestion = Session & { lookup: string; fromLine?: number; lineCount?: number };
+
+type Found = {
+  hits?: {
+    path: string;
+    start_line?: number | null;
+    end_line?: number | null;
+    headings?: string[];
+    score?: number;
+    text?: string;
+    date?: string | null;
+  }[];
+};
+type Got = { path: string; from: number; lines: number; text: string };
+
+type Log = { warn(message: string): void };
+type Api = {
+  pluginConfig?: Settings;
+  logger: Log;
+  registerMemoryCorpusSupplement(supplement: object): void;
+};
+
+/** The first part of every path, by which a question for one of ours is told. */
+const PREFIX = "anemone/";
+const TIMEOUT_MS = 8_000;
+const MOST_BYTES = 8 * 1024 * 1024;
+const MOST_RESULTS = 50;
+const MOST_QUERY = 8_000;
+/** So many programs run at the same time for one question. */
+const AT_ONCE = 4;
+/** Parts of keys of sessions in which others read along, or nobody asked at all. */
+const SHARED = ["group", "channel", "subagent", "cron", "hook"];
+/** What the program needs to know of its surroundings: no keys of the gateway. */
+const VARIABLES = ["HOME", "PATH", "TMPDIR", "LANG", "USERPROFILE", "SystemRoot", "LOCALAPPDATA"];
+
+export default {
+  id: "anemone",
+  name: "Anemone",
+  description: "Lets memory_search reach archives and memories that this agent does not have itself.",
+  register(api: Api) {
+    const settings = api.pluginConfig ?? {};
+    api.registerMemoryCorpusSupplement(supplement(settings, api.logger));
+  },
+};
+
+/** Answers searches and reads over the sources that are set. */
+export function supplement(settings: Settings, log: Log) {
+  const sources = named(settings.sources ?? []);
+  const mayAnswer = (session: Session) =>
+    !session.sandboxed && (settings.inGroups === true || isPrivate(session.agentSessionKey ?? ""));
+
+  async function search(question: SearchQuestion) {
+    if (!mayAnswer(question) || question.query.trim() === "") return [];
+    const limit = Math.max(1, Math.min(MOST_RESULTS, Math.floor(question.maxResults ?? 6)));
+    // A program takes no zero byte and no argument of any length.
+    const query = question.query.replaceAll("\0", " ").slice(0, MOST_QUERY);
+    const answers: ReturnType<typeof result>[] = [];
+    const waiting = [...sources];
+    const work = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [name, source] = next;
+        const args = ["search", "--json", "--limit", `${limit}`, "--", query, source];
+        const found = (await ask(settings, log, args)) as Found | null;
+        answers.push(...(found?.hits ?? []).map((hit) => result(name, hit)));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return answers
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit);
+  }
+
+  async function get(question: GetQuestion) {
+    if (!mayAnswer(question) || !question.lookup.startsWith(PREFIX)) return null;
+    const [name, ...rest] = question.lookup.slice(PREFIX.length).split("/");
+    const source = sources.get(name ?? "");
+    if (source === undefined || rest.length === 0) return null;
+    const range = [
+      ...(question.fromLine ? ["--from", `${question.fromLine}`] : []),
+      ...(question.lineCount ? ["--lines", `${question.lineCount}`] : []),
+    ];
+    const args = ["get", "--json", ...range, "--", rest.join("/"), source];
+    const got = (await ask(settings, log, args)) as Got | null;
+    if (got === null) return null;
+    return {
+      corpus: "anemone",
+      path: question.lookup,
+      content: got.text,
+      fromLine: got.from,
+      lineCount: got.lines,
+      provenanceLabel: label(name ?? ""),
+      sourceType: "anemone",
+      sourcePath: source,
+    };
+  }
+
+  return { search, get };
+}
+
+function result(name: string, hit: NonNullable<Found["hits"]>[number]) {
+  const path = `${PREFIX}${name}/${hit.path}`;
+  const line = hit.start_line ?? undefined;
+  return {
+    corpus: "anemone",
+    path,
+    title: hit.headings?.at(-1),
+    score: hit.score ?? 0,
+    snippet: hit.text ?? "",
+    startLine: line,
+    endLine: hit.end_line ?? undefined,
+    citation: line === undefined ? path : `${path}#L${line}`,
+    source: "anemone",
+    provenanceLabel: label(name),
+    sourceType: "anemone",
+    updatedAt: hit.date ?? undefined,
+  };
+}
+
+function label(name: string): string {
+  return `anemone: ${name}`;
+}
+
+/** Gives each source a short name, so that a path says where it is from. */
+function named(sources: string[]): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const source of sources) {
+    const plain = basename(source).replace(/[^\w.-]+/g, "-") || "memory";
+    let name = plain;
+    for (let number = 2; names.has(name); number += 1) name = `${plain}-${number}`;
+    names.set(name, source);
+  }
+  return names;
+}
+
+/**
+ * Says whether a session is a conversation with one person. What is not known for one is none:
+ * groups have had keys of many forms, and jobs, hooks and sub-agents have keys too.
+ */
+function isPrivate(key: string): boolean {
+  const parts = key.toLowerCase().split(":");
+  const rest = parts[0] === "agent" ? parts.slice(2) : parts;
+  const isShared = (part: string) =>
+    SHARED.includes(part) || part.endsWith("@g.us") || /^(guild|channel)-/.test(part);
+  if (rest.some(isShared)) return false;
+  const isMain = rest[0] === "main" && (rest.length === 1 || rest[1] === "thread");
+  return isMain || rest.includes("direct") || rest.includes("dm");
+}
+
+/** Runs the program; `null` when it does not answer with what was asked for. */
+function ask(settings: Settings, log: Log, args: string[]): Promise<unknown> {
+  const options = {
+    timeout: settings.timeoutMs ?? TIMEOUT_MS,
+    maxBuffer: MOST_BYTES,
+    windowsHide: true,
+    env: surroundings(),
+  };
+  return new Promise((done) => {
+    const fail = (reason: string | undefined) => {
+      log.warn(`anemone: ${args[0]} failed: ${reason}`);
+      done(null);
+    };
+    try {
+      execFile(settings.program ?? "anemone", args, options, (error, stdout) => {
+        const answer = parsed(stdout);
+        if (answer?.ok === true) return done(answer);
+        fail(answer?.error ?? (error === null ? "no JSON" : error.message.split("\n")[0]));
+      });
+    } catch (error) {
+      // Arguments that no program can be given are refused before it starts.
+      fail(error instanceof Error ? error.message.split("\n")[0] : "it does not start");
+    }
+  });
+}
+
+function surroundings(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    ([name, value]) => value !== undefined && (VARIABLES.includes(name) || name.startsWith("XDG_")),
+  );
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+function parsed(text: string): { ok?: boolean; error?: string } | null {
+  try {
+    return JSON.parse(text) as { ok?: boolean; error?: string };
+  } catch {
+    return null;
+  }
+}
