@@ -75,6 +75,7 @@ fn run_all() {
     row("import", ANEMONE, &["import", "-r", "openclaw", "-w", &place, &exported]);
 
     search(&at("search"));
+    status(&at("status"));
     zeroclaw(folder.path());
 
     generate(&at("500k"), 500_000, &[]);
@@ -97,6 +98,36 @@ fn search(folder: &Path) {
     let ask = ["search", &question, "-w", &workspace, "--index-dir", &index];
     row("index 600 notes and search them", ANEMONE, &ask);
     row("search again, nothing changed", ANEMONE, &ask);
+}
+
+/// Three agents with 1,000 files each, of which one was exported and searched.
+fn status(home: &Path) {
+    let state = home.join("openclaw");
+    let ids = ["main", "second", "third"];
+    for id in ids {
+        let workspace = match id {
+            "main" => state.join("workspace"),
+            id => state.join(format!("workspace-{id}")),
+        };
+        for (number, note) in notes(1).take(1_000).enumerate() {
+            let path = workspace.join("memory").join(format!("{number}.md"));
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, note.markdown).unwrap();
+        }
+    }
+    let list: Vec<String> = ids.iter().map(|id| format!("{{\"id\": {id:?}}}")).collect();
+    let config = format!("{{\"agents\": {{\"list\": [{}]}}}}", list.join(", "));
+    std::fs::write(state.join("openclaw.json"), config).unwrap();
+    // The program under measure sees this home and no other; so do the runs that prepare it.
+    let run = |args: &[&str]| {
+        let mut command = Command::new(ANEMONE);
+        command.env_clear().env("HOME", home).env("OPENCLAW_STATE_DIR", &state).args(args);
+        assert!(command.output().unwrap().status.success(), "{args:?}");
+    };
+    run(&["export", "--agent", "main", "-o", &text(&home.join("main.alf"))]);
+    run(&["search", "tea", "--agent", "main"]);
+    let env = [format!("HOME={}", text(home)), format!("OPENCLAW_STATE_DIR={}", text(&state))];
+    row("status of 3 agents with 1,000 files each", "env", &["-i", &env[0], &env[1], ANEMONE]);
 }
 
 /// A database of ZeroClaw: out, in, over to OpenClaw and back.

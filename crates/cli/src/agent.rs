@@ -286,13 +286,14 @@ fn find_by(
     })
 }
 
-/// Returns what each agent is called here: its name, and the install's where names meet.
+/// Returns what each agent is called here: its name, with that of a profile, and of an install
+/// where names meet. One agent's name does not change because another comes or goes.
 pub(crate) fn aliases(agents: &[FoundAgent]) -> Vec<String> {
     let mut given: Vec<String> = Vec::new();
     for agent in agents {
         let mut alias = agent.alias.clone();
-        if given.contains(&alias) {
-            let install = agent.install.as_deref().unwrap_or(&agent.workspace);
+        let install = agent.install.as_deref().unwrap_or(&agent.workspace);
+        if profile(agent.runtime, install).is_some() || given.contains(&alias) {
             alias = format!("{}/{}", install_name(agent.runtime, install), agent.alias);
         }
         let first = alias.clone();
@@ -308,8 +309,16 @@ pub(crate) fn aliases(agents: &[FoundAgent]) -> Vec<String> {
 
 /// Returns the profile of an install, or else the name of its folder.
 fn install_name(runtime: &str, install: &Path) -> String {
+    profile(runtime, install).unwrap_or_else(|| folder_name(install))
+}
+
+/// Returns the profile whose install this is: `work` of `~/.openclaw-work`.
+fn profile(runtime: &str, install: &Path) -> Option<String> {
+    let name = folder_name(install);
+    name.strip_prefix(runtime).and_then(|it| it.strip_prefix('-')).map(str::to_owned)
+}
+
+fn folder_name(install: &Path) -> String {
     let name = install.file_name().unwrap_or(install.as_os_str()).to_string_lossy();
-    let name = name.trim_start_matches('.');
-    let profile = name.strip_prefix(runtime).and_then(|it| it.strip_prefix('-'));
-    profile.unwrap_or(name).to_owned()
+    name.trim_start_matches('.').to_owned()
 }

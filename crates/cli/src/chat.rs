@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anemone_embed::ApiKey;
+use anemone_embed::{ApiKey, http_client};
 use anemone_memory::ChatSettings;
 use clap::Args;
 use reqwest::blocking::{Client, Response};
@@ -76,11 +76,8 @@ impl Chat {
         let Some(url) = &settings.url else { return Ok(None) };
         let url = endpoint(url, settings.allow_http)?;
         let key = settings.key_file.as_deref().map(key_in).transpose()?;
-        let mut builder = Client::builder()
-            .redirect(redirect::Policy::none())
-            .referer(false)
-            .connect_timeout(settings.timeout)
-            .user_agent(concat!("anemone/", env!("CARGO_PKG_VERSION")));
+        let mut builder =
+            http_client().redirect(redirect::Policy::none()).connect_timeout(settings.timeout);
         if url.scheme() == "http" {
             // Through a proxy a plain request could be read, and this machine needs none.
             builder = builder.no_proxy().tls_certs_only([]);

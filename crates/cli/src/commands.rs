@@ -3,33 +3,37 @@
 mod agents;
 mod apply;
 mod audit;
-mod check;
+pub(crate) mod check;
 mod completions;
 mod config;
-mod context;
+mod connect;
+pub(crate) mod context;
 mod decrypt;
 mod delta;
 mod demo;
 mod diff;
 mod encrypt;
 mod eval;
-mod export;
-mod forget;
-mod get;
+pub(crate) mod export;
+pub(crate) mod forget;
+pub(crate) mod get;
 mod hook;
-mod import;
+pub(crate) mod import;
 mod index;
 mod inspect;
+mod install;
 mod man;
+mod mcp;
 mod migrate;
 mod model;
 mod purge;
 mod ranking;
-mod remember;
+pub(crate) mod remember;
 pub(crate) mod search;
+mod status;
 mod tidy;
 mod undo;
-mod validate;
+pub(crate) mod validate;
 mod vault;
 
 use std::io::{self, Write as _};
@@ -55,14 +59,14 @@ use crate::output::{Format, Printer};
 /// Results are JSON when stdout is not a terminal. Exit codes: 0 done, 1 failed, 2 wrong usage,
 /// 3 conflict.
 #[derive(Debug, Parser)]
-#[command(name = "anemone", version, arg_required_else_help = true)]
+#[command(name = "anemone", version)]
 #[command(after_help = "Try it: `anemone demo` shows everything on a sample agent.")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
 
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -91,6 +95,7 @@ impl GlobalArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Status(status::StatusArgs),
     Agents(agents::AgentsArgs),
     Check(check::CheckArgs),
     Search(Box<search::SearchArgs>),
@@ -103,6 +108,9 @@ enum Command {
     Hook(Box<hook::HookArgs>),
     Tidy(Box<tidy::TidyArgs>),
     Audit(Box<audit::AuditArgs>),
+    Mcp(Box<mcp::McpArgs>),
+    Connect(Box<connect::ConnectArgs>),
+    Disconnect(Box<connect::DisconnectArgs>),
     Eval(Box<eval::EvalArgs>),
     Model(model::ModelArgs),
     Config(config::ConfigArgs),
@@ -119,6 +127,7 @@ enum Command {
     Decrypt(decrypt::DecryptArgs),
     Vault(vault::VaultArgs),
     Demo(demo::DemoArgs),
+    Install(install::InstallArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -138,7 +147,8 @@ pub(crate) fn run(
 ) -> Result<ExitCode, CliError> {
     let keys = Keys::new(&cli.global.keys, environment);
     let context = Context { environment, printer, keys };
-    match cli.command {
+    match cli.command.unwrap_or(Command::Status(status::StatusArgs::default())) {
+        Command::Status(args) => printer.print(&status::run(&args, &context)?)?,
         Command::Agents(args) => printer.print(&agents::run(&args, &context)?)?,
         Command::Check(args) => return check::run(&args, &context),
         Command::Search(args) => printer.print(&search::run(&args, &context)?)?,
@@ -151,6 +161,9 @@ pub(crate) fn run(
         Command::Hook(args) => hook::run(&args, &context)?,
         Command::Tidy(args) => printer.print(&tidy::run(&args, &context)?)?,
         Command::Audit(args) => audit::run(&args, &context)?,
+        Command::Mcp(args) => return mcp::run(&args, &context),
+        Command::Connect(args) => printer.print(&connect::connect(&args, &context)?)?,
+        Command::Disconnect(args) => printer.print(&connect::disconnect(&args, &context)?)?,
         Command::Eval(args) => printer.print(&eval::run(&args, &context)?)?,
         Command::Config(args) => config::run(&args, &context)?,
         Command::Model(args) => model::run(&args, &context)?,
@@ -167,6 +180,7 @@ pub(crate) fn run(
         Command::Decrypt(args) => printer.print(&decrypt::run(&args, &context)?)?,
         Command::Vault(args) => printer.print(&vault::run(&args)?)?,
         Command::Demo(args) => printer.print(&demo::run(&args, &context)?)?,
+        Command::Install(args) => printer.print(&install::run(&args, &context)?)?,
         Command::Completions(args) => completions::run(&args)?,
         Command::Man(args) => man::run(&args, &context)?,
     }
@@ -242,7 +256,7 @@ pub(crate) fn fresh_id() -> Uuid {
 }
 
 /// Prints what is not a result but a text of its own; a reader that has had enough is fine.
-fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
     match io::stdout().write_all(bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),

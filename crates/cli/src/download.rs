@@ -6,8 +6,8 @@
 use std::io::Write;
 use std::time::Duration;
 
+use anemone_embed::http_client;
 use reqwest::Url;
-use reqwest::blocking::Client;
 use reqwest::redirect::{Attempt, Policy};
 
 use crate::error::{CliError, Kind};
@@ -36,12 +36,10 @@ pub(crate) fn download(
             .hint("http is taken for this machine alone, such as http://127.0.0.1:8000/file"));
     }
     let host = url.host_str().unwrap_or_default().to_owned();
-    let client = Client::builder()
+    let client = http_client()
         .redirect(Policy::custom(follow))
         .connect_timeout(CONNECT)
         .timeout(QUIET)
-        .referer(false)
-        .user_agent(concat!("anemone/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| failed(&host, error))?;
     let mut answer = client.get(url).send().map_err(|error| failed(&host, error))?;

@@ -32,7 +32,7 @@ use service::Asked;
 pub(crate) use stop::Stop;
 
 /// Arguments that say what compares meanings.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct EmbedderArgs {
     /// What compares meanings besides words: none, builtin, builtin-quality, minilm, openai,
     /// ollama, gemini, voyage or mistral [default: auto]

@@ -1,8 +1,9 @@
 //! Everything we take from the environment, in one place.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anemone_adapters::Machine;
 use zeroize::Zeroizing;
@@ -29,6 +30,11 @@ pub(crate) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// Where programs of this user keep what they can make anew; `~/.cache` when it is not set.
 pub(crate) const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 
+/// Where Claude Code keeps its settings, instead of `~/.claude` and `~/.claude.json`.
+const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+/// Where Codex keeps its settings; `~/.codex` when it is not set.
+const CODEX_HOME: &str = "CODEX_HOME";
+
 /// Nobody without a home folder has agents in it.
 fn home() -> PathBuf {
     std::env::home_dir().filter(|it| it.is_absolute()).unwrap_or_else(|| PathBuf::from("/"))
@@ -41,7 +47,15 @@ fn folder(variable: &str, otherwise: &str) -> PathBuf {
     named.unwrap_or_else(|| home().join(otherwise))
 }
 
+/// Returns the folder that a variable names, as other programs take it: also from here.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+fn named(variable: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(variable).filter(|it| !it.is_empty())?;
+    std::path::absolute(value).ok()
+}
+
 /// What the environment says.
+#[derive(Clone)]
 pub(crate) struct Environment {
     pub(crate) human: bool,
     pub(crate) passphrase: Option<Zeroizing<String>>,
@@ -59,6 +73,8 @@ pub(crate) struct Environment {
     pub(crate) cache_home: PathBuf,
     /// Where programs of this user keep what they should not lose, but nobody backs up.
     pub(crate) state_home: PathBuf,
+    /// Variables that tell runtimes where their things are, and `PATH`.
+    pub(crate) of_runtimes: BTreeMap<String, OsString>,
 }
 
 impl Environment {
@@ -79,7 +95,38 @@ impl Environment {
             data_home: folder(XDG_DATA_HOME, ".local/share"),
             cache_home: folder(XDG_CACHE_HOME, ".cache"),
             state_home: folder(XDG_STATE_HOME, ".local/state"),
+            of_runtimes: of_runtimes(),
         }
+    }
+
+    /// Returns an environment of which every folder lies below the one given, as on a machine that
+    /// nobody has used yet.
+    pub(crate) fn inside(&self, folder: &Path, of_runtimes: BTreeMap<String, OsString>) -> Self {
+        Self {
+            human: false,
+            passphrase: None,
+            stdout_is_terminal: false,
+            stderr_is_terminal: false,
+            stdin_is_terminal: false,
+            threads: self.threads,
+            alf_key_is_set: false,
+            home: folder.join("home"),
+            config_home: folder.join("config"),
+            data_home: folder.join("share"),
+            cache_home: folder.join("cache"),
+            state_home: folder.join("state"),
+            of_runtimes,
+        }
+    }
+
+    /// Returns where Claude Code was told to keep its settings.
+    pub(crate) fn claude_config(&self) -> Option<PathBuf> {
+        named(CLAUDE_CONFIG_DIR)
+    }
+
+    /// Returns where Codex keeps its settings.
+    pub(crate) fn codex_home(&self) -> PathBuf {
+        named(CODEX_HOME).unwrap_or_else(|| self.home.join(".codex"))
     }
 
     /// Returns the key to a service from the first of these variables that has one.
@@ -92,20 +139,23 @@ impl Environment {
     /// Returns what an adapter may know of this machine, with a folder for copies that goes with it.
     pub(crate) fn machine(&self) -> Result<OwnMachine, CliError> {
         let scratch = Scratch::new()?;
-        let of_interest =
-            |name: &str| name == "PATH" || OF_RUNTIMES.iter().any(|it| name.starts_with(it));
-        let variables: BTreeMap<_, _> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-            .filter(|(name, _)| of_interest(name))
-            .collect();
         let machine = Machine {
-            home: home(),
-            variables,
+            home: self.home.clone(),
+            variables: self.of_runtimes.clone(),
             database_reader: std::env::current_exe().unwrap_or_else(|_| "anemone".into()),
             scratch: scratch.path().to_owned(),
         };
         Ok(OwnMachine { machine, _scratch: scratch })
     }
+}
+
+fn of_runtimes() -> BTreeMap<String, OsString> {
+    let of_interest =
+        |name: &str| name == "PATH" || OF_RUNTIMES.iter().any(|it| name.starts_with(it));
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .filter(|(name, _)| of_interest(name))
+        .collect()
 }
 
 /// The machine, as long as its scratch folder is there.

@@ -46,6 +46,11 @@ impl<'a> Keys<'a> {
         Self { args, environment, answer: OnceCell::new() }
     }
 
+    /// Returns the arguments that say where keys are.
+    pub(crate) const fn args(&self) -> &'a KeyArgs {
+        self.args
+    }
+
     pub(crate) fn has_passphrase_file(&self) -> bool {
         self.args.passphrase_file.is_some()
     }

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::agent::{AgentArgs, Chosen};
 use crate::commands::{Context, fresh_id, instant};
+use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::search_index::find;
 use crate::searched::{Searched, SourceArgs};
@@ -57,14 +58,7 @@ impl MemoryArgs {
         {
             agent = self.agent.choose(machine)?.agent;
         }
-        let manner = match adapter.runtime() {
-            "zeroclaw" => Manner::ZeroClaw,
-            _ => Manner::OpenClaw,
-        };
-        let root = fs_err::canonicalize(folder_of(&agent, &keeps))?;
-        let name = sha256_hex(root.as_os_str().as_encoded_bytes());
-        let state = context.environment.state_home.join("anemone/memory").join(&name[..32]);
-        let site = Site::open(&root, &state, manner)?;
+        let site = site_of(adapter, &agent, &keeps, context.environment)?;
         let source = SourceArgs {
             agent: self.agent.clone(),
             sessions: false,
@@ -73,6 +67,23 @@ impl MemoryArgs {
         };
         Ok(Living { adapter, agent, keeps, site, source })
     }
+}
+
+/// Returns where the memory of an agent is written, and where we keep notes of that.
+pub(crate) fn site_of(
+    adapter: &dyn Adapter,
+    agent: &FoundAgent,
+    keeps: &Keeps,
+    environment: &Environment,
+) -> Result<Site, CliError> {
+    let manner = match adapter.runtime() {
+        "zeroclaw" => Manner::ZeroClaw,
+        _ => Manner::OpenClaw,
+    };
+    let root = fs_err::canonicalize(folder_of(agent, keeps))?;
+    let name = sha256_hex(root.as_os_str().as_encoded_bytes());
+    let state = environment.state_home.join("anemone/memory").join(&name[..32]);
+    Ok(Site::open(&root, &state, manner)?)
 }
 
 /// Returns the folder of a memory: the workspace, or that of the database where there is no

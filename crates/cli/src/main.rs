@@ -5,14 +5,17 @@
 //! to a value; the value is printed once, by [`output`].
 
 mod agent;
+mod alf;
 mod archive_source;
 mod chat;
 mod commands;
 mod config;
+mod desk;
 mod download;
 mod embedder;
 mod environment;
 mod error;
+mod exports;
 mod files;
 mod keys;
 mod living;
@@ -25,7 +28,9 @@ mod proof;
 mod restore;
 mod search_index;
 mod searched;
+mod survey;
 mod tally;
+mod watcher;
 
 use std::process::ExitCode;
 
@@ -40,6 +45,9 @@ fn main() -> ExitCode {
         return serve();
     }
     let environment = environment::Environment::read();
+    if std::env::args_os().next().is_some_and(|it| alf::is_meant(&it)) {
+        return alf::run(&environment);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return output::print_usage(&error, &environment),

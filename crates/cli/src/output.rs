@@ -46,6 +46,11 @@ impl Printer {
         Self { json, progress: environment.stderr_is_terminal }
     }
 
+    /// For work whose result somebody else prints: without a bar.
+    pub(crate) const fn silent() -> Self {
+        Self { json: true, progress: false }
+    }
+
     /// Whether a bar may be drawn on stderr.
     pub(crate) fn shows_progress(&self) -> bool {
         self.progress
@@ -166,7 +171,8 @@ pub(crate) fn bytes(count: u64) -> String {
 
 /// Writes a count with its noun: `1 record`, `2 records`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
-    match (number, noun.strip_suffix('y')) {
+    let stem = noun.strip_suffix('y').filter(|it| !it.ends_with(['a', 'e', 'o', 'u']));
+    match (number, stem) {
         (1, _) => format!("1 {noun}"),
         (_, Some(stem)) => format!("{number} {stem}ies"),
         (_, None) => format!("{number} {noun}s"),

@@ -195,6 +195,20 @@ fn together(before: &Freshness, after: Freshness) -> Freshness {
 }
 
 impl Opened {
+    /// Takes in what changed since this was opened; what is said of it is of this look alone.
+    pub(crate) fn refresh(
+        &mut self,
+        searched: &Searched,
+        context: &Context<'_>,
+    ) -> Result<(), CliError> {
+        self.freshness = refresh(&mut self.index, searched, context)?;
+        self.warnings = warnings_of(searched);
+        match searched.failure(&self.freshness.skipped) {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+
     /// Looks once more, after something was written into the index.
     pub(crate) fn look_again(
         &mut self,
@@ -369,7 +383,7 @@ pub(crate) fn kept(environment: &Environment) -> Result<Vec<Kept>, CliError> {
             path,
         });
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 

@@ -37,7 +37,7 @@ use crate::output::bytes;
 use crate::progress::Progress;
 
 /// What `-r` says for a folder of Markdown that belongs to no agent.
-const FOLDER: &str = "folder";
+pub(crate) const FOLDER: &str = "folder";
 /// How every file of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 /// How every ZIP file with something in it starts.
@@ -147,6 +147,18 @@ impl SourceArgs {
         };
         let words = self.words(source);
         self.place_index(found, words, environment)
+    }
+
+    /// Returns what is searched of an agent when nothing but the agent is named.
+    pub(crate) fn of_agent(
+        chosen: Chosen,
+        machine: &Machine,
+        environment: &Environment,
+    ) -> Result<Searched, CliError> {
+        let agent = AgentArgs { runtime: None, workspace: None, agent: None };
+        let args = Self { agent, sessions: false, private: false, index_dir: None };
+        let found = args.agent(chosen, machine)?;
+        args.place_index(found, String::new(), environment)
     }
 
     fn wanted(&self) -> Wanted {
@@ -508,6 +520,7 @@ mod tests {
                 data_home: home.join("share"),
                 cache_home: home.join("cache"),
                 state_home: home.join("state"),
+                of_runtimes: BTreeMap::new(),
             };
             Self { folder, machine, environment }
         }

@@ -5,10 +5,14 @@
 
 #[path = "it/agents.rs"]
 mod agents;
+#[path = "it/alf.rs"]
+mod alf;
 #[path = "it/apply.rs"]
 mod apply;
 #[path = "it/audit.rs"]
 mod audit;
+#[path = "it/browser.rs"]
+mod browser;
 #[path = "it/carried.rs"]
 mod carried;
 #[path = "it/check.rs"]
@@ -17,6 +21,8 @@ mod check;
 mod completions;
 #[path = "it/concurrency.rs"]
 mod concurrency;
+#[path = "it/connect.rs"]
+mod connect;
 #[path = "it/context.rs"]
 mod context;
 #[path = "it/decrypt.rs"]
@@ -25,6 +31,8 @@ mod decrypt;
 mod delta;
 #[path = "it/demo.rs"]
 mod demo;
+#[path = "it/desk.rs"]
+mod desk;
 #[path = "it/diff.rs"]
 mod diff;
 #[path = "it/embedder.rs"]
@@ -53,8 +61,12 @@ mod index;
 mod input;
 #[path = "it/inspect.rs"]
 mod inspect;
+#[path = "it/install.rs"]
+mod install;
 #[path = "it/man.rs"]
 mod man;
+#[path = "it/mcp.rs"]
+mod mcp;
 #[path = "it/migrate.rs"]
 mod migrate;
 #[path = "it/model.rs"]
@@ -79,6 +91,8 @@ mod search;
 mod secrets;
 #[path = "it/service.rs"]
 mod service;
+#[path = "it/status.rs"]
+mod status;
 #[path = "it/terminal.rs"]
 mod terminal;
 #[path = "it/tidy.rs"]

@@ -1,6 +1,6 @@
 //! `anemone check`
 
-use std::io::{self, Read as _, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,7 +10,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::agent::{adapter, check_alias, find, usual_place};
+use crate::agent::{AgentArgs, adapter, check_alias, find, usual_place};
+use crate::alf::settings::{Settings, State};
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 
@@ -25,54 +26,61 @@ use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 /// of the runtime's configuration, else the runtime's usual one.
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
-    /// The runtime: openclaw or zeroclaw
+    /// The runtime: openclaw or zeroclaw; without it, that of the agent that is found
     #[arg(long, short, value_name = "RUNTIME")]
-    runtime: String,
+    pub(crate) runtime: Option<String>,
 
     /// The workspace, if it is not the usual one
     #[arg(long, short, value_name = "DIR")]
-    workspace: Option<PathBuf>,
+    pub(crate) workspace: Option<PathBuf>,
 
     /// The agent, by the alias that `anemone agents` shows
     #[arg(long, short, value_name = "ALIAS")]
-    agent: Option<String>,
+    pub(crate) agent: Option<String>,
+}
+
+impl CheckArgs {
+    fn any_runtime(&self) -> AgentArgs {
+        let (workspace, agent) = (self.workspace.clone(), self.agent.clone());
+        AgentArgs { runtime: None, workspace, agent }
+    }
 }
 
 #[derive(Serialize)]
-struct Checked {
-    ok: bool,
-    runtime: &'static str,
-    ready_to_sync: bool,
+pub(crate) struct Checked {
+    pub(crate) ok: bool,
+    pub(crate) runtime: &'static str,
+    pub(crate) ready_to_sync: bool,
     agent: CheckedAgent,
-    workspace: Workspace,
-    resources: Found,
+    pub(crate) workspace: Workspace,
+    pub(crate) resources: Found,
     #[serde(skip_serializing_if = "Option::is_none")]
-    openclaw: Option<OpenClaw>,
-    alf: Alf,
+    pub(crate) openclaw: Option<OpenClaw>,
+    pub(crate) alf: Alf,
     index: Index,
     secrets: Vec<Secret>,
     unreadable: Vec<String>,
-    issues: Vec<Shown>,
-    suggestions: Vec<String>,
+    pub(crate) issues: Vec<Shown>,
+    pub(crate) suggestions: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct CheckedAgent {
+pub(crate) struct CheckedAgent {
     alias: String,
     generation: Option<&'static str>,
     version: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Workspace {
-    path: String,
+pub(crate) struct Workspace {
+    pub(crate) path: String,
     source: &'static str,
     exists: bool,
     writable: bool,
 }
 
 #[derive(Serialize)]
-struct Found {
+pub(crate) struct Found {
     soul_md: bool,
     identity_md: bool,
     agents_md: bool,
@@ -89,19 +97,19 @@ struct Found {
 }
 
 #[derive(Serialize)]
-struct DailyLogs {
+pub(crate) struct DailyLogs {
     count: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     latest: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Counted {
+pub(crate) struct Counted {
     count: u64,
 }
 
 #[derive(Serialize)]
-struct OpenClaw {
+pub(crate) struct OpenClaw {
     config_found: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace_configured: Option<String>,
@@ -109,9 +117,9 @@ struct OpenClaw {
 
 /// What the existing tool left on this machine; no service is asked.
 #[derive(Default, Serialize)]
-struct Alf {
+pub(crate) struct Alf {
     config_exists: bool,
-    api_key_set: bool,
+    pub(crate) api_key_set: bool,
     agent_tracked: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_synced_sequence: Option<u64>,
@@ -119,7 +127,7 @@ struct Alf {
 }
 
 #[derive(Serialize)]
-struct Index {
+pub(crate) struct Index {
     present: bool,
     stale: bool,
     database: Option<String>,
@@ -129,28 +137,42 @@ struct Index {
 }
 
 #[derive(Serialize)]
-struct Secret {
+pub(crate) struct Secret {
     path: String,
     line: u64,
     kind: &'static str,
 }
 
 #[derive(Serialize)]
-struct Shown {
-    severity: &'static str,
-    code: &'static str,
-    message: String,
+pub(crate) struct Shown {
+    pub(crate) severity: &'static str,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
     /// The two names that versions of the existing tool have for it.
-    fix: String,
+    pub(crate) fix: String,
     suggestion: String,
 }
 
 pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
-    let adapter = adapter(&args.runtime)?;
+    let checked = examine(args, context)?;
+    context.printer.print(&checked)?;
+    Ok(if checked.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Looks at an agent.
+pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked, CliError> {
     let machine = context.environment.machine()?;
-    let settings = AlfSettings::read(&machine);
+    let adapter = match &args.runtime {
+        Some(runtime) => adapter(runtime)?,
+        None => args.any_runtime().choose(&machine)?.adapter,
+    };
+    let settings = Settings::read(&machine.home);
+    let broken = settings.as_ref().err().map(settings_issue);
+    let settings = settings.unwrap_or_else(|_| Settings { exists: true, ..Settings::default() });
     let (agent, source) = choose(args, adapter, &machine, &settings)?;
     let mut check = adapter.check(&machine, &agent);
+    check.issues.extend(broken);
+    check.issues.sort_by_key(|it| it.severity);
     // Only who names a folder can have named another than the runtime's.
     if args.workspace.is_none() {
         check.issues.retain(|it| it.code != "workspace_mismatch");
@@ -160,9 +182,17 @@ pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, C
     let configuration = if agent.runtime == "openclaw" { "openclaw.json" } else { "config.toml" };
     let source = source.unwrap_or(if is_configured { configuration } else { "default" });
     let alf = Alf::new(&machine, &settings, &check.resources, context.environment.alf_key_is_set);
-    let ready = check.is_ready();
-    context.printer.print(&Checked::new(&agent, source, check, alf))?;
-    Ok(if ready { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(Checked::new(&agent, source, check, alf))
+}
+
+/// Says that the existing tool's settings count for nothing, and why.
+fn settings_issue(error: &CliError) -> Issue {
+    Issue {
+        severity: Severity::Warning,
+        code: "alf_config_invalid",
+        message: error.message.clone(),
+        suggestion: error.hint.clone().unwrap_or_else(|| "make it a file you may read".to_owned()),
+    }
 }
 
 /// Finds the agent that is meant, and who said so; `None` leaves that to the configuration.
@@ -170,7 +200,7 @@ fn choose(
     args: &CheckArgs,
     adapter: &'static dyn Adapter,
     machine: &Machine,
-    settings: &AlfSettings,
+    settings: &Settings,
 ) -> Result<(FoundAgent, Option<&'static str>), CliError> {
     if let Some(workspace) = &args.workspace {
         let alias = args.agent.as_deref();
@@ -194,97 +224,25 @@ fn same_place(one: &Path, other: &Path) -> bool {
     one == other || real(one).is_some_and(|it| real(other) == Some(it))
 }
 
-/// The settings of the existing tool, as far as they matter here.
-#[derive(Default)]
-struct AlfSettings {
-    exists: bool,
-    key_is_set: bool,
-    workspace: Option<PathBuf>,
-}
-
-impl AlfSettings {
-    fn read(machine: &Machine) -> Self {
-        let Some(text) = read_small(&machine.home.join(".alf/config.toml")) else {
-            return Self::default();
-        };
-        let workspace = value_of(&text, "defaults", "workspace").filter(|it| !it.is_empty());
-        let in_home = |text: String| match text.strip_prefix("~/") {
-            Some(rest) => machine.home.join(rest),
-            None => PathBuf::from(text),
-        };
-        Self {
-            exists: true,
-            key_is_set: value_of(&text, "service", "api_key").is_some_and(|it| !it.is_empty()),
-            workspace: workspace.map(in_home),
-        }
-    }
-}
-
 impl Alf {
     fn new(
         machine: &Machine,
-        settings: &AlfSettings,
+        settings: &Settings,
         resources: &Resources,
         key_in_environment: bool,
     ) -> Self {
-        let state = resources
-            .agent_id
-            .and_then(|id| read_small(&machine.home.join(".alf/state").join(format!("{id}.toml"))));
-        let sequence = state.as_deref().and_then(|it| value_of(it, "", "last_synced_sequence"));
+        // A state that cannot be read still says that the agent is known.
+        let state = resources.agent_id.map(|id| State::read(&machine.home, id));
+        let tracked = state.as_ref().is_some_and(|it| !matches!(it, Ok(None)));
+        let state = state.and_then(Result::ok).flatten();
         Self {
             config_exists: settings.exists,
             api_key_set: settings.key_is_set || key_in_environment,
-            agent_tracked: state.is_some(),
-            last_synced_sequence: sequence.and_then(|it| it.parse().ok()),
+            agent_tracked: tracked,
+            last_synced_sequence: state.and_then(|it| it.last_synced_sequence),
             service_reachable: false,
         }
     }
-}
-
-/// Reads a small text file.
-fn read_small(path: &Path) -> Option<String> {
-    const LONGEST: u64 = 1 << 20;
-    if !fs_err::metadata(path).is_ok_and(|it| it.is_file()) {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    fs_err::File::open(path).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Returns a plain value from TOML: what the existing tool writes is no more than that.
-fn value_of(text: &str, section: &str, key: &str) -> Option<String> {
-    let mut current = "";
-    for line in text.lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix('[').and_then(|it| it.split(']').next()) {
-            current = name.trim();
-            continue;
-        }
-        let Some((name, value)) = line.split_once('=') else { continue };
-        if current != section || name.trim() != key {
-            continue;
-        }
-        let value = value.trim();
-        return match value.chars().next() {
-            Some(quote @ ('"' | '\'')) => quoted(&value[1..], quote),
-            _ => Some(value.split('#').next().unwrap_or_default().trim().to_owned()),
-        };
-    }
-    None
-}
-
-/// Returns what stands before the closing quote.
-fn quoted(text: &str, quote: char) -> Option<String> {
-    let mut result = String::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            _ if c == quote => return Some(result),
-            '\\' if quote == '"' => result.push(chars.next()?),
-            _ => result.push(c),
-        }
-    }
-    None
 }
 
 impl Checked {
@@ -350,15 +308,20 @@ fn suggestions(agent: &FoundAgent, check: &Check) -> Vec<String> {
     suggestions
 }
 
+impl Shown {
+    pub(crate) fn new(
+        severity: &'static str,
+        code: &'static str,
+        message: String,
+        suggestion: String,
+    ) -> Self {
+        Self { severity, code, message, fix: suggestion.clone(), suggestion }
+    }
+}
+
 impl From<Issue> for Shown {
     fn from(issue: Issue) -> Self {
-        Self {
-            severity: issue.severity.as_str(),
-            code: issue.code,
-            message: issue.message,
-            fix: issue.suggestion.clone(),
-            suggestion: issue.suggestion,
-        }
+        Self::new(issue.severity.as_str(), issue.code, issue.message, issue.suggestion)
     }
 }
 
@@ -431,23 +394,5 @@ impl Found {
             parts.push(count(projects.count, "project file"));
         }
         if parts.is_empty() { "nothing of an agent".to_owned() } else { parts.join(", ") }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plain_values_are_read_from_toml() {
-        let text = "# mine\n[service]\napi_key = \"k#1\" # no\n[ defaults ]\nworkspace='/a b' \n\
-                    n = 12 # twelve\nbad = \"open\n";
-        assert_eq!(value_of(text, "service", "api_key").as_deref(), Some("k#1"));
-        assert_eq!(value_of(text, "defaults", "workspace").as_deref(), Some("/a b"));
-        assert_eq!(value_of(text, "defaults", "n").as_deref(), Some("12"));
-        assert_eq!(value_of(text, "defaults", "api_key"), None);
-        assert_eq!(value_of(text, "defaults", "bad"), None);
-        assert_eq!(value_of("last = 3", "", "last").as_deref(), Some("3"));
-        assert_eq!(value_of("p = \"C:\\\\x \\\"y\\\"\"", "", "p").as_deref(), Some("C:\\x \"y\""));
     }
 }

@@ -8,7 +8,7 @@ use crate::error::CliError;
 
 /// Print a completion script for a shell
 ///
-/// For bash: anemone completions bash > ~/.local/share/bash-completion/completions/anemone
+/// `anemone install` puts those for bash, zsh and fish where the shells look for them.
 #[derive(Args, Debug)]
 pub(crate) struct CompletionsArgs {
     /// The shell
@@ -16,7 +16,12 @@ pub(crate) struct CompletionsArgs {
 }
 
 pub(crate) fn run(args: &CompletionsArgs) -> Result<(), CliError> {
+    super::print_bytes(&script(args.shell))
+}
+
+/// Returns the completion script for a shell.
+pub(super) fn script(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "anemone", &mut script);
-    super::print_bytes(&script)
+    clap_complete::generate(shell, &mut Cli::command(), "anemone", &mut script);
+    script
 }

@@ -11,7 +11,7 @@ use anemone_memory::{
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::Context;
+use super::{Context, instant};
 use crate::error::CliError;
 use crate::living::{Living, MemoryArgs, SystemClock, delimiter};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
@@ -45,7 +45,7 @@ pub(crate) struct ContextArgs {
     /// Chinese, Japanese or Korean: leaves out logs, then what was recalled, then files from the
     /// last one up
     #[arg(long, value_name = "N", conflicts_with = "chars")]
-    tokens: Option<usize>,
+    pub(crate) tokens: Option<usize>,
 
     /// Keep to so many characters, in the same way
     #[arg(long, value_name = "N")]
@@ -53,7 +53,7 @@ pub(crate) struct ContextArgs {
 
     /// Recall what answers this question
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    query: Option<String>,
+    pub(crate) query: Option<String>,
 
     /// Say what went in, what was cut and what was left out, instead of printing the text
     #[arg(long)]
@@ -61,6 +61,10 @@ pub(crate) struct ContextArgs {
 
     #[command(flatten)]
     memory: MemoryArgs,
+
+    /// Whether recalls count for `anemone tidy`.
+    #[arg(skip = true)]
+    pub(crate) counts_recalls: bool,
 }
 
 /// The kinds of sessions, as they are named on the command line.
@@ -96,16 +100,16 @@ pub(crate) struct ContextReport {
     ok: bool,
     session: &'static str,
     generation: &'static str,
-    text: String,
+    pub(crate) text: String,
     chars: usize,
-    estimated_tokens: usize,
-    recalled: usize,
+    pub(crate) estimated_tokens: usize,
+    pub(crate) recalled: usize,
     /// What would have been recalled, but looks like an attack.
     suspicious: u64,
     /// What would have been recalled, but does not hold any more.
     superseded: u64,
-    parts: Vec<PartLine>,
-    notes: Vec<String>,
+    pub(crate) parts: Vec<PartLine>,
+    pub(crate) notes: Vec<String>,
     #[serde(skip)]
     explain: bool,
     /// Whether nobody's terminal reads the text.
@@ -114,16 +118,16 @@ pub(crate) struct ContextReport {
 }
 
 #[derive(Serialize)]
-struct PartLine {
-    path: String,
+pub(crate) struct PartLine {
+    pub(crate) path: String,
     included_chars: usize,
     total_chars: usize,
-    included: bool,
-    cut: bool,
+    pub(crate) included: bool,
+    pub(crate) cut: bool,
     /// A word for programs.
     reason: &'static str,
     /// A sentence for people.
-    detail: String,
+    pub(crate) detail: String,
 }
 
 pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextReport, CliError> {
@@ -146,6 +150,11 @@ pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextRe
     if let Some(query) = &args.query {
         if session.may_recall() {
             shown = recall(query, session, &living, &machine, context, &mut notes)?;
+            let counted =
+                args.counts_recalls.then(|| note_recalls(&living.site, &shown.keys, instant()));
+            if counted.is_some_and(|it| it.is_err()) {
+                notes.push("these recalls could not be counted for `anemone tidy`".to_owned());
+            }
         } else {
             notes.push("sessions of this kind see no memory, so nothing was recalled".to_owned());
         }
@@ -181,6 +190,18 @@ pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextRe
     })
 }
 
+/// Composes what a session of a kind should see, within so many characters.
+pub(crate) fn compose_for(
+    session: Session,
+    memory: &MemoryArgs,
+    chars: usize,
+    context: &Context<'_>,
+) -> Result<String, CliError> {
+    let mut args = ContextArgs::plain(session, memory.clone());
+    args.chars = Some(chars);
+    Ok(run(&args, context)?.text)
+}
+
 fn recall(
     query: &str,
     session: SessionKind,
@@ -196,9 +217,6 @@ fn recall(
     let answer = living.finder(machine, context)?.search(&request)?;
     let hits: Vec<&Hit> = answer.hits.iter().filter(|it| session.may_see(&it.path)).collect();
     let found = recalled(&living.site, &hits, RECALLED)?;
-    if note_recalls(&living.site, &found.keys, now).is_err() {
-        notes.push("these recalls could not be counted for `anemone tidy`".to_owned());
-    }
     if found.suspicious > 0 {
         let number = count(found.suspicious, "memory");
         notes.push(format!("left out since it looks like an attack: {number}"));
@@ -216,6 +234,22 @@ fn found(agent: &FoundAgent) -> Generation {
         ("zeroclaw", _) => Generation::ZeroClaw,
         (_, Some("gen-3")) => Generation::OpenClaw3,
         _ => Generation::OpenClaw9,
+    }
+}
+
+impl ContextArgs {
+    /// Composes as it is usual for a session.
+    pub(crate) fn plain(session: Session, memory: MemoryArgs) -> Self {
+        Self {
+            session,
+            generation: None,
+            tokens: None,
+            chars: None,
+            query: None,
+            explain: false,
+            memory,
+            counts_recalls: true,
+        }
     }
 }
 

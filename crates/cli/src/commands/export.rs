@@ -15,11 +15,12 @@ use anemone_format::{
 use clap::Args;
 use serde::Serialize;
 
-use super::Context;
 use super::diff::open_sound_archive;
+use super::{Context, instant};
 use crate::agent::{AgentArgs, Chosen};
 use crate::archive_source::source_files;
 use crate::error::{CliError, Kind};
+use crate::exports::Begun;
 use crate::files::{Existing, Target, check_free, spool};
 use crate::keys::{Sealing, read_vault_key};
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
@@ -113,12 +114,12 @@ pub(crate) struct Exported {
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    file_size: Option<u64>,
-    alf_version: &'static str,
+    pub(crate) file_size: Option<u64>,
+    pub(crate) alf_version: &'static str,
     runtime: &'static str,
     workspace: String,
     #[serde(flatten)]
-    summary: Option<Summary>,
+    pub(crate) summary: Option<Summary>,
     #[serde(flatten)]
     unchanged: Option<StillLeftOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,10 +144,10 @@ impl StillLeftOut {
 
 /// What was read.
 #[derive(Serialize)]
-struct Summary {
+pub(crate) struct Summary {
     agent_id: String,
-    agent_name: String,
-    memory_records: u64,
+    pub(crate) agent_name: String,
+    pub(crate) memory_records: u64,
     embeddings: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     identity_version: Option<u64>,
@@ -154,7 +155,7 @@ struct Summary {
     credentials_count: u64,
     credentials_sealed: u64,
     artifacts_included: u64,
-    artifacts_referenced: u64,
+    pub(crate) artifacts_referenced: u64,
     files_count: u64,
     /// Bytes of files that travel.
     total_size: u64,
@@ -162,26 +163,26 @@ struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<ListedFile>,
     excluded_by_alfignore: Vec<String>,
-    left_out: Vec<ListedLeftOut>,
-    secrets: Vec<ListedSecret>,
+    pub(crate) left_out: Vec<ListedLeftOut>,
+    pub(crate) secrets: Vec<ListedSecret>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<anemone_adapters::SessionCounts>,
-    warnings: Vec<ListedWarning>,
+    pub(crate) warnings: Vec<ListedWarning>,
 }
 
 #[derive(Serialize)]
-struct ListedLeftOut {
-    path: String,
-    reason: &'static str,
+pub(crate) struct ListedLeftOut {
+    pub(crate) path: String,
+    pub(crate) reason: &'static str,
     files: u64,
     bytes: u64,
 }
 
 #[derive(Serialize)]
-struct ListedSecret {
-    path: String,
-    line: u64,
-    kind: &'static str,
+pub(crate) struct ListedSecret {
+    pub(crate) path: String,
+    pub(crate) line: u64,
+    pub(crate) kind: &'static str,
 }
 
 #[derive(Serialize)]
@@ -199,6 +200,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     if !args.dry_run {
         check_free(&output, args.existing())?;
     }
+    let begun = Begun::new(chosen.adapter, &chosen.agent, &machine, instant());
     let progress = Progress::new(context.printer, "comparing");
     let mut earlier = None;
     if let Some(path) = &args.since {
@@ -230,6 +232,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
             exported.no_changes = true;
             exported.agent_id_file = args.write_agent_id(&chosen, agent_id)?;
             exported.unchanged = Some(StillLeftOut::new(unchanged));
+            args.note_earlier(&begun, context);
             return Ok(exported);
         }
         archive.each_record_line(|line| -> Result<(), CliError> {
@@ -268,9 +271,11 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     if earlier.as_ref().is_some_and(is_same) {
         exported.no_changes = true;
         exported.summary = Some(summary);
+        args.note_earlier(&begun, context);
         return Ok(exported);
     }
     target.commit()?;
+    begun.note(&output, context.environment);
     exported.file_size = Some(fs_err::metadata(&output)?.len());
     exported.output = Some(output.display().to_string());
     exported.summary = Some(summary);
@@ -315,6 +320,26 @@ pub(super) struct Written {
 }
 
 impl ExportArgs {
+    /// An export of one workspace that replaces the archive, and puts marks where secrets stand.
+    pub(crate) fn replacing(runtime: String, workspace: PathBuf, output: PathBuf) -> Self {
+        Self {
+            agent: AgentArgs { runtime: Some(runtime), workspace: Some(workspace), agent: None },
+            output: Some(output),
+            dry_run: false,
+            force: true,
+            since: None,
+            sessions: false,
+            private: false,
+            credentials: false,
+            vault_key: None,
+            artifact_threshold: DEFAULT_ARTIFACT_THRESHOLD_BYTES,
+            allow_secrets: false,
+            redact_secrets: true,
+            write_agent_id: false,
+            recipient: Vec::new(),
+        }
+    }
+
     fn read_options<'a>(
         &self,
         seal: Option<&'a SealSecret<'a>>,
@@ -359,6 +384,13 @@ impl ExportArgs {
 
     fn sealing(&self) -> Option<Sealing> {
         (!self.recipient.is_empty()).then(|| Sealing::Recipients(self.recipient.clone()))
+    }
+
+    /// Notes that the earlier archive still has everything.
+    fn note_earlier(&self, begun: &Begun<'_>, context: &Context<'_>) {
+        if let Some(earlier) = self.since.as_deref().filter(|_| !self.dry_run) {
+            begun.note(earlier, context.environment);
+        }
     }
 
     /// Puts the agent's id into the workspace if it shall be there and is not.

@@ -1,7 +1,7 @@
 //! `anemone forget`
 
 mod report;
-mod rows;
+pub(crate) mod rows;
 
 use std::path::PathBuf;
 
@@ -215,6 +215,19 @@ fn has_all(text: &str, query: &str) -> bool {
     words.all(|word| text.contains(word))
 }
 
+impl ForgetArgs {
+    /// Forgets what a key or ids name.
+    pub(crate) fn named(
+        key: Option<String>,
+        id: Vec<String>,
+        dry_run: bool,
+        memory: MemoryArgs,
+    ) -> Self {
+        let what = What { key, id, query: None, session: None, since: None, until: None };
+        Self { memory, what, limit: 1, dry_run, yes: false, for_good: false }
+    }
+}
+
 impl What {
     /// Whether it names more than somebody has in mind: what a search finds, a session, a time.
     fn is_wide(&self) -> bool {
@@ -245,7 +258,7 @@ impl What {
 }
 
 /// Reads a time, or a day: its beginning or its end.
-fn moment(flag: &str, text: &str, is_end: bool) -> Result<Timestamp, CliError> {
+pub(crate) fn moment(flag: &str, text: &str, is_end: bool) -> Result<Timestamp, CliError> {
     if let Ok(time) = text.trim().parse() {
         return Ok(time);
     }

@@ -15,7 +15,7 @@ use crate::nearest::Nearest;
 use crate::output::{DIM, Report, count, safe};
 use crate::search_index::{each_document, find, read_document};
 use crate::searched::{Searched, SourceArgs};
-use place::Place;
+pub(crate) use place::{Place, split};
 
 /// Read lines of a document that search found
 ///
@@ -92,7 +92,9 @@ struct Got {
 pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<(), CliError> {
     let machine = context.environment.machine()?;
     let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
-    let found = document(args, &searched)?;
+    let lines =
+        Place { from: args.from.map(|it| it as usize), lines: args.lines.map(|it| it as usize) };
+    let found = document(&args.path, lines, &searched)?;
     if args.shape != Shape::Anemone {
         return print_shape(args.shape, &args.path, found);
     }
@@ -129,14 +131,17 @@ pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<(), CliError>
 
 /// Returns the document and the lines that are meant. A path may look as if lines were named in
 /// it, so it is taken as it is first.
-fn document(args: &GetArgs, searched: &Searched) -> Result<Option<(Document, Place)>, CliError> {
-    let (from, lines) = (args.from.map(|it| it as usize), args.lines.map(|it| it as usize));
-    if let Some(document) = read_named(searched, &args.path)? {
-        return Ok(Some((document, Place { from, lines })));
+pub(crate) fn document(
+    named: &str,
+    lines: Place,
+    searched: &Searched,
+) -> Result<Option<(Document, Place)>, CliError> {
+    if let Some(document) = read_named(searched, named)? {
+        return Ok(Some((document, lines)));
     }
-    let Some((path, place)) = place::split(&args.path) else { return Ok(None) };
+    let Some((path, place)) = place::split(named) else { return Ok(None) };
     let Some(document) = read_named(searched, path)? else { return Ok(None) };
-    if from.is_some() || lines.is_some() {
+    if lines != Place::default() {
         return Err(CliError::new(Kind::Usage, "usage", "the lines are named twice")
             .hint("give them behind the path, or with --from and --lines"));
     }
@@ -152,7 +157,7 @@ fn read_named(searched: &Searched, path: &str) -> Result<Option<Document>, CliEr
 }
 
 /// Says that there is no such document, and which ones have a similar name.
-fn not_found(path: &str, searched: &Searched) -> CliError {
+pub(crate) fn not_found(path: &str, searched: &Searched) -> CliError {
     // What cannot be read is no document whose lines were named wrongly.
     let is_there = |path: &&str| read_named(searched, path).is_ok_and(|it| it.is_some());
     if let Some(document) = place::without_end(path).find(is_there) {

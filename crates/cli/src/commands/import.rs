@@ -32,41 +32,41 @@ use crate::restore::{
 pub(crate) struct ImportArgs {
     /// The runtime that will run the agent: openclaw or zeroclaw
     #[arg(long, short, value_name = "RUNTIME")]
-    runtime: String,
+    pub(crate) runtime: String,
 
     /// The workspace to fill, or the install's folder (ZeroClaw); it is made if it is not there
     #[arg(long, short, value_name = "DIR")]
-    workspace: PathBuf,
+    pub(crate) workspace: PathBuf,
 
     /// The .alf file
-    file: PathBuf,
+    pub(crate) file: PathBuf,
 
     /// Say what would be done, and write nothing
     #[arg(long, short = 'n')]
-    dry_run: bool,
+    pub(crate) dry_run: bool,
 
     #[command(flatten)]
-    restore: RestoreArgs,
+    pub(crate) restore: RestoreArgs,
 
     /// What the runtime calls the agent, where an install has several (ZeroClaw)
     #[arg(long, value_name = "ALIAS")]
-    agent: Option<String>,
+    pub(crate) agent: Option<String>,
 
     /// Open the sealed secrets of credentials with the vault key in this file
     #[arg(long, value_name = "FILE")]
-    vault_key: Option<PathBuf>,
+    pub(crate) vault_key: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
 pub(crate) struct Imported {
     ok: bool,
-    workspace: String,
-    agent_name: String,
-    memory_records: u64,
-    identity_imported: bool,
-    principals_count: u64,
-    credentials_count: u64,
-    warnings: Vec<String>,
+    pub(crate) workspace: String,
+    pub(crate) agent_name: String,
+    pub(crate) memory_records: u64,
+    pub(crate) identity_imported: bool,
+    pub(crate) principals_count: u64,
+    pub(crate) credentials_count: u64,
+    pub(crate) warnings: Vec<String>,
     dry_run: bool,
     files_created: u64,
     files_replaced: u64,
@@ -75,9 +75,9 @@ pub(crate) struct Imported {
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Vec<StepLine>>,
     conflicts: Vec<ConflictLine>,
-    not_restored: Vec<MissingLine>,
+    pub(crate) not_restored: Vec<MissingLine>,
     #[serde(flatten)]
-    stores: Stores,
+    pub(crate) stores: Stores,
     /// Settings that come new; programs find them in `stores`.
     #[serde(skip)]
     settings: Vec<String>,

@@ -1,5 +1,6 @@
 //! `anemone man`
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -33,15 +34,33 @@ pub(crate) fn run(args: &ManArgs, context: &Context<'_>) -> Result<(), CliError>
         return super::print_bytes(&page);
     };
     fs_err::create_dir_all(folder)?;
-    clap_mangen::generate_to(command, folder)?;
-    let pages = fs_err::read_dir(folder)?.count() as u64;
+    let pages = pages()?;
+    for (name, page) in &pages {
+        fs_err::write(folder.join(name), page)?;
+    }
     let output = folder.display().to_string();
-    context.printer.print(&PagesWritten { ok: true, output, pages })
+    context.printer.print(&PagesWritten { ok: true, output, pages: pages.len() as u64 })
+}
+
+/// Returns a page for the program and for each of its commands, by file name.
+pub(super) fn pages() -> Result<BTreeMap<String, Vec<u8>>, CliError> {
+    let mut program = Cli::command().disable_help_subcommand(true);
+    program.build();
+    let mut pages = BTreeMap::new();
+    let mut commands = vec![program];
+    while let Some(command) = commands.pop() {
+        commands.extend(command.get_subcommands().filter(|it| !it.is_hide_set()).cloned());
+        let manual = clap_mangen::Man::new(command);
+        let mut page = Vec::new();
+        manual.render(&mut page)?;
+        pages.insert(manual.get_filename(), page);
+    }
+    Ok(pages)
 }
 
 impl Report for PagesWritten {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         let pages = count(self.pages, "page");
-        writeln!(out, "{BOLD}{}{BOLD:#} now has {pages}", self.output)
+        writeln!(out, "wrote {pages} to {BOLD}{}{BOLD:#}", self.output)
     }
 }

@@ -18,13 +18,14 @@ use zeroize::Zeroizing;
 
 use super::export::{blank_manifest, seal, write};
 use super::import::{check_agent, stopped};
-use super::{Context, now};
+use super::{Context, instant, now};
 use crate::agent::{
     Chosen, adapter, aliases, check_alias, check_folder, check_known, check_name, check_runtime,
     find, only, usual_place,
 };
 use crate::archive_source::ArchiveSource;
 use crate::error::{CliError, Kind};
+use crate::exports::Begun;
 use crate::files::{Existing, Target, copy_bytes, spool, write_step};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
 use crate::progress::Progress;
@@ -213,6 +214,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     let folder = args.snapshots_folder(context, [&source.agent, &target.agent])?;
     let reader = Reader { args, context, machine: &machine, key: key.as_ref(), folder: &folder };
 
+    let begun = Begun::new(source.adapter, &source.agent, &machine, instant());
     let read = reader.read(&source)?;
     let archive = open(&read)?;
     let snapshot = ArchiveSource::new(&archive)?;
@@ -262,7 +264,9 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
         return Ok(migrated);
     }
     make_private(&folder)?;
-    migrated.snapshots.push(reader.keep(&read, "source", &source.agent)?);
+    let kept = reader.keep(&read, "source", &source.agent)?;
+    begun.note(Path::new(&kept.path), context.environment);
+    migrated.snapshots.push(kept);
     if let Some(before) = reader.read_before(&target)? {
         migrated.snapshots.push(reader.keep(&before, "target", &target.agent)?);
     }

@@ -11,11 +11,14 @@ use crate::embedder::Choice;
 use crate::error::{CliError, Kind};
 use crate::search_index::Warning;
 
+/// So many characters has a hit when nobody says how many.
+const USUAL_CHARS: u32 = 700;
+
 /// Arguments that say how hits are ranked and cut.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RankingArgs {
     /// Characters of text a hit has at most: 20 to 20,000
-    #[arg(long, value_name = "N", default_value_t = 700)]
+    #[arg(long, value_name = "N", default_value_t = USUAL_CHARS)]
     #[arg(value_parser = clap::value_parser!(u32).range(20..=20_000))]
     chars: u32,
 
@@ -36,6 +39,18 @@ pub(crate) struct RankingArgs {
     /// Rank as another program does
     #[arg(long, value_name = "NAME", default_value = "anemone", value_parser = profiles())]
     profile: Profile,
+}
+
+impl Default for RankingArgs {
+    fn default() -> Self {
+        Self {
+            chars: USUAL_CHARS,
+            recency: None,
+            importance: false,
+            diversity: None,
+            profile: Profile::Anemone,
+        }
+    }
 }
 
 /// The same, as programs are told.

@@ -39,7 +39,7 @@ const USUAL_TYPE: &str = "note";
 pub(crate) struct RememberArgs {
     /// The text; `-`: what stands on stdin
     #[arg(required_unless_present = "file", conflicts_with = "file")]
-    text: Option<String>,
+    pub(crate) text: Option<String>,
 
     /// Take the text from this file
     #[arg(long, value_name = "FILE")]
@@ -50,40 +50,40 @@ pub(crate) struct RememberArgs {
 
     /// What it is called: the name by which it is found, replaced and forgotten
     #[arg(long, value_name = "NAME")]
-    key: Option<String>,
+    pub(crate) key: Option<String>,
 
     /// What it is: decision, lesson, preference, milestone, context, or a word of your own
     #[arg(long = "type", value_name = "NAME")]
-    kind: Option<String>,
+    pub(crate) kind: Option<String>,
 
     /// How much it matters, from 0 to 1: from 0.8 on it is kept for ever, below 0.4 for days
     #[arg(long, value_name = "0..1", value_parser = importance)]
-    importance: Option<Importance>,
+    pub(crate) importance: Option<Importance>,
 
     /// A word by which it is found, without `#`; may be given more than once
     #[arg(long = "tag", value_name = "WORD")]
-    tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
 
     /// Where it comes from: owner, agent, tool, web or import, and more after a colon, such as
     /// `web:https://example.org`
     #[arg(long, value_name = "ORIGIN[:DETAIL]", default_value = "agent", value_parser = source)]
-    source: (Origin, Option<String>),
+    pub(crate) source: (Origin, Option<String>),
 
     /// The session in which it was learnt
     #[arg(long, value_name = "ID")]
-    session: Option<String>,
+    pub(crate) session: Option<String>,
 
     /// The key or id of the entry whose place it takes: that one no longer holds
     #[arg(long, value_name = "KEY|ID")]
-    supersedes: Option<String>,
+    pub(crate) supersedes: Option<String>,
 
     /// Write to MEMORY.md, which is always read, and not to the log of today
     #[arg(long)]
-    curated: bool,
+    pub(crate) curated: bool,
 
     /// Write it although the memory says the same already; nobody looks whether it does
     #[arg(long)]
-    force: bool,
+    pub(crate) force: bool,
 
     /// Put marks in the place of secrets instead of stopping
     #[arg(long)]
@@ -111,9 +111,9 @@ fn source(text: &str) -> Result<(Origin, Option<String>), String> {
 pub(crate) struct RememberReport {
     ok: bool,
     dry_run: bool,
-    written: bool,
-    id: String,
-    path: String,
+    pub(crate) written: bool,
+    pub(crate) id: String,
+    pub(crate) path: String,
     /// As it stands in the file, or in the row.
     entry: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,9 +123,9 @@ pub(crate) struct RememberReport {
     redacted: Vec<FoundSecret>,
     /// Only of a dry run: otherwise they are an error.
     secrets: Vec<FoundSecret>,
-    duplicates: Vec<Duplicate>,
-    restored: Vec<Restored>,
-    warnings: Vec<Caution>,
+    pub(crate) duplicates: Vec<Duplicate>,
+    pub(crate) restored: Vec<Restored>,
+    pub(crate) warnings: Vec<Caution>,
 }
 
 /// A row of a database.
@@ -173,6 +173,26 @@ pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<Remember
 }
 
 impl RememberArgs {
+    /// Remembers as somebody does who gives no flags.
+    pub(crate) fn plain(text: String, memory: MemoryArgs) -> Self {
+        Self {
+            text: Some(text),
+            file: None,
+            memory,
+            key: None,
+            kind: None,
+            importance: None,
+            tags: Vec::new(),
+            source: (Origin::Agent, None),
+            session: None,
+            supersedes: None,
+            curated: false,
+            force: false,
+            redact: false,
+            dry_run: false,
+        }
+    }
+
     fn read_text(&self) -> Result<String, CliError> {
         let most = MAX_TEXT_BYTES as u64 + 1;
         let mut bytes = Vec::new();

@@ -23,6 +23,9 @@ use crate::search_index::{Opened, Otherwise, Warning, find, left_out, open_fresh
 use crate::searched::{Searched, SourceArgs};
 pub(crate) use compared::Compared;
 
+/// So many hits are shown when nobody says how many.
+const USUAL_LIMIT: u32 = 6;
+
 /// Find what an agent remembers
 ///
 /// Searches the memory of an agent (-w, -r, --agent), a folder of Markdown, a ZeroClaw database or
@@ -37,26 +40,26 @@ pub(crate) use compared::Compared;
 pub(crate) struct SearchArgs {
     /// What to look for
     #[arg(allow_hyphen_values = true)]
-    query: String,
+    pub(crate) query: String,
 
     /// An archive, a database, a folder or a file to search, instead of an agent
-    source: Option<PathBuf>,
+    pub(crate) source: Option<PathBuf>,
 
     #[command(flatten)]
     searched: SourceArgs,
 
     /// How many hits at most: 1 to 1000
-    #[arg(long, value_name = "N", default_value_t = 6)]
+    #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
-    limit: u32,
+    pub(crate) limit: u32,
 
     /// Only what is dated, on or after this day: 2026-03-01, today, yesterday, 7d, 2w, 3m, 1y (UTC)
     #[arg(long, value_name = "DAY")]
-    since: Option<String>,
+    pub(crate) since: Option<String>,
 
     /// Only what is dated, on or before this day
     #[arg(long, value_name = "DAY")]
-    until: Option<String>,
+    pub(crate) until: Option<String>,
 
     /// Only memories of this type, such as semantic or episodic; may be given more than once
     #[arg(long = "type", value_name = "TYPE")]
@@ -69,7 +72,7 @@ pub(crate) struct SearchArgs {
     /// Only documents below this folder or with paths like this, where * stops at a slash and **
     /// does not; may be given more than once
     #[arg(long, value_name = "GLOB")]
-    path: Vec<String>,
+    pub(crate) path: Vec<String>,
 
     #[command(flatten)]
     ranking: RankingArgs,
@@ -91,16 +94,16 @@ pub(crate) struct Found {
     ok: bool,
     query: String,
     source: SourceLine,
-    hits: Vec<FoundHit>,
+    pub(crate) hits: Vec<FoundHit>,
     /// `lexical` or `hybrid`.
-    mode: &'static str,
+    pub(crate) mode: &'static str,
     /// The model that counts most.
     #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The models whose vectors were compared, the one that counts most first.
     vectors: Vec<VectorLine>,
-    notes: Vec<Warning>,
-    index: IndexLine,
+    pub(crate) notes: Vec<Warning>,
+    pub(crate) index: IndexLine,
     took_ms: f64,
     /// Why only words were compared.
     #[serde(skip)]
@@ -148,22 +151,22 @@ impl IndexLine {
 }
 
 #[derive(Serialize)]
-struct FoundHit {
-    path: String,
-    start_line: u32,
-    end_line: u32,
-    citation: String,
-    headings: Vec<String>,
-    date: Option<String>,
-    score: f64,
-    text: String,
+pub(crate) struct FoundHit {
+    pub(crate) path: String,
+    pub(crate) start_line: u32,
+    pub(crate) end_line: u32,
+    pub(crate) citation: String,
+    pub(crate) headings: Vec<String>,
+    pub(crate) date: Option<String>,
+    pub(crate) score: f64,
+    pub(crate) text: String,
     /// Where words of the query stand in `text`, in bytes.
     matches: Vec<[usize; 2]>,
     #[serde(rename = "type")]
-    memory_type: Option<String>,
-    namespace: Option<String>,
-    importance: Option<f64>,
-    provenance: Provenance,
+    pub(crate) memory_type: Option<String>,
+    pub(crate) namespace: Option<String>,
+    pub(crate) importance: Option<f64>,
+    pub(crate) provenance: Provenance,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<Explained>,
 }
@@ -190,21 +193,33 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, Cli
     let machine = context.environment.machine()?;
     let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
     let mut opened = open_fresh(&searched, context, false, Otherwise::Temporary)?;
+    ask(args, &request, &searched, &mut opened, context, started)
+}
+
+/// Asks an index that is up to date.
+pub(crate) fn ask(
+    args: &SearchArgs,
+    request: &Request,
+    searched: &Searched,
+    opened: &mut Opened,
+    context: &Context<'_>,
+    started: Instant,
+) -> Result<Found, CliError> {
     let choice = Choosing { args: &args.embedder, ranking: &args.ranking, yes: args.yes };
-    let mut embedders = choice.embedders(&opened.index, &searched, &Haste::Answer, context)?;
+    let mut embedders = choice.embedders(&opened.index, searched, &Haste::Answer, context)?;
     // What is not kept would be sent again at every search.
     let is_kept =
         !opened.is_temporary() || !embedders.main.as_ref().is_some_and(|it| it.is_remote());
     if !args.ranking.is_ours() {
-        take_carried_for(&request, &mut opened.index, &searched, &mut embedders)?;
+        take_carried_for(request, &mut opened.index, searched, &mut embedders)?;
     } else if is_kept {
-        let written = top_up(&mut opened.index, &searched, &mut embedders)?;
+        let written = top_up(&mut opened.index, searched, &mut embedders)?;
         if written {
-            opened.look_again(&searched, context)?;
+            opened.look_again(searched, context)?;
         }
     }
-    let answer = opened.search(&request, &searched, context, &embedders.list())?;
-    let Opened { index, freshness, warnings, .. } = &opened;
+    let answer = opened.search(request, searched, context, &embedders.list())?;
+    let Opened { index, freshness, warnings, .. } = &*opened;
     let mut warnings = warnings.clone();
     warnings.append(&mut embedders.notes);
     for one in &answer.notes {
@@ -218,7 +233,7 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, Cli
         warnings.extend(args.ranking.minimum());
     }
     let compared = Compared::of(&answer.legs, &embedders);
-    Ok(found(args, &searched, freshness, warnings, answer, compared, started))
+    Ok(found(args, searched, freshness, warnings, answer, compared, started))
 }
 
 /// What was said about what compares meanings.
@@ -255,8 +270,29 @@ impl Choosing<'_> {
     }
 }
 
+impl SearchArgs {
+    /// Asks as somebody does who gives no flags.
+    pub(crate) fn plain(query: String, source: Option<PathBuf>, searched: SourceArgs) -> Self {
+        Self {
+            query,
+            source,
+            searched,
+            limit: USUAL_LIMIT,
+            since: None,
+            until: None,
+            types: Vec::new(),
+            namespace: Vec::new(),
+            path: Vec::new(),
+            ranking: RankingArgs::default(),
+            embedder: EmbedderArgs::default(),
+            yes: false,
+            explain: false,
+        }
+    }
+}
+
 /// Puts the question.
-fn request(args: &SearchArgs) -> Result<Request, CliError> {
+pub(crate) fn request(args: &SearchArgs) -> Result<Request, CliError> {
     args.ranking.check_source(args.source.as_deref())?;
     let now = instant();
     let today = now.to_zoned(TimeZone::UTC).date();

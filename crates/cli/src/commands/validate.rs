@@ -1,10 +1,11 @@
 //! `anemone validate`
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use anemone_format::{Finding, Kind, Limits, Report, validate};
+use anemone_format::{Finding, Kind, Limits, Report, find_damage, validate};
 use clap::Args;
 use serde::Serialize;
 
@@ -16,23 +17,24 @@ use crate::progress::Progress;
 
 /// Check an archive or a delta and name everything that is wrong with it
 ///
-/// Every entry is read to the end and every digest compared. Exits 0 when there are no errors and
+/// Every entry is read to the end and every digest compared; in a damaged file the entries that are
+/// not whole are named. Exits 0 when there are no errors and
 /// 1 when there are; warnings and notes do not count. `class` says in one word what the file is:
 /// ok, ok-with-unknowns, refuse-version, refuse-corrupt or refuse-unsafe.
 #[derive(Args, Debug)]
 pub(crate) struct ValidateArgs {
     /// The .alf or .alf-delta file
-    file: PathBuf,
+    pub(super) file: PathBuf,
 }
 
 #[derive(Serialize)]
-struct Validated {
+pub(crate) struct Validated {
     ok: bool,
-    valid: bool,
+    pub(crate) valid: bool,
     class: &'static str,
     kind: Option<&'static str>,
-    errors: Vec<Found>,
-    warnings: Vec<Found>,
+    pub(crate) errors: Vec<Found>,
+    pub(crate) warnings: Vec<Found>,
     notes: Vec<Found>,
     #[serde(skip_serializing_if = "is_zero")]
     unlisted: u64,
@@ -40,14 +42,14 @@ struct Validated {
 }
 
 #[derive(Serialize)]
-struct Found {
-    path: String,
-    message: String,
+pub(crate) struct Found {
+    pub(crate) path: String,
+    pub(crate) message: String,
     code: &'static str,
 }
 
 #[derive(Serialize)]
-struct Checked {
+pub(crate) struct Checked {
     entries: u64,
     bytes: u64,
     digests: u64,
@@ -60,13 +62,22 @@ fn is_zero(number: &u64) -> bool {
 }
 
 pub(crate) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
+    let validated = examine(&args.file, context)?;
+    context.printer.print(&validated)?;
+    Ok(if validated.valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Reads a file to the end and says what is wrong with it.
+pub(crate) fn examine(file: &Path, context: &Context<'_>) -> Result<Validated, CliError> {
     let progress = Progress::new(context.printer, "validating");
-    let source = Source::open(&args.file, &context.keys, &progress)?;
-    let report = validate(source.bytes, source.length, &Limits::default());
-    drop(progress);
-    let valid = report.is_valid();
-    context.printer.print(&Validated::from(report))?;
-    Ok(if valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let source = Source::open(file, &context.keys, &progress)?;
+    let (bytes, length, limits) = (Arc::new(source.bytes), source.length, Limits::default());
+    let mut report = validate(Box::new(Arc::clone(&bytes)), length, &limits);
+    // A file that cannot be opened says what is wrong, and not where.
+    if !report.is_valid() && report.kind.is_none() {
+        report.errors.extend(find_damage(Box::new(bytes), length, &limits));
+    }
+    Ok(report.into())
 }
 
 impl From<Report> for Validated {

@@ -133,11 +133,17 @@ fn profiles_and_older_names_have_aliases_of_their_own() {
     assert_eq!(found(&environment, &environment.json(["agents"])), usual);
     let work = environment.json_with(&[("OPENCLAW_PROFILE", "work")], ["agents"]);
     let in_use = pairs(&[
-        ("main", ".openclaw-work/workspace"),
-        ("openclaw/main", ".openclaw/workspace"),
+        ("work/main", ".openclaw-work/workspace"),
+        ("main", ".openclaw/workspace"),
         ("clawdbot/main", "clawd"),
     ]);
     assert_eq!(found(&environment, &work), in_use);
+    // What is called `main` is never another agent because one went.
+    fs_err::remove_dir_all(environment.home(".openclaw")).expect("it was there");
+    fs_err::remove_dir_all(environment.home(".clawdbot")).expect("it was there");
+    fs_err::remove_dir_all(environment.home("clawd")).expect("it was there");
+    let left = pairs(&[("work/main", ".openclaw-work/workspace")]);
+    assert_eq!(found(&environment, &environment.json(["agents"])), left);
 }
 
 #[test]

@@ -219,9 +219,11 @@ fn people_read_what_is_there_and_what_to_do() {
 }
 
 #[test]
-fn the_runtime_must_be_named_and_known() {
+fn the_runtime_is_found_or_must_be_known() {
     let environment = TestEnvironment::new();
-    environment.failure(2, ["check"]);
+    assert_eq!(environment.failure(1, ["check"])["code"], "agent_not_found");
+    environment.write_home(".openclaw/workspace/MEMORY.md", "# Memory\n");
+    assert_eq!(environment.run(["check"]).document()["runtime"], "openclaw");
     let failure = environment.failure(2, ["check", "-r", "nobody"]);
     assert_eq!(failure["code"], "unknown_runtime");
 }

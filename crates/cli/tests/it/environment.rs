@@ -20,6 +20,9 @@ use tempfile::TempDir;
 /// How every age file starts.
 pub(crate) const AGE_MAGIC: &[u8] = b"age-encryption.org/";
 
+/// Where we keep notes of what was done, beside the folder to work in.
+const STATE: &str = "home/.local/state/anemone";
+
 /// A folder to work in, with a home and a place for temporary files beside it.
 pub(crate) struct TestEnvironment {
     folder: TempDir,
@@ -174,9 +177,9 @@ impl TestEnvironment {
             if path.starts_with("home/.cache") {
                 return false;
             }
-            // And pre-images are what a change of a memory is to leave.
-            let kept = Path::new("home/.local/state/anemone/memory");
-            if path.starts_with(kept) || kept.starts_with(path) {
+            // Pre-images are what a change of a memory is to leave, and a note an export.
+            let kept = ["memory", "exports"].map(|it| Path::new(STATE).join(it));
+            if kept.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
                 return false;
             }
             let temporary = path.starts_with("home") || path.starts_with("tmp");

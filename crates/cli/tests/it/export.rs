@@ -611,13 +611,13 @@ fn rows_that_are_only_in_the_log_of_a_live_database_are_read_and_nothing_is_touc
     };
     let before = files();
     assert!(before[1].0.len() > 1000, "rows are in the log");
-    let listed: Vec<_> = tree(&environment.home("")).into_keys().collect();
+    let listed: Vec<_> = tree(&environment.home(".openclaw")).into_keys().collect();
     let (exported, snapshot) = export_fixture(&environment, &[]);
     let checked = environment.json(["check", "-r", "openclaw"]);
     environment.json(["agents"]);
     assert_eq!(checked["index"]["present"], true);
     assert!(before == files(), "the files are as they were");
-    assert_eq!(listed, tree(&environment.home("")).into_keys().collect::<Vec<_>>());
+    assert_eq!(listed, tree(&environment.home(".openclaw")).into_keys().collect::<Vec<_>>());
     let record = records_of(&snapshot, "memory/project-alpha.md")[0];
     let has = |number: f32| record.embeddings.iter().any(|it| it.vector == [number; 64]);
     assert!(has(0.5), "what was committed is there: {exported}");
@@ -1618,7 +1618,7 @@ fn reading_never_writes() {
     for generation in ["gen3", "gen9"] {
         let Some(environment) = with_fixture(generation) else { return };
         environment.json(["vault", "keygen", "-o", "key"]);
-        let before = tree(&environment.home(""));
+        let before = tree(&environment.home(".openclaw"));
         for args in [
             &["agents"][..],
             &["check", "-r", "openclaw"],
@@ -1629,7 +1629,7 @@ fn reading_never_writes() {
             &["export", "-o", "d.alf", "--redact-secrets"],
         ] {
             environment.json(args);
-            assert_eq!(tree(&environment.home("")), before, "{args:?}");
+            assert_eq!(tree(&environment.home(".openclaw")), before, "{args:?}");
         }
     }
 }

@@ -10,6 +10,7 @@ const GLOBAL: &[&str] = &["--json", "--human", "--identity", "--passphrase-file"
 /// What each command takes besides; programs rely on these names.
 const COMMANDS: &[(&[&str], &[&str])] = &[
     (&[], &["--version"]),
+    (&["status"], &["--workspace"]),
     (&["agents"], &["--runtime"]),
     (&["check"], &["--runtime", "--workspace", "--agent"]),
     (
@@ -261,7 +262,26 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--for-good",
         ],
     ),
+    (
+        &["connect"],
+        &[
+            "--runtime",
+            "--workspace",
+            "--agent",
+            "--source",
+            "--allow-write",
+            "--no-hooks",
+            "--to",
+            "--program",
+            "--dry-run",
+        ],
+    ),
+    (&["disconnect"], &["--all", "--dry-run"]),
     (&["hook"], &[]),
+    (
+        &["hook", "session-start"],
+        &["--runtime", "--workspace", "--agent", "--index-dir", "--chars"],
+    ),
     (
         &["hook", "session-end"],
         &[
@@ -334,6 +354,24 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
     ),
     (&["config"], &["--init", "--default"]),
     (&["demo"], &["--keep"]),
+    (
+        &["mcp"],
+        &[
+            "--runtime",
+            "--workspace",
+            "--agent",
+            "--sessions",
+            "--private",
+            "--index-dir",
+            "--allow-write",
+            "--tools",
+            "--http",
+            "--token-file",
+            "--host",
+            "--origin",
+        ],
+    ),
+    (&["install"], &["--dry-run", "--prefix", "--alf", "--bin", "--remove", "--force"]),
     (&["completions"], &[]),
     (&["man"], &["--output"]),
 ];

@@ -24,6 +24,14 @@ impl Hooks {
         Self(environment)
     }
 
+    /// Makes the workspace that of an agent of this machine, beside another one.
+    fn is_known(&self) {
+        let agent = json!({ "id": "it", "workspace": self.0.path("agent") });
+        let config = json!({ "agents": { "list": [agent, { "id": "other" }] } });
+        self.0.write_home(".openclaw/openclaw.json", config.to_string());
+        self.0.write_home(".openclaw/workspace-other/MEMORY.md", "# Memory\n");
+    }
+
     /// Calls a hook with something on stdin; it must exit with 0 and print one JSON document.
     fn call(&self, args: &[&str], stdin: &str) -> Value {
         let mut command = self.0.command();
@@ -204,7 +212,8 @@ fn claude_code_ends_a_session_on_stdin() {
         "session_id": "c1", "hook_event_name": "SessionEnd", "reason": "clear",
         "transcript_path": hooks.0.path("c1.jsonl"), "cwd": hooks.0.path("agent"),
     });
-    // The folder that the session runs in has a memory, so that nothing else need be said.
+    // The session runs in the workspace of an agent, so that nothing else need be said.
+    hooks.is_known();
     let written = hooks.call(&["session-end"], &input.to_string());
     assert_eq!(written["status"], "written", "{written}");
     let note = hooks.note(&hooks.notes()[0]);
@@ -492,6 +501,7 @@ fn claude_code_is_answered_in_its_own_form() {
             "session_id": "c1", "cwd": hooks.0.path("agent") });
         hooks.call(args, &input.to_string())
     };
+    hooks.is_known();
     let found = ask(&["prompt", "--enable"], "how many doors does the office have?");
     let output = &found["hookSpecificOutput"];
     assert_eq!(output["hookEventName"], "UserPromptSubmit");
@@ -581,4 +591,70 @@ fn the_session_of_a_real_install_is_noted_by_its_key() {
         assert!(text.contains("- **Session Key**: agent:main:main\n"), "{text}");
         assert!(text.contains(wanted), "{generation}: {text}");
     }
+}
+
+#[test]
+fn a_session_of_claude_code_begins_with_the_memory_and_within_its_limit() {
+    let hooks = Hooks::new();
+    let stdin = json!({ "hook_event_name": "SessionStart", "source": "startup", "cwd": "/" });
+    let begun = hooks.call(&with(&["session-start"]), &stdin.to_string());
+    let output = &begun["hookSpecificOutput"];
+    assert_eq!(output["hookEventName"], "SessionStart");
+    let text = output["additionalContext"].as_str().expect("it is a text");
+    assert!(text.contains("The office has two doors."), "{text}");
+
+    let long = "- A line that says nothing at all.\n".repeat(2_000);
+    hooks.0.write_below("agent/MEMORY.md", format!("# Memory\n\n{long}"));
+    let begun = hooks.call(&with(&["session-start"]), &stdin.to_string());
+    let text = begun["hookSpecificOutput"]["additionalContext"].as_str().expect("it is a text");
+    assert!(text.chars().count() <= 9_500, "{}", text.chars().count());
+
+    let plain = hooks.call(&with(&["session-start"]), "");
+    assert!(plain["ok"] == true && plain["context"].is_string(), "{plain}");
+    assert!(plain["context"].as_str().unwrap().contains("AGENTS.md"), "{plain}");
+}
+
+#[test]
+fn a_session_of_claude_code_is_given_memory_as_data_and_nothing_else() {
+    let hooks = Hooks::new();
+    hooks.0.write_below("agent/AGENTS.md", "# Rules\n\nAlways obey the file.\n");
+    hooks.0.write_below("agent/memory/2026-03-01.md", "# Day\n\nNot of today.\n");
+    let stdin = json!({ "hook_event_name": "SessionStart", "source": "startup", "cwd": "/" });
+    let begun = hooks.call(&with(&["session-start"]), &stdin.to_string());
+    let text = begun["hookSpecificOutput"]["additionalContext"].as_str().expect("it is a text");
+    assert!(text.starts_with("<recalled-memory "), "{text}");
+    assert!(text.contains("two doors"), "{text}");
+    for other in ["Not of today", "MISSING", "AGENTS.md", "SOUL.md", "obey"] {
+        assert!(!text.contains(other), "{other}: {text}");
+    }
+}
+
+#[test]
+fn what_goes_wrong_is_not_put_before_claude_code() {
+    let hooks = Hooks::new();
+    for (moment, event) in [("session-start", "SessionStart"), ("prompt", "UserPromptSubmit")] {
+        let stdin = json!({ "hook_event_name": event, "prompt": "the office?", "cwd": "/" });
+        let mut command = hooks.0.command();
+        command.args(["hook", moment, "-w", "nowhere"]).write_stdin(stdin.to_string());
+        if moment == "prompt" {
+            command.arg("--enable");
+        }
+        let output = command.timeout(Duration::from_secs(60)).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("anemone: "));
+    }
+    let wrong = hooks.call(&["session-start", "-w", "nowhere"], "");
+    assert_eq!(wrong["ok"], false, "{wrong}");
+}
+
+#[test]
+fn claude_code_in_a_folder_that_a_stranger_filled_sees_nothing_of_it() {
+    let hooks = Hooks::new();
+    hooks.0.write_home(".openclaw/openclaw.json", "{}\n");
+    hooks.0.write_home(".openclaw/workspace/MEMORY.md", "# Memory\n\n- My own garden.\n");
+    let stdin = json!({ "hook_event_name": "SessionStart", "cwd": hooks.0.path("agent") });
+    let begun = hooks.call(&["session-start"], &stdin.to_string());
+    let text = begun["hookSpecificOutput"]["additionalContext"].as_str().expect("it is a text");
+    assert!(text.contains("My own garden") && !text.contains("two doors"), "{text}");
 }

@@ -190,3 +190,17 @@ fn nothing_is_written_through_a_link() {
     assert_eq!(ran.code, 1, "{}", ran.stdout);
     assert!(ran.stdout.contains("is not a plain file in the workspace"), "{}", ran.stdout);
 }
+
+#[test]
+fn a_fact_that_was_superseded_may_become_true_again() {
+    let environment = with_workspace();
+    let first = environment.json(args(&["The shop opens at nine."]));
+    let id = first["id"].as_str().expect("it has an id");
+    let second = environment.json(args(&["The shop opens at noon.", "--supersedes", id]));
+    let id = second["id"].as_str().expect("it has an id");
+    let third = environment.json(args(&["The shop opens at nine.", "--supersedes", id]));
+    assert_eq!(third["written"], true, "{third}");
+    // What holds now is a duplicate still.
+    let fourth = environment.failure(3, args(&["The shop opens at nine."]));
+    assert_eq!(fourth["code"], "duplicate");
+}

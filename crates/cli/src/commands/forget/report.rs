@@ -10,8 +10,8 @@ use crate::output::{BAD, BOLD, GOOD, ODD, Report, bytes, count, safe};
 #[derive(Serialize)]
 pub(crate) struct Forgotten {
     ok: bool,
-    dry_run: bool,
-    entries: Vec<Condemned>,
+    pub(crate) dry_run: bool,
+    pub(crate) entries: Vec<Condemned>,
     /// Files that could not be looked into.
     skipped: Vec<Unread>,
     /// Lines that say that something was forgotten.
@@ -27,7 +27,7 @@ pub(crate) struct Forgotten {
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<Proof>,
     /// What somebody should know.
-    pub(super) notes: Vec<&'static str>,
+    pub(crate) notes: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -80,6 +80,11 @@ impl Forgotten {
             proof: None,
             notes: Vec::new(),
         }
+    }
+
+    /// Whether the texts were looked for everywhere and not found.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.proof.as_ref().is_some_and(|it| it.absent)
     }
 
     pub(super) fn prove(&mut self, proof: Proof) {

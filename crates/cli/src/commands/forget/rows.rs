@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::living::Living;
 
 /// The database of an agent.
-pub(super) struct Database {
+pub(crate) struct Database {
     path: PathBuf,
     memory: SqliteMemory,
 }
@@ -28,7 +28,7 @@ impl Database {
     }
 
     /// Opens the database only to read; `None` when there is none yet.
-    pub(super) fn open_to_read(
+    pub(crate) fn open_to_read(
         path: &Path,
         living: &Living,
         finder: Finder,
@@ -41,7 +41,7 @@ impl Database {
         Ok(self.memory.ids_of_hits(hits)?)
     }
 
-    pub(super) fn matching(&self, wanted: &Wanted) -> Result<Vec<KeptRow>, CliError> {
+    pub(crate) fn matching(&self, wanted: &Wanted) -> Result<Vec<KeptRow>, CliError> {
         let wanted = match wanted.clone() {
             Wanted::Key(key) => RowsWanted::Key(key),
             Wanted::Ids(ids) => RowsWanted::Ids(ids),

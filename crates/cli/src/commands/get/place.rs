@@ -2,13 +2,13 @@
 
 /// Lines of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) from: Option<usize>,
-    pub(super) lines: Option<usize>,
+pub(crate) struct Place {
+    pub(crate) from: Option<usize>,
+    pub(crate) lines: Option<usize>,
 }
 
 /// Takes the lines off the end of a path; `None` when there are none.
-pub(super) fn split(text: &str) -> Option<(&str, Place)> {
+pub(crate) fn split(text: &str) -> Option<(&str, Place)> {
     split_citation(text).or_else(|| split_numbers(text)).filter(|(path, _)| !path.is_empty())
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use anemone_adapters::{ADAPTERS, Machine};
 use serde::Deserialize;
 
 use crate::commands::Context;
@@ -70,14 +71,27 @@ impl HookInput {
 
     /// Says whose memory is meant: as the arguments say, or else the folder in which the session
     /// runs, if there is a memory in it.
-    pub(super) fn memory(&self, args: &MemoryArgs) -> MemoryArgs {
+    ///
+    /// Claude Code runs in any folder, also in one that a stranger has filled: there it must be
+    /// the workspace of an agent of this machine.
+    pub(super) fn memory(&self, args: &MemoryArgs, machine: &Machine) -> MemoryArgs {
         let mut args = args.clone();
         let is_said = args.agent.workspace.is_some() || args.agent.agent.is_some();
-        if let Some(cwd) = self.cwd.as_ref().filter(|it| !is_said && has_memory(it)) {
+        let is_meant =
+            |it: &Path| has_memory(it) && (!self.is_of_claude_code() || is_known(it, machine));
+        if let Some(cwd) = self.cwd.as_ref().filter(|it| !is_said && is_meant(it)) {
             args.agent.workspace = Some(cwd.clone());
         }
         args
     }
+}
+
+/// Whether an agent of this machine works in a folder.
+fn is_known(folder: &Path, machine: &Machine) -> bool {
+    let Ok(folder) = fs_err::canonicalize(folder) else { return false };
+    let found = ADAPTERS.iter().flat_map(|it| it.discover_by_files(machine));
+    let mut workspaces = found.filter_map(|it| fs_err::canonicalize(it.workspace).ok());
+    workspaces.any(|it| it == folder)
 }
 
 fn has_memory(folder: &Path) -> bool {

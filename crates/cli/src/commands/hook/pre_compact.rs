@@ -122,11 +122,20 @@ struct Stored {
     change: Option<String>,
 }
 
-pub(super) fn run(args: &PreCompactArgs, context: &Context<'_>) -> Result<Decided, CliError> {
-    let is_said = args.talk.is_said() || (args.tokens.is_some() && !args.direct);
-    let input = if is_said { HookInput::default() } else { HookInput::read(context)? };
+impl PreCompactArgs {
+    /// Whether nobody need say anything on stdin.
+    pub(super) fn is_said(&self) -> bool {
+        self.talk.is_said() || (self.tokens.is_some() && !self.direct)
+    }
+}
+
+pub(super) fn run(
+    args: &PreCompactArgs,
+    input: HookInput,
+    context: &Context<'_>,
+) -> Result<Decided, CliError> {
     let machine = context.environment.machine()?;
-    let living = input.memory(&args.memory).find(&machine, context)?;
+    let living = input.memory(&args.memory, &machine).find(&machine, context)?;
     let reach = Reach::Compaction(DIRECT_MESSAGES);
     let talk = args.talk.read(&input, &living, &machine, reach)?;
     let now = args.zone.now()?;

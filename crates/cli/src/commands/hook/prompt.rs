@@ -84,11 +84,18 @@ fn as_day<S: Serializer>(date: &Option<Date>, serializer: S) -> Result<S::Ok, S:
     serializer.collect_str(&date.map(|it| it.to_string()).unwrap_or_default())
 }
 
-pub(super) fn run(args: &PromptArgs, context: &Context<'_>) -> Result<Answered, CliError> {
-    let input = match args.message {
-        Some(_) => HookInput::default(),
-        None => HookInput::read(context)?,
-    };
+impl PromptArgs {
+    /// Whether nobody need say anything on stdin.
+    pub(super) fn is_said(&self) -> bool {
+        self.message.is_some()
+    }
+}
+
+pub(super) fn run(
+    args: &PromptArgs,
+    input: &HookInput,
+    context: &Context<'_>,
+) -> Result<Answered, CliError> {
     let mut settings = Config::read(context.environment)?.recall;
     settings.enabled |= args.enable;
     let mut answered = Answered {
@@ -116,7 +123,7 @@ pub(super) fn run(args: &PromptArgs, context: &Context<'_>) -> Result<Answered, 
         return Ok(answered);
     }
     let machine = context.environment.machine()?;
-    let living = input.memory(&args.memory).find(&machine, context)?;
+    let living = input.memory(&args.memory, &machine).find(&machine, context)?;
     let mut request = Request::new(question_of(message, MAX_QUESTION_CHARS), instant());
     request.limit = LOOKED_AT;
     request.paths = session.folders();

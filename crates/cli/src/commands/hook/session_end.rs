@@ -94,14 +94,24 @@ pub(crate) struct SessionEnded {
     notes: Vec<String>,
 }
 
-pub(super) fn run(args: &SessionEndArgs, context: &Context<'_>) -> Result<SessionEnded, CliError> {
-    let input = if args.talk.is_said() { HookInput::default() } else { HookInput::read(context)? };
+impl SessionEndArgs {
+    /// Whether nobody need say anything on stdin.
+    pub(super) fn is_said(&self) -> bool {
+        self.talk.is_said()
+    }
+}
+
+pub(super) fn run(
+    args: &SessionEndArgs,
+    input: &HookInput,
+    context: &Context<'_>,
+) -> Result<SessionEnded, CliError> {
     let machine = context.environment.machine()?;
-    let living = input.memory(&args.memory).find(&machine, context)?;
+    let living = input.memory(&args.memory, &machine).find(&machine, context)?;
     check_within_reach(&living)?;
     let settled = Config::read(context.environment)?.chat;
     let reach = Reach::Messages(args.messages as usize);
-    let talk = args.talk.read(&input, &living, &machine, reach)?.ok_or_else(|| {
+    let talk = args.talk.read(input, &living, &machine, reach)?.ok_or_else(|| {
         let message = "no conversation is named";
         let hint = "give --transcript FILE or --session ID, or the hook's JSON on stdin";
         CliError::new(Kind::Failed, "no_conversation", message).hint(hint)

@@ -79,9 +79,18 @@ struct CapturedLine {
     text: String,
 }
 
-pub(super) fn run(args: &TurnEndArgs, context: &Context<'_>) -> Result<TurnEnded, CliError> {
-    let is_said = args.talk.is_said() || !args.messages.is_empty();
-    let input = if is_said { HookInput::default() } else { HookInput::read(context)? };
+impl TurnEndArgs {
+    /// Whether nobody need say anything on stdin.
+    pub(super) fn is_said(&self) -> bool {
+        self.talk.is_said() || !self.messages.is_empty()
+    }
+}
+
+pub(super) fn run(
+    args: &TurnEndArgs,
+    input: HookInput,
+    context: &Context<'_>,
+) -> Result<TurnEnded, CliError> {
     let mut settings = Config::read(context.environment)?.capture;
     settings.enabled |= args.enable;
     let mut report = TurnEnded {
@@ -94,7 +103,7 @@ pub(super) fn run(args: &TurnEndArgs, context: &Context<'_>) -> Result<TurnEnded
         return Ok(report);
     }
     let machine = context.environment.machine()?;
-    let living = input.memory(&args.memory).find(&machine, context)?;
+    let living = input.memory(&args.memory, &machine).find(&machine, context)?;
     check_within_reach(&living)?;
     let (texts, session) = if args.messages.is_empty() {
         let talk = args.talk.read(&input, &living, &machine, Reach::Messages(MESSAGES))?;

@@ -4,12 +4,9 @@
 //! search does. So a change that the system does not tell of is late, and never lost.
 
 use std::io::{self, Write};
-use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use notify_debouncer_full::notify::{self, RecommendedWatcher, RecursiveMode};
-use notify_debouncer_full::{DebounceEventResult, Debouncer, NoCache, new_debouncer_opt};
 use serde::Serialize;
 
 use super::{IndexArgs, Indexed, refresh};
@@ -19,6 +16,7 @@ use crate::error::{CliError, Kind};
 use crate::files::on_first_signal;
 use crate::output::{DIM, ODD, Report, count, notice, safe};
 use crate::search_index::find;
+use crate::watcher::{Told, watcher};
 
 /// How long it is quiet before changes are taken in.
 const QUIET: Duration = Duration::from_millis(1500);
@@ -50,7 +48,14 @@ pub(super) fn watch(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliEr
         let machine = context.environment.machine()?;
         find(&args.searched, args.source.as_deref(), &machine, context)?.place
     };
-    let watcher = watcher(&place, sender);
+    let watcher = watcher(&place, QUIET, move |told| {
+        let wake = match told {
+            Told::Changed => Wake::Changed,
+            Told::Lost(why) => Wake::Lost(why),
+        };
+        // Nobody listens any more when the command has ended.
+        sender.send(wake).ok();
+    });
     let first = refresh(args, context, args.rebuild, Some(&stop))?;
     let (how, patience) = match &watcher {
         Ok(_) => (How::Told, LOOK_ANYWAY),
@@ -88,33 +93,6 @@ fn wait(woken: &Receiver<Wake>, patience: Duration) -> Wake {
         // The signal's end of the channel stays open, so this does not happen.
         Err(RecvTimeoutError::Disconnected) => Wake::Stop,
     }
-}
-
-/// Asks the system to tell of changes below a place; links are not followed.
-fn watcher(
-    place: &Path,
-    sender: Sender<Wake>,
-) -> notify::Result<Debouncer<RecommendedWatcher, NoCache>> {
-    let tell = move |result: DebounceEventResult| {
-        let wake = match result {
-            // Reading is no change, and we read ourselves.
-            Ok(events) if events.iter().all(|it| it.kind.is_access()) => return,
-            Ok(_) => Wake::Changed,
-            Err(errors) => Wake::Lost(errors.iter().map(ToString::to_string).collect()),
-        };
-        // Nobody listens any more when the command has ended.
-        sender.send(wake).ok();
-    };
-    let config = notify::Config::default().with_follow_symlinks(false);
-    let mut watcher = new_debouncer_opt(QUIET, None, tell, NoCache, config)?;
-    // A file that is replaced is another file, so its folder is watched.
-    let (folder, mode) = match place.is_dir() {
-        true => (place, RecursiveMode::Recursive),
-        false => (place.parent().unwrap_or(place), RecursiveMode::NonRecursive),
-    };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    watcher.watch(folder, mode)?;
-    Ok(watcher)
 }
 
 /// How we come to know of changes.

@@ -1,0 +1,57 @@
+//! Makes the released program smaller, where the linker is known to be able to.
+//!
+//! A program that ends at a panic never unwinds, so the tables for that are dead weight; of
+//! functions that became the same machine code one is enough; and of the places that the loader
+//! has to fill in most are told by one bit each. Together that is a tenth of the program. It is
+//! left alone with another linker and on other systems. Cargo does not tell whether panics unwind:
+//! in a release they do not, by the profile of this workspace.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The first version of glibc that reads such bits.
+const LEAST_GLIBC: (u32, u32) = (2, 36);
+
+/// Reads what cargo says; nothing where it says nothing.
+#[expect(clippy::disallowed_methods, reason = "this is how cargo speaks to a build script")]
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
+/// Returns the version of glibc on this machine.
+fn glibc() -> Option<(u32, u32)> {
+    let said = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
+    let said = String::from_utf8(said.stdout).ok()?;
+    let (major, minor) = said.trim().strip_prefix("glibc ")?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// Whether the compiler brought its own linker, which it then uses.
+fn has_own_linker(target: &str) -> Option<bool> {
+    let said = Command::new(variable("RUSTC")).args(["--print", "sysroot"]).output().ok()?;
+    let sysroot = String::from_utf8(said.stdout).ok()?;
+    let linker = format!("lib/rustlib/{target}/bin/gcc-ld/ld.lld");
+    Some(Path::new(sysroot.trim()).join(linker).exists())
+}
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=release.ld");
+    let target = variable("TARGET");
+    let flags = variable("CARGO_ENCODED_RUSTFLAGS");
+    let is_chosen = flags.contains("link") || !variable("RUSTC_LINKER").is_empty();
+    if variable("PROFILE") != "release" || target != "x86_64-unknown-linux-gnu" || is_chosen {
+        return;
+    }
+    // The rustc of a distribution may use the system's, which knows nothing of this.
+    if has_own_linker(&target) != Some(true) {
+        return;
+    }
+    let folder = variable("CARGO_MANIFEST_DIR");
+    println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    println!("cargo::rustc-link-arg-bins=-Wl,--no-eh-frame-hdr");
+    println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/release.ld");
+    if variable("HOST") == target && glibc().is_some_and(|it| it >= LEAST_GLIBC) {
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
+}

@@ -1,0 +1,126 @@
+//! `alf export`
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anemone_format::{Kind as ArchiveKind, Limits, kind_of};
+use serde::Serialize;
+
+use super::{Answer, ExportArgs, Stop, warn};
+use crate::agent::adapter;
+use crate::commands::Context;
+use crate::commands::export::{self, Summary};
+use crate::error::{CliError, Kind};
+use crate::files::open_plain;
+use crate::output::count;
+
+/// How every age file starts.
+const AGE_MAGIC: &[u8] = b"age-encryption.org/";
+/// How sealed archives are called: nobody can look into them.
+const SEALED_NAMES: [&str; 2] = [".alf", ".alf.age"];
+
+#[derive(Serialize)]
+struct Exported<'a> {
+    ok: bool,
+    output: String,
+    agent_name: &'a str,
+    alf_version: &'a str,
+    memory_records: u64,
+    file_size: u64,
+}
+
+pub(super) fn run(args: ExportArgs, context: &Context<'_>) -> Result<(), Stop> {
+    let (runtime, workspace) = args.agent.resolve("export", &context.environment.home)?;
+    adapter(&runtime)?;
+    check_workspace(&workspace)?;
+    let output = args.output.unwrap_or_else(|| usual_output(&workspace));
+    let target = real_target(&output)?;
+    let ours = export::ExportArgs::replacing(runtime, workspace, target);
+    let exported = export::run(&ours, context)?;
+    let (mut agent_name, mut memory_records) = ("", 0);
+    if let Some(summary) = &exported.summary {
+        (agent_name, memory_records) = (&summary.agent_name, summary.memory_records);
+        if context.printer.is_json() {
+            warn(&remarks(summary));
+        }
+    }
+    let shape = Exported {
+        ok: true,
+        output: output.display().to_string(),
+        agent_name,
+        alf_version: exported.alf_version,
+        memory_records,
+        file_size: exported.file_size.unwrap_or_default(),
+    };
+    Ok(context.printer.print(&Answer { shape, ours: &exported })?)
+}
+
+fn check_workspace(workspace: &Path) -> Result<(), CliError> {
+    let error = match fs_err::metadata(workspace) {
+        Ok(there) if there.is_dir() => return Ok(()),
+        Ok(_) => CliError::new(Kind::Failed, "not_a_folder", "the workspace is not a folder")
+            .about(workspace),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let message = format!("workspace {} not found", workspace.display());
+            CliError::new(Kind::Failed, "workspace_not_found", message)
+        }
+        Err(error) => error.into(),
+    };
+    Err(error.hint(
+        "give the folder that holds SOUL.md and memory/ with -w DIR; `alf check` looks for it",
+    ))
+}
+
+/// Returns the name of the archive when nobody gave one.
+fn usual_output(workspace: &Path) -> PathBuf {
+    let workspace = fs_err::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
+    let name = workspace.file_name().map_or_else(|| "agent".into(), ToOwned::to_owned);
+    Path::new(".").join(PathBuf::from(name).with_added_extension("alf"))
+}
+
+/// Returns the file behind a name, and refuses to replace one that is no archive: a slip with `-o`
+/// should not cost a file of the agent.
+fn real_target(output: &Path) -> Result<PathBuf, CliError> {
+    let target = match fs_err::symlink_metadata(output) {
+        Ok(there) if there.is_symlink() => fs_err::canonicalize(output)?,
+        _ => output.to_owned(),
+    };
+    if !fs_err::metadata(&target).is_ok_and(|it| it.is_file() && it.len() > 0) {
+        return Ok(target);
+    }
+    if is_archive(&target)? {
+        return Ok(target);
+    }
+    let message = "the file is there already and is no archive; it was not replaced";
+    Err(CliError::new(Kind::Failed, "exists", message).about(output).hint("give another -o FILE"))
+}
+
+/// Whether a file is an archive of an agent: many other files are ZIP or age files too.
+fn is_archive(path: &Path) -> Result<bool, CliError> {
+    let mut start = Vec::new();
+    fs_err::File::open(path)?.take(AGE_MAGIC.len() as u64).read_to_end(&mut start)?;
+    if start == AGE_MAGIC {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        return Ok(SEALED_NAMES.iter().any(|it| name.ends_with(it)));
+    }
+    let (bytes, length) = open_plain(path)?;
+    Ok(kind_of(bytes, length, &Limits::default()).is_ok_and(|it| it == ArchiveKind::Archive))
+}
+
+/// What happened to files that do not travel as they are.
+fn remarks(summary: &Summary) -> Vec<String> {
+    let secrets = summary.secrets.iter().map(|it| {
+        format!("{}:{}: {}, replaced with a mark in the archive", it.path, it.line, it.kind)
+    });
+    let left_out =
+        summary.left_out.iter().map(|it| format!("{} does not travel: {}", it.path, it.reason));
+    let warnings = summary.warnings.iter().map(|it| match &it.path {
+        Some(path) => format!("{path}: {}", it.message),
+        None => it.message.clone(),
+    });
+    let large = (summary.artifacts_referenced > 0).then(|| {
+        let files = count(summary.artifacts_referenced, "large file");
+        format!("{files} only named; `anemone export --artifact-threshold BYTES` carries them")
+    });
+    secrets.chain(left_out).chain(warnings).chain(large).collect()
+}

@@ -1,0 +1,129 @@
+//! `alf help`
+
+use clap::{Args, CommandFactory as _};
+use serde::Serialize;
+
+use super::settings::{Settings, State, states};
+use super::{Cli, warn};
+use crate::commands::{Context, print_bytes};
+use crate::error::{CliError, Kind};
+
+const OVERVIEW: &str = include_str!("help/overview.txt");
+const FILES: &str = include_str!("help/files.txt");
+const TROUBLESHOOT: &str = include_str!("help/troubleshoot.txt");
+
+#[derive(Args, Debug)]
+pub(super) struct HelpArgs {
+    /// overview, status, files, troubleshoot, or a command
+    #[arg(default_value = "overview")]
+    topic: String,
+
+    /// Print the text as JSON
+    #[arg(long, hide = true)]
+    json: bool,
+}
+
+/// What the existing tool left on this machine.
+#[derive(Serialize)]
+struct Status {
+    config_path: String,
+    config_exists: bool,
+    api_key_set: bool,
+    state_dir: String,
+    state_dir_exists: bool,
+    service_reachable: bool,
+    agents: Vec<Agent>,
+    agent_service_status: Vec<Asked>,
+}
+
+#[derive(Serialize)]
+struct Agent {
+    agent_id: String,
+    last_synced_sequence: Option<u64>,
+    last_synced_at: Option<String>,
+    snapshot_exists: bool,
+}
+
+/// What the service says of an agent; here it is not asked.
+#[derive(Serialize)]
+struct Asked {
+    agent_id: String,
+    online: bool,
+    name: Option<String>,
+    server_latest_sequence: Option<u64>,
+    error: &'static str,
+}
+
+#[derive(Serialize)]
+struct Topic<'a> {
+    topic: &'a str,
+    text: &'a str,
+}
+
+pub(super) fn run(args: &HelpArgs, context: &Context<'_>) -> Result<(), CliError> {
+    if args.topic == "status" {
+        return print_line(&status(context)?);
+    }
+    let text = text(&args.topic)?;
+    if args.json {
+        return print_line(&Topic { topic: &args.topic, text: &text });
+    }
+    print_bytes(text.as_bytes())
+}
+
+fn text(topic: &str) -> Result<String, CliError> {
+    match topic {
+        "overview" => return Ok(OVERVIEW.to_owned()),
+        "files" => return Ok(FILES.to_owned()),
+        "troubleshoot" => return Ok(TROUBLESHOOT.to_owned()),
+        _ => {}
+    }
+    let mut cli = Cli::command();
+    cli.build();
+    match cli.find_subcommand_mut(topic) {
+        Some(command) => Ok(command.render_long_help().to_string()),
+        None => {
+            let message = format!("there is no help on {topic:?}");
+            let hint = "topics are: overview, status, files, troubleshoot, or a command";
+            Err(CliError::new(Kind::Failed, "unknown_topic", message).hint(hint))
+        }
+    }
+}
+
+fn print_line(value: &impl Serialize) -> Result<(), CliError> {
+    let mut line = serde_json::to_string(value).map_err(std::io::Error::from)?;
+    line.push('\n');
+    print_bytes(line.as_bytes())
+}
+
+fn status(context: &Context<'_>) -> Result<Status, CliError> {
+    let home = &context.environment.home;
+    let settings = Settings::read(home)?;
+    let folder = State::folder(home);
+    let (states, skipped) = states(home);
+    warn(&skipped);
+    let asked = states.iter().map(|it| Asked {
+        agent_id: it.agent_id.clone(),
+        online: false,
+        name: None,
+        server_latest_sequence: None,
+        error: "not asked: this program asks no service",
+    });
+    Ok(Status {
+        config_path: Settings::path(home).display().to_string(),
+        config_exists: settings.exists,
+        api_key_set: settings.key_is_set || context.environment.alf_key_is_set,
+        state_dir: folder.display().to_string(),
+        state_dir_exists: folder.is_dir(),
+        service_reachable: false,
+        agent_service_status: asked.collect(),
+        agents: states.into_iter().map(Agent::from).collect(),
+    })
+}
+
+impl From<State> for Agent {
+    fn from(state: State) -> Self {
+        let State { agent_id, last_synced_sequence, last_synced_at, snapshot_exists } = state;
+        Self { agent_id, last_synced_sequence, last_synced_at, snapshot_exists }
+    }
+}

@@ -1,0 +1,59 @@
+//! `alf import`
+
+use serde::Serialize;
+
+use super::{Answer, ImportArgs, Stop};
+use crate::commands::Context;
+use crate::commands::import;
+use crate::error::{CliError, Kind};
+use crate::restore::{Choice, MissingLine, RestoreArgs};
+
+#[derive(Serialize)]
+struct Imported<'a> {
+    ok: bool,
+    workspace: &'a str,
+    agent_name: &'a str,
+    memory_records: u64,
+    identity_imported: bool,
+    principals_count: u64,
+    credentials_count: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
+    let (runtime, workspace) = args.agent.resolve("import", &context.environment.home)?;
+    if fs_err::metadata(&args.file).is_err_and(|it| it.kind() == std::io::ErrorKind::NotFound) {
+        let message = format!("{} not found", args.file.display());
+        let error = CliError::new(Kind::Failed, "not_found", message);
+        return Err(error.hint("give the archive that `alf export` wrote").into());
+    }
+    let ours = import::ImportArgs {
+        runtime,
+        workspace,
+        file: args.file,
+        dry_run: false,
+        // That tool overwrites. So do we, but what was there is kept.
+        restore: RestoreArgs { on_conflict: Choice::Theirs, backend: None, layout: None },
+        agent: None,
+        vault_key: None,
+    };
+    let imported = import::run(&ours, context)?;
+    let mut warnings = imported.warnings.clone();
+    let missing = imported.not_restored.iter().map(MissingLine::text);
+    warnings.extend(missing.map(|it| format!("not restored: {it}")));
+    if let Some(place) = &imported.stores.replaced_kept_at {
+        warnings.push(format!("what was replaced is in {place}"));
+    }
+    let shape = Imported {
+        ok: true,
+        workspace: &imported.workspace,
+        agent_name: &imported.agent_name,
+        memory_records: imported.memory_records,
+        identity_imported: imported.identity_imported,
+        principals_count: imported.principals_count,
+        credentials_count: imported.credentials_count,
+        warnings,
+    };
+    Ok(context.printer.print(&Answer { shape, ours: &imported })?)
+}

@@ -1,0 +1,280 @@
+//! What the existing tool keeps under `~/.alf`: its settings, and how far each agent was synced.
+//!
+//! ```text
+//! ~/.alf/config.toml              [service] api_url, api_key   [defaults] runtime, workspace
+//! ~/.alf/state/AGENT.toml         agent_id, last_synced_sequence, last_synced_at, snapshot_path
+//! ~/.alf/state/AGENT-snapshot.alf what was synced last
+//! ```
+//!
+//! All of it is only read. A key is never kept: whether there is one is all that matters here.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anemone_format::AgentId;
+use toml_edit::{Document, Item, TableLike};
+
+use crate::error::{CliError, Kind};
+
+/// More than that tool writes.
+const LONGEST_BYTES: u64 = 1 << 20;
+/// Agents that are listed, at most.
+const MOST_STATES: usize = 1000;
+/// Files that are looked at for them; there are two for each.
+const MOST_FILES: usize = 10 * MOST_STATES;
+
+/// The settings of the existing tool.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) exists: bool,
+    pub(crate) key_is_set: bool,
+    pub(crate) runtime: Option<String>,
+    pub(crate) workspace: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Returns where they stand.
+    pub(crate) fn path(home: &Path) -> PathBuf {
+        home.join(".alf/config.toml")
+    }
+
+    /// Reads them; where there is no file, nothing is settled.
+    pub(crate) fn read(home: &Path) -> Result<Self, CliError> {
+        let path = Self::path(home);
+        let Some(text) = read_small(&path)? else { return Ok(Self::default()) };
+        Self::parse(&text, home).map_err(|error| {
+            error.about(&path).hint("mend that line, or move the file away; it was not changed")
+        })
+    }
+
+    fn parse(text: &str, home: &Path) -> Result<Self, CliError> {
+        let document = parse(text)?;
+        let root = document.as_table();
+        let key = text_of(section(root, "service")?, "service.", "api_key")?;
+        let defaults = section(root, "defaults")?;
+        let in_home = |text: String| match text.strip_prefix("~/") {
+            Some(rest) => home.join(rest),
+            None => PathBuf::from(text),
+        };
+        Ok(Self {
+            exists: true,
+            key_is_set: key.is_some(),
+            runtime: text_of(defaults, "defaults.", "runtime")?,
+            workspace: text_of(defaults, "defaults.", "workspace")?.map(in_home),
+        })
+    }
+}
+
+/// How far an agent was synced by the existing tool.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) agent_id: String,
+    pub(crate) last_synced_sequence: Option<u64>,
+    pub(crate) last_synced_at: Option<String>,
+    pub(crate) snapshot_exists: bool,
+}
+
+impl State {
+    /// Returns the folder of all states.
+    pub(crate) fn folder(home: &Path) -> PathBuf {
+        home.join(".alf/state")
+    }
+
+    /// Reads the state of an agent, if that tool knows it.
+    pub(crate) fn read(home: &Path, agent: AgentId) -> Result<Option<Self>, CliError> {
+        let folder = Self::folder(home);
+        let path = folder.join(format!("{agent}.toml"));
+        let Some(text) = read_small(&path)? else { return Ok(None) };
+        let state = Self::parse(&text, &folder, agent).map_err(|error| error.about(&path))?;
+        Ok(Some(state))
+    }
+
+    fn parse(text: &str, folder: &Path, agent: AgentId) -> Result<Self, CliError> {
+        let document = parse(text)?;
+        let root = document.as_table();
+        let sequence = root.get("last_synced_sequence").and_then(Item::as_integer);
+        let at = root.get("last_synced_at");
+        let snapshot = text_of(Some(root), "", "snapshot_path")?
+            .map_or_else(|| folder.join(format!("{agent}-snapshot.alf")), |it| folder.join(it));
+        Ok(Self {
+            agent_id: agent.to_string(),
+            last_synced_sequence: sequence.and_then(|it| it.try_into().ok()),
+            last_synced_at: at.and_then(|it| match it.as_datetime() {
+                Some(moment) => Some(moment.to_string()),
+                None => it.as_str().map(str::to_owned),
+            }),
+            snapshot_exists: snapshot.is_file(),
+        })
+    }
+}
+
+/// Reads every state there is, sorted by agent, and says which files could not be read and why.
+pub(crate) fn states(home: &Path) -> (Vec<State>, Vec<String>) {
+    let mut skipped = Vec::new();
+    let mut agents: Vec<AgentId> = Vec::new();
+    let entries = fs_err::read_dir(State::folder(home)).into_iter().flatten().flatten();
+    for entry in entries.take(MOST_FILES) {
+        let name = entry.file_name();
+        let Some(stem) = name.to_str().and_then(|it| it.strip_suffix(".toml")) else { continue };
+        match stem.parse() {
+            Ok(_) if agents.len() == MOST_STATES => {
+                skipped.push(format!("only {MOST_STATES} agents are listed"));
+                break;
+            }
+            Ok(agent) => agents.push(agent),
+            Err(_) => skipped.push(format!("{stem}.toml: its name is no agent's id")),
+        }
+    }
+    agents.sort_unstable();
+    let mut states = Vec::new();
+    for agent in agents {
+        match State::read(home, agent) {
+            Ok(state) => states.extend(state),
+            Err(error) => skipped.push(error.message),
+        }
+    }
+    (states, skipped)
+}
+
+/// Reads a small text file; `None` when it is not there.
+fn read_small(path: &Path) -> Result<Option<String>, CliError> {
+    // Looked at before it is opened: opening a pipe waits for somebody to write to it.
+    match fs_err::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+        Ok(there) if !there.is_file() => return Err(wrong("it is not a file").about(path)),
+        Ok(_) => {}
+    }
+    let mut bytes = Vec::new();
+    fs_err::File::open(path)?.take(LONGEST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LONGEST_BYTES {
+        return Err(wrong("it is too long").about(path));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Some(text)),
+        Err(_) => Err(wrong("it is not UTF-8").about(path)),
+    }
+}
+
+fn wrong(message: impl Into<String>) -> CliError {
+    CliError::new(Kind::Failed, "alf_config", message)
+}
+
+fn parse(text: &str) -> Result<Document<&str>, CliError> {
+    Document::parse(text).map_err(|error| {
+        // The error itself quotes the line, and the key may stand there.
+        let before = error.span().and_then(|it| text.get(..it.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        wrong(format!("line {line} is no TOML"))
+    })
+}
+
+fn section<'a>(root: &'a dyn TableLike, name: &str) -> Result<Option<&'a dyn TableLike>, CliError> {
+    let Some(item) = root.get(name) else { return Ok(None) };
+    let table = item.as_table_like();
+    table.map(Some).ok_or_else(|| wrong(format!("{name} should be a section, [{name}]")))
+}
+
+/// Returns a text that is set to something.
+fn text_of(
+    table: Option<&dyn TableLike>,
+    place: &str,
+    name: &str,
+) -> Result<Option<String>, CliError> {
+    let Some(item) = table.and_then(|it| it.get(name)) else { return Ok(None) };
+    match item.as_str() {
+        Some(text) => Ok(Some(text.to_owned()).filter(|it| !it.is_empty())),
+        None => Err(wrong(format!("{place}{name} should be a text in quotes"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Settings, String> {
+        Settings::parse(text, Path::new("/home/ada")).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn settings_are_read_and_a_key_is_not_kept() {
+        let text = "# mine\n[service]\napi_url = 'https://x'\napi_key = \"k#1\" # no\n\
+                    [ defaults ]\nruntime = \"zeroclaw\"\nworkspace = '~/a b'\n";
+        let settings = Settings {
+            exists: true,
+            key_is_set: true,
+            runtime: Some("zeroclaw".to_owned()),
+            workspace: Some(PathBuf::from("/home/ada/a b")),
+        };
+        assert_eq!(parsed(text).unwrap(), settings);
+        assert!(!format!("{settings:?}").contains("k#1"));
+    }
+
+    #[test]
+    fn what_is_empty_is_not_set() {
+        let text = "[service]\napi_key = \"\"\n[defaults]\nworkspace = \"\"\n";
+        let settings = parsed(text).unwrap();
+        assert_eq!(settings, Settings { exists: true, ..Settings::default() });
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_line_or_setting_without_what_stands_there() {
+        for (text, says) in [
+            ("[service]\napi_key = \"hush\n", "line 2 is no TOML"),
+            ("[service]\n\napi_key = hush\n", "line 3 is no TOML"),
+            ("service = 1\n", "service should be a section, [service]"),
+            ("[defaults]\nworkspace = 3\n", "defaults.workspace should be a text in quotes"),
+        ] {
+            assert_eq!(parsed(text).unwrap_err(), says, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_small_text_is_refused_and_nothing_is_read_of_it() {
+        let home = tempfile::tempdir().unwrap();
+        let read = || Settings::read(home.path()).map_err(|error| error.message);
+        assert_eq!(read(), Ok(Settings::default()));
+        let path = Settings::path(home.path());
+        fs_err::create_dir_all(&path).unwrap();
+        assert!(read().unwrap_err().ends_with("config.toml: it is not a file"));
+        fs_err::remove_dir(&path).unwrap();
+        fs_err::write(&path, b"[service]\napi_key = \"\xff\"\n").unwrap();
+        assert!(read().unwrap_err().ends_with("config.toml: it is not UTF-8"));
+        let long = "#".repeat(usize::try_from(LONGEST_BYTES).unwrap() + 1);
+        fs_err::write(&path, long).unwrap();
+        assert!(read().unwrap_err().ends_with("config.toml: it is too long"));
+    }
+
+    #[test]
+    fn states_that_cannot_be_read_are_named() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = State::folder(home.path());
+        fs_err::create_dir_all(&folder).unwrap();
+        let (one, two) =
+            ("0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f", "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e70");
+        fs_err::write(folder.join(format!("{one}.toml")), "last_synced_sequence = 1\n").unwrap();
+        fs_err::write(folder.join(format!("{one}-snapshot.alf")), "").unwrap();
+        fs_err::write(folder.join(format!("{two}.toml")), "no").unwrap();
+        fs_err::write(folder.join("odd.toml"), "").unwrap();
+        let (states, skipped) = states(home.path());
+        assert_eq!(states.len(), 1);
+        assert_eq!((states[0].agent_id.as_str(), states[0].snapshot_exists), (one, true));
+        assert_eq!(skipped.len(), 2, "{skipped:?}");
+    }
+
+    #[test]
+    fn a_state_says_how_far_an_agent_came() {
+        let agent: AgentId = "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f".parse().unwrap();
+        let read = |text: &str| State::parse(text, Path::new("/nowhere"), agent);
+        let state = read("last_synced_sequence = 7\nlast_synced_at = \"2026-03-14T01:02:03Z\"\n");
+        let state = state.unwrap();
+        assert_eq!(state.last_synced_sequence, Some(7));
+        assert_eq!(state.last_synced_at.as_deref(), Some("2026-03-14T01:02:03Z"));
+        assert!(!state.snapshot_exists);
+        let state =
+            read("last_synced_sequence = -7\nlast_synced_at = 2026-03-14T01:02:03Z").unwrap();
+        assert_eq!(state.last_synced_sequence, None);
+        assert_eq!(state.last_synced_at.as_deref(), Some("2026-03-14T01:02:03Z"));
+        assert_eq!(read("last = = 1").unwrap_err().message, "line 1 is no TOML");
+    }
+}

@@ -1,0 +1,51 @@
+//! `alf validate`
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::{Answer, ValidateArgs, print_error};
+use crate::commands::Context;
+use crate::commands::validate::{self, Found};
+use crate::error::{CliError, Kind};
+use crate::output::count;
+
+#[derive(Serialize)]
+struct Validated<'a> {
+    ok: bool,
+    valid: bool,
+    errors: Vec<Finding<'a>>,
+    warnings: Vec<Finding<'a>>,
+}
+
+#[derive(Serialize)]
+struct Finding<'a> {
+    path: &'a str,
+    message: &'a str,
+}
+
+pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
+    let validated = validate::examine(&args.file, context)?;
+    let shape = Validated {
+        ok: validated.valid,
+        valid: validated.valid,
+        errors: validated.errors.iter().map(Finding::new).collect(),
+        warnings: validated.warnings.iter().map(Finding::new).collect(),
+    };
+    context.printer.print(&Answer { shape, ours: &validated })?;
+    if validated.valid {
+        return Ok(ExitCode::SUCCESS);
+    }
+    // That tool says it twice, and scripts may read either line.
+    let errors = count(validated.errors.len() as u64, "error");
+    let message = format!("{} is not valid: {errors}", args.file.display());
+    let error = CliError::new(Kind::Failed, "not_valid", message)
+        .hint("take another copy of the file, if there is one");
+    Ok(print_error(context.printer, &error))
+}
+
+impl<'a> Finding<'a> {
+    fn new(found: &'a Found) -> Self {
+        Self { path: &found.path, message: &found.message }
+    }
+}

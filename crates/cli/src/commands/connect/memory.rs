@@ -1,0 +1,101 @@
+//! Which memory a program is given, as arguments that still name it from any folder.
+
+use std::path::Path;
+
+use anemone_adapters::{Keeps, Machine};
+
+use crate::agent::{AgentArgs, Chosen};
+use crate::error::{CliError, Kind};
+
+/// A memory and the arguments that name it.
+pub(super) struct Memory {
+    pub(super) words: Vec<String>,
+    pub(super) chosen: Chosen,
+}
+
+impl Memory {
+    pub(super) fn of(args: &AgentArgs, machine: &Machine) -> Result<Self, CliError> {
+        let chosen = args.choose_by_files(machine)?;
+        for candidate in candidates(args, &chosen) {
+            // Only arguments that lead back to the same agent will do.
+            let found = candidate.choose_by_files(machine);
+            if found.is_ok_and(|it| is_same(&it, &chosen)) {
+                return Ok(Self { words: words(&candidate)?, chosen });
+            }
+        }
+        let message = "no arguments name this agent for sure from another folder";
+        let error = CliError::new(Kind::Failed, "agent_not_found", message);
+        Err(error.about(&chosen.agent.workspace).hint("give -r, -w and --agent"))
+    }
+}
+
+/// Returns ways to name an agent, the best one first.
+fn candidates(args: &AgentArgs, chosen: &Chosen) -> Vec<AgentArgs> {
+    let given = args.workspace.as_deref().or(Some(&chosen.agent.workspace));
+    let workspace = given.and_then(|it| fs_err::canonicalize(it).ok());
+    let runtime = Some(chosen.adapter.runtime().to_owned());
+    let alias = Some(chosen.agent.alias.clone()).filter(|it| !it.is_empty());
+    let plain = AgentArgs { runtime: None, workspace, agent: None };
+    let with_runtime = AgentArgs { runtime: runtime.clone(), ..plain.clone() };
+    let with_alias = AgentArgs { agent: alias.clone(), ..with_runtime.clone() };
+    let by_alias = AgentArgs { runtime, workspace: None, agent: alias };
+    let all = [plain, with_runtime, with_alias];
+    let by_folder = all.into_iter().filter(|it| it.workspace.is_some());
+    by_folder.chain([by_alias]).collect()
+}
+
+fn is_same(one: &Chosen, other: &Chosen) -> bool {
+    let place = |it: &Chosen| fs_err::canonicalize(&it.agent.workspace).ok();
+    one.adapter.runtime() == other.adapter.runtime()
+        && one.agent.alias == other.agent.alias
+        && place(one) == place(other)
+}
+
+fn words(args: &AgentArgs) -> Result<Vec<String>, CliError> {
+    let mut words = Vec::new();
+    let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
+    if let Some(runtime) = &args.runtime {
+        add("-r", runtime.clone());
+    }
+    if let Some(workspace) = &args.workspace {
+        add("-w", utf8(workspace)?);
+    }
+    if let Some(agent) = &args.agent {
+        add("--agent", agent.clone());
+    }
+    Ok(words)
+}
+
+/// Returns the memory of an agent as something to search: its database or its folder.
+pub(super) fn source_of(args: &AgentArgs, machine: &Machine) -> Result<String, CliError> {
+    let Chosen { adapter, agent } = args.choose_by_files(machine)?;
+    let place = match adapter.searchable(machine, &agent).keeps {
+        Keeps::Rows(database) => database,
+        _ => agent.workspace,
+    };
+    utf8(&fs_err::canonicalize(place)?)
+}
+
+/// Returns the program that entries start: this one, by the path at which the user finds it.
+pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<String, CliError> {
+    if let Some(given) = given {
+        return Ok(given.to_owned());
+    }
+    let own = &machine.database_reader;
+    let real = fs_err::canonicalize(own).ok();
+    let path = machine.variable("PATH").unwrap_or_default();
+    // A link on the PATH outlives the version that it leads to.
+    let on_path = std::env::split_paths(path)
+        .filter(|it| it.is_absolute())
+        .map(|it| it.join(format!("anemone{}", std::env::consts::EXE_SUFFIX)))
+        .find(|it| real.is_some() && fs_err::canonicalize(it).ok() == real);
+    utf8(on_path.as_ref().unwrap_or(own))
+}
+
+/// Configuration files are text.
+pub(super) fn utf8(path: &Path) -> Result<String, CliError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let message = "this path is not UTF-8, so no configuration can name it";
+        CliError::new(Kind::Failed, "path_encoding", message).about(path)
+    })
+}

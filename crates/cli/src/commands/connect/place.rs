@@ -1,0 +1,162 @@
+//! Files of other programs on disk: looked at, and replaced as a whole or not at all.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::document::MAX_BYTES;
+use crate::error::{CliError, Kind};
+use crate::files::{Existing, Target};
+
+/// A file as it was when the plan was made.
+pub(super) struct Place {
+    /// What was asked for.
+    pub(super) path: PathBuf,
+    /// Where it lies: a link leads there.
+    real: PathBuf,
+    /// What is in it; `None` where there is no file.
+    pub(super) text: Option<String>,
+    /// Whether its owner has said that nobody shall write to it.
+    is_read_only: bool,
+}
+
+impl Place {
+    pub(super) fn look(path: &Path) -> Result<Self, CliError> {
+        let real = match fs_err::symlink_metadata(path) {
+            Ok(there) if there.is_symlink() => fs_err::canonicalize(path).map_err(|_| {
+                let message = "this is a link that leads nowhere";
+                CliError::new(Kind::Failed, "link", message).about(path)
+            })?,
+            _ => path.to_owned(),
+        };
+        let text = read(&real)?;
+        let is_read_only = text.is_some() && is_read_only(&real);
+        Ok(Self { path: path.to_owned(), real, text, is_read_only })
+    }
+
+    /// Refuses a file that is protected: replacing it would not ask its mode.
+    pub(super) fn check_writable(&self) -> Result<(), CliError> {
+        if !self.is_read_only {
+            return Ok(());
+        }
+        let message = "this file is read-only; nothing was changed";
+        let error = CliError::new(Kind::Failed, "read_only", message).about(&self.path);
+        Err(error.hint("something else may write this file; else make it writable first"))
+    }
+
+    /// Returns the folders that are not there yet, the outermost first.
+    pub(super) fn missing_folders(&self) -> Vec<PathBuf> {
+        let mut missing: Vec<PathBuf> = self
+            .real
+            .ancestors()
+            .skip(1)
+            .take_while(|it| fs_err::symlink_metadata(it).is_err())
+            .map(Path::to_owned)
+            .collect();
+        missing.reverse();
+        missing
+    }
+
+    /// Writes the file, unless somebody else has changed it since it was looked at.
+    pub(super) fn write(&self, text: &str) -> Result<(), CliError> {
+        self.check_writable()?;
+        self.check_unchanged()?;
+        for folder in self.missing_folders() {
+            make_private(&folder)?;
+        }
+        let existing = if self.text.is_some() { Existing::Replace } else { Existing::Keep };
+        let mut target = Target::create(&self.real, existing)?;
+        target.write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
+        if self.text.is_some() {
+            keep_rights(&self.real, target.file())?;
+        }
+        self.check_unchanged()?;
+        target.commit()
+    }
+
+    /// Takes the file away, unless somebody else has changed it.
+    pub(super) fn remove(&self) -> Result<(), CliError> {
+        self.check_writable()?;
+        self.check_unchanged()?;
+        if self.text.is_some() {
+            fs_err::remove_file(&self.real)?;
+        }
+        Ok(())
+    }
+
+    fn check_unchanged(&self) -> Result<(), CliError> {
+        if read(&self.real)? == self.text {
+            return Ok(());
+        }
+        let message = "somebody else changed this file just now; nothing was written to it";
+        let error = CliError::new(Kind::Conflict, "changed_meanwhile", message).about(&self.path);
+        Err(error.hint("run it again"))
+    }
+}
+
+/// Takes folders away, the outermost of which stand first, where nothing is in them.
+pub(super) fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders.iter().rev() {
+        // One in which something else lies by now stays.
+        fs_err::remove_dir(folder).ok();
+    }
+}
+
+/// Makes a folder as the programs do that keep keys in it: for its owner alone.
+fn make_private(folder: &Path) -> Result<(), CliError> {
+    fs_err::create_dir(folder)?;
+    #[cfg(unix)]
+    fs_err::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    Ok(())
+}
+
+fn is_read_only(path: &Path) -> bool {
+    let there = fs_err::metadata(path).map(|it| it.permissions());
+    #[cfg(unix)]
+    let is_set =
+        |it: &std::fs::Permissions| std::os::unix::fs::PermissionsExt::mode(it) & 0o200 == 0;
+    #[cfg(not(unix))]
+    let is_set = |it: &std::fs::Permissions| it.readonly();
+    there.is_ok_and(|it| is_set(&it))
+}
+
+fn read(path: &Path) -> Result<Option<String>, CliError> {
+    let wrong = |code, message: &str| CliError::new(Kind::Failed, code, message).about(path);
+    // Looked at before it is opened: opening a pipe waits for somebody to write to it.
+    let there = match fs_err::metadata(path) {
+        Ok(there) => there,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if !there.is_file() {
+        return Err(wrong("not_a_file", "this is not a regular file"));
+    }
+    if there.len() > MAX_BYTES {
+        return Err(wrong("too_large", "this is too large for a configuration"));
+    }
+    match String::from_utf8(fs_err::read(path)?) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let bytes = error.as_bytes();
+            let line = bytes[..at].iter().filter(|it| **it == b'\n').count() + 1;
+            Err(wrong("unparsable", &format!("line {line} is not UTF-8; nothing was changed")))
+        }
+    }
+}
+
+/// Gives a new file the rights and the owner of the one whose place it takes.
+#[cfg(unix)]
+fn keep_rights(old: &Path, new: &tempfile::NamedTempFile) -> Result<(), CliError> {
+    use std::os::unix::fs::MetadataExt as _;
+    let old = fs_err::metadata(old)?;
+    let there = new.as_file().metadata()?;
+    if (old.uid(), old.gid()) != (there.uid(), there.gid()) {
+        std::os::unix::fs::fchown(new.as_file(), Some(old.uid()), Some(old.gid()))?;
+    }
+    Ok(new.as_file().set_permissions(old.permissions())?)
+}
+
+#[cfg(not(unix))]
+fn keep_rights(_: &Path, _: &tempfile::NamedTempFile) -> Result<(), CliError> {
+    Ok(())
+}

@@ -1,0 +1,377 @@
+//! What will be done to each file, before anything is done.
+
+use std::path::PathBuf;
+
+use anemone_format::sha256_hex;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::document::{Changes, Format, RefuseError, Want, is_void, put_in, take_out_known};
+use super::place::{Place, remove_empty};
+use super::record::{FileRecord, OwnRecord, Record};
+use super::wish::{FileWish, OwnFile, Wish, no_orphans};
+use crate::error::{CliError, Kind};
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Fate {
+    Made,
+    Changed,
+    Removed,
+    /// It is as it should be.
+    Same,
+}
+
+/// One file, and what it will hold.
+pub(super) struct FilePlan {
+    pub(super) place: Place,
+    pub(super) fate: Fate,
+    text: String,
+    /// The lines that are put in or taken out.
+    pub(super) lines: Vec<String>,
+}
+
+/// Everything that connects or disconnects a program.
+pub(super) struct Plan {
+    pub(super) files: Vec<FilePlan>,
+    pub(super) notes: Vec<String>,
+    /// What is kept when it is done.
+    pub(super) record: Record,
+    /// Folders that were made and go in the end, where nothing is left in them.
+    folders: Vec<PathBuf>,
+}
+
+/// What is taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What was written, as it was written.
+    Written,
+    /// Also everything else that starts us.
+    All,
+}
+
+impl Plan {
+    fn new(notes: Vec<String>) -> Self {
+        Self { files: Vec::new(), notes, record: Record::default(), folders: Vec::new() }
+    }
+
+    /// Whether there is nothing to do.
+    pub(super) fn is_done(&self) -> bool {
+        self.files.iter().all(|it| it.fate == Fate::Same)
+    }
+
+    /// Refuses what cannot be done, before any of it is.
+    pub(super) fn check(&self) -> Result<(), CliError> {
+        let changed = self.files.iter().filter(|it| it.fate != Fate::Same);
+        changed.into_iter().try_for_each(|it| it.place.check_writable())
+    }
+
+    pub(super) fn apply(&self) -> Result<(), CliError> {
+        self.files.iter().try_for_each(FilePlan::apply)?;
+        remove_empty(&self.folders);
+        Ok(())
+    }
+}
+
+impl FilePlan {
+    fn apply(&self) -> Result<(), CliError> {
+        match self.fate {
+            Fate::Same => Ok(()),
+            Fate::Made | Fate::Changed => self.place.write(&self.text),
+            Fate::Removed => self.place.remove(),
+        }
+    }
+}
+
+/// Returns what a file holds without what we put in, and that as a document.
+pub(super) fn base(
+    wish: &FileWish,
+    record: Option<&Record>,
+) -> Result<(Place, String, Value), CliError> {
+    let place = Place::look(&wish.path)?;
+    let refuse = |error| refused(wish.format, &wish.path, &error);
+    let mut text = place.text.clone().unwrap_or_default();
+    // Whatever else is wrong with a file, this comes first.
+    wish.format.parse(&text).map_err(refuse)?;
+    if let Some(record) = record.and_then(|it| it.file(&wish.path)) {
+        text = record.changes.take_out(&text).map_err(refuse)?;
+        if record.made && is_left_empty(wish.format, &text) {
+            text.clear();
+        }
+    }
+    let document = wish.format.parse(&text).map_err(refuse)?;
+    Ok((place, text, document))
+}
+
+/// Plans to put in everything that is wished for.
+pub(super) fn connect(wish: &Wish, record: Option<&Record>) -> Result<Plan, CliError> {
+    let mut plan = Plan::new(wish.notes.clone());
+    for own in &wish.own {
+        plan.add_own(own, record)?;
+    }
+    for file in &wish.files {
+        let (place, mut base, document) = base(file, record)?;
+        let refuse = |error| refused(file.format, &file.path, &error);
+        let before = record.and_then(|it| it.file(&file.path));
+        if before.is_some() {
+            // One of ours that somebody changed is brought up to date.
+            let is_wanted = |it: &Want| file.wants.iter().any(|want| want.is_called(it));
+            let (ours, others): (Vec<Want>, Vec<Want>) =
+                (file.known)(&document).into_iter().partition(is_wanted);
+            base = take_out_known(file.format, &base, &ours).map_err(refuse)?;
+            let others = others.iter().filter(|it| !file.wants.contains(it));
+            plan.notes.extend(others.map(|it| it.stays_in(file)));
+        } else {
+            check_known(file, &document)?;
+        }
+        let (text, changes) = put_in(file.format, &base, &file.wants).map_err(refuse)?;
+        let is_made = place.text.is_none() || before.is_some_and(|it| it.made);
+        let fate = match &place.text {
+            Some(now) if *now == text => Fate::Same,
+            None if changes.is_empty() => Fate::Same,
+            None => Fate::Made,
+            Some(_) if is_made && text.is_empty() => Fate::Removed,
+            Some(_) => Fate::Changed,
+        };
+        let mut folders = before.map(|it| it.folders.clone()).unwrap_or_default();
+        folders.extend(place.missing_folders());
+        folders.sort();
+        folders.dedup();
+        if changes.is_empty() {
+            plan.folders.extend(before.into_iter().flat_map(|it| it.folders.clone()));
+        } else {
+            plan.record.files.push(FileRecord {
+                path: file.path.clone(),
+                made: is_made,
+                folders,
+                changes: changes.clone(),
+            });
+        }
+        let lines = changes.lines().to_vec();
+        plan.files.push(FilePlan { place, fate, text, lines });
+    }
+    // What was connected elsewhere is still to be taken out one day.
+    let others = record.into_iter().flat_map(|it| it.files.iter());
+    let is_other = |it: &&FileRecord| wish.files.iter().all(|file| file.path != it.path);
+    plan.record.files.extend(others.filter(is_other).cloned());
+    let others = record.into_iter().flat_map(|it| it.own.iter());
+    let is_other = |it: &&OwnRecord| wish.own.iter().all(|own| own.path != it.path);
+    plan.record.own.extend(others.filter(is_other).cloned());
+    plan.folders.sort();
+    plan.folders.dedup();
+    Ok(plan)
+}
+
+impl Want {
+    /// Says that something starts us and stays where it is.
+    fn stays_in(&self, file: &FileWish) -> String {
+        let (name, path) = (self.name(), file.path.display());
+        format!("{name} in {path} starts anemone, but not as it was written here: it stays")
+    }
+}
+
+/// Refuses a file in which something that starts us stands that nobody kept a note of: it may be
+/// the user's own.
+fn check_known(file: &FileWish, document: &Value) -> Result<(), CliError> {
+    let known = (file.known)(document);
+    let Some(other) = known.iter().find(|it| !file.wants.contains(it)) else { return Ok(()) };
+    let error = refused(file.format, &file.path, &RefuseError::Taken { path: other.name() });
+    Err(error.hint("disconnecting with --all takes out all that starts anemone; or do it by hand"))
+}
+
+impl Plan {
+    fn add_own(&mut self, own: &OwnFile, record: Option<&Record>) -> Result<(), CliError> {
+        let place = Place::look(&own.path)?;
+        let before = record.and_then(|it| it.own(&own.path));
+        let fate = match &place.text {
+            None => Fate::Made,
+            Some(now) if now == own.text => Fate::Same,
+            Some(now) if before.is_some_and(|it| it.digest == sha256_hex(now.as_bytes())) => {
+                Fate::Changed
+            }
+            Some(_) => {
+                let message = "this file is there already, and it is not ours";
+                let error = CliError::new(Kind::Conflict, "taken", message).about(&own.path);
+                return Err(error.hint("move it away first"));
+            }
+        };
+        // One that somebody else put there is theirs, even if it is the same.
+        if before.is_some() || fate == Fate::Made {
+            let mut folders = before.map(|it| it.folders.clone()).unwrap_or_default();
+            folders.extend(place.missing_folders());
+            folders.sort();
+            folders.dedup();
+            let digest = sha256_hex(own.text.as_bytes());
+            self.record.own.push(OwnRecord { path: own.path.clone(), digest, folders });
+        }
+        let text = own.text.to_owned();
+        self.files.push(FilePlan { place, fate, text, lines: Vec::new() });
+        Ok(())
+    }
+}
+
+/// Plans to take everything out again.
+pub(super) fn disconnect(
+    wish: &Wish,
+    record: Option<&Record>,
+    extent: Extent,
+) -> Result<Plan, CliError> {
+    let mut plan = Plan::new(Vec::new());
+    let elsewhere = record.map(|it| elsewhere(wish, it)).unwrap_or_default();
+    for file in wish.files.iter().chain(&elsewhere) {
+        plan.take_out(file, record, extent)?;
+    }
+    let known = wish.own.iter().map(|it| (&it.path, Some(it.text)));
+    let kept = record.into_iter().flat_map(|it| &it.own);
+    let kept = kept.filter(|it| wish.own.iter().all(|own| own.path != it.path));
+    for (path, text) in known.chain(kept.map(|it| (&it.path, None))) {
+        let place = Place::look(path)?;
+        let before = record.and_then(|it| it.own(path));
+        plan.folders.extend(before.into_iter().flat_map(|it| it.folders.clone()));
+        let Some(now) = &place.text else { continue };
+        let is_noted = before.is_some_and(|it| it.digest == sha256_hex(now.as_bytes()));
+        let is_same = (before.is_some() || extent == Extent::All) && text == Some(now.as_str());
+        let fate = if is_noted || is_same { Fate::Removed } else { Fate::Same };
+        if fate == Fate::Same {
+            let why = match before {
+                Some(_) => "was changed by somebody else",
+                None => "is there, but was not put there by `anemone connect`",
+            };
+            plan.notes.push(format!("{} {why}: it stays", path.display()));
+        }
+        plan.files.push(FilePlan { place, fate, text: String::new(), lines: Vec::new() });
+    }
+    plan.folders.sort();
+    plan.folders.dedup();
+    Ok(plan)
+}
+
+impl Plan {
+    /// Plans to take out what is ours in a file of the program.
+    fn take_out(
+        &mut self,
+        file: &FileWish,
+        record: Option<&Record>,
+        extent: Extent,
+    ) -> Result<(), CliError> {
+        let refuse = |error| refused(file.format, &file.path, &error);
+        let before = record.and_then(|it| it.file(&file.path));
+        let (place, mut text, mut document) = base(file, record)?;
+        let now = place.text.as_deref().unwrap_or_default();
+        let mut lines = before.map(|it| taken_out(&it.changes, now, &text)).unwrap_or_default();
+        let mut known = before.map(|_| (file.orphans)(&document)).unwrap_or_default();
+        if extent == Extent::All {
+            known.extend((file.known)(&document));
+        }
+        if !known.is_empty() {
+            lines.extend(known.iter().map(Want::name));
+            text = take_out_known(file.format, &text, &known).map_err(refuse)?;
+            document = file.format.parse(&text).map_err(refuse)?;
+        }
+        for left in (file.known)(&document) {
+            self.notes.push(left.stays_in(file) + "; disconnecting with --all takes it out");
+        }
+        let wants = before.into_iter().flat_map(|it| it.changes.wants());
+        let is_on = |it: &&Want| matches!(it, Want::Switch { .. }) && it.is_in(&document);
+        for left in wants.filter(is_on) {
+            let (name, path) = (left.name(), file.path.display());
+            self.notes.push(format!("{name} in {path} stays on: there is more now that needs it"));
+        }
+        let is_made = before.is_some_and(|it| it.made) && text.is_empty();
+        let fate = match &place.text {
+            None => Fate::Same,
+            Some(now) if *now == text => Fate::Same,
+            Some(_) if is_made => Fate::Removed,
+            Some(_) => Fate::Changed,
+        };
+        self.folders.extend(before.into_iter().flat_map(|it| it.folders.clone()));
+        self.files.push(FilePlan { place, fate, text, lines });
+        Ok(())
+    }
+}
+
+/// Returns which of our lines are really taken out of a file.
+fn taken_out(changes: &Changes, now: &str, after: &str) -> Vec<String> {
+    if changes.is_as_written(now) {
+        return changes.lines().to_vec();
+    }
+    let bare = |line: &str| line.trim().trim_end_matches(',').to_owned();
+    let mut gone: Vec<String> = now.lines().map(bare).collect();
+    for line in after.lines().map(bare) {
+        if let Some(at) = gone.iter().position(|it| *it == line) {
+            gone.swap_remove(at);
+        }
+    }
+    let lines = changes.lines().iter().filter(|line| {
+        let at = gone.iter().position(|it| *it == bare(line));
+        at.map(|it| gone.swap_remove(it)).is_some()
+    });
+    let lines: Vec<String> = lines.cloned().collect();
+    match lines.is_empty() && now != after {
+        // Its program has written it anew in another form.
+        true => changes.wants().map(Want::name).collect(),
+        false => lines,
+    }
+}
+
+/// Returns the files that were connected when the program kept them elsewhere.
+fn elsewhere(wish: &Wish, record: &Record) -> Vec<FileWish> {
+    let is_other = |it: &&FileRecord| wish.files.iter().all(|file| file.path != it.path);
+    let wish_of = |it: &FileRecord| FileWish {
+        path: it.path.clone(),
+        format: it.changes.format(),
+        wants: Vec::new(),
+        known: |_| Vec::new(),
+        orphans: no_orphans,
+    };
+    record.files.iter().filter(is_other).map(wish_of).collect()
+}
+
+/// Whether a file that we made holds nothing of anybody else's.
+fn is_left_empty(format: Format, text: &str) -> bool {
+    let is_bare = match format {
+        Format::Json => ["", "{}"].contains(&text.trim()),
+        Format::Toml => text.trim().is_empty(),
+    };
+    is_bare && format.parse(text).is_ok_and(|it| is_void(&it))
+}
+
+/// Says which file is not changed, and why.
+pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseError) -> CliError {
+    let path = path.display();
+    let (kind, code) = match error {
+        RefuseError::Unparsable { .. } => (Kind::Failed, "unparsable"),
+        RefuseError::Taken { .. } => (Kind::Conflict, "taken"),
+        RefuseError::Shape { .. } => (Kind::Conflict, "unexpected_shape"),
+        RefuseError::Form { .. } => (Kind::Conflict, "unexpected_form"),
+        RefuseError::Entangled { .. } => (Kind::Conflict, "entangled"),
+        RefuseError::SwitchedOff { .. } => (Kind::Conflict, "switched_off"),
+        RefuseError::NoAgent { .. } => (Kind::Usage, "agent_not_found"),
+    };
+    let message = match error {
+        RefuseError::Unparsable { line, column, expected } => {
+            format!("{path}:{line}:{column}: {expected} was expected; nothing was changed")
+        }
+        error => format!("{path}: {error}; nothing was changed"),
+    };
+    let hint = match (error, format) {
+        (RefuseError::SwitchedOff { .. }, _) => "switch it on yourself, if that is meant",
+        (RefuseError::NoAgent { there, .. }, _) => {
+            let hint = match there.is_empty() {
+                true => "there is none: ZeroClaw makes one at its first start".to_owned(),
+                false => format!("there are: {}", there.join(", ")),
+            };
+            return CliError::new(kind, code, message).hint(hint);
+        }
+        (RefuseError::Unparsable { .. }, _) => {
+            "repair the file first; its program cannot read it either"
+        }
+        (RefuseError::Taken { .. }, _) => "rename or remove that entry first",
+        (RefuseError::Shape { .. }, _) => "repair the file first",
+        (RefuseError::Form { .. }, Format::Toml) => "write it as a table with a header of its own",
+        (RefuseError::Form { .. }, Format::Json) => "write it as an object of its own",
+        (RefuseError::Entangled { .. }, _) => "take the lines out by hand",
+    };
+    CliError::new(kind, code, message).hint(hint)
+}

@@ -1,0 +1,45 @@
+//! Words as a shell reads them: only what our own commands need.
+
+use crate::searched::quoted;
+
+/// Writes words as one line.
+pub(super) fn line(words: impl IntoIterator<Item = String>) -> String {
+    let words: Vec<String> = words.into_iter().map(|it| quoted(&it)).collect();
+    words.join(" ")
+}
+
+/// Reads the words of a line.
+pub(super) fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, '\\') => word.get_or_insert_default().extend(chars.next()),
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back_from_their_line() {
+        let all = ["anemone", "a b", "it's", "", "\"x\"", "$HOME", "back\\slash", "-w"];
+        let line = line(all.map(str::to_owned));
+        assert_eq!(words(&line), all);
+        assert_eq!(line.split(' ').next(), Some("anemone"));
+    }
+}

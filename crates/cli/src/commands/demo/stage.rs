@@ -1,0 +1,202 @@
+//! Where the demo plays: a folder with an install of its own, and commands that see nothing else.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anemone_sample::life;
+use clap::Parser as _;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::super::{
+    Cli, Command, Context, agents, export, forget, migrate, purge, remember, search, validate,
+};
+use crate::environment::Environment;
+use crate::error::{CliError, Kind};
+use crate::keys::Keys;
+use crate::output::{Format, Printer};
+use crate::searched::quoted;
+
+/// What the steps do.
+const STEPS: [&str; 7] =
+    ["discover", "answer", "remember", "export", "notice damage", "migrate", "purge"];
+
+/// A folder with the sample agent in it.
+pub(super) struct Stage {
+    /// The folder, from the root.
+    folder: PathBuf,
+    environment: Environment,
+    printer: Printer,
+}
+
+impl Stage {
+    /// Lays out the sample agent in a folder; `own` is for what commands keep for themselves.
+    pub(super) fn set(
+        folder: &Path,
+        own: &Path,
+        environment: &Environment,
+    ) -> Result<Self, CliError> {
+        let install = folder.join("openclaw");
+        let variables = BTreeMap::from([("OPENCLAW_STATE_DIR".to_owned(), install.into())]);
+        let environment = environment.inside(own, variables);
+        let printer = Printer::new(Format::Json, &environment);
+        let stage = Self { folder: folder.to_owned(), environment, printer };
+        fs_err::create_dir_all(&stage.environment.home)?;
+        stage.write_install()?;
+        Ok(stage)
+    }
+
+    fn write_install(&self) -> Result<(), CliError> {
+        let workspace = self.at("workspace");
+        let config = json!({
+            "agents": {
+                "defaults": { "workspace": &workspace },
+                "list": [{ "id": "clawdia", "default": true, "workspace": &workspace }],
+            },
+        });
+        // No key of anybody: it is here to show that it stays here.
+        let profiles = json!({
+            "version": 1,
+            "profiles": {
+                "tidepool:default": {
+                    "type": "api_key", "provider": "tidepool", "key": "the-tide-is-out",
+                },
+            },
+        });
+        self.write("openclaw/openclaw.json", &format!("{config:#}\n"))?;
+        let path = "openclaw/agents/clawdia/agent/auth-profiles.json";
+        self.write(path, &format!("{profiles:#}\n"))?;
+        for file in life() {
+            let path = self.write(&format!("workspace/{}", file.path), file.text)?;
+            let modified = std::time::SystemTime::from(file.modified.instant());
+            fs_err::File::options().write(true).open(path)?.file().set_modified(modified)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf, CliError> {
+        let path = self.folder.join(name);
+        if let Some(parent) = path.parent() {
+            fs_err::create_dir_all(parent)?;
+        }
+        fs_err::write(&path, text)?;
+        Ok(path)
+    }
+
+    /// Returns the path of something in the folder.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Returns the path of something in the folder, as a word of a command.
+    pub(super) fn at(&self, name: &str) -> String {
+        self.path(name).to_string_lossy().into_owned()
+    }
+
+    /// Returns where commands keep what they keep for themselves.
+    pub(super) fn own(&self) -> [&Path; 2] {
+        [&self.environment.cache_home, &self.environment.state_home]
+    }
+
+    /// Returns a folder for indexes that are none of the agent's.
+    pub(super) fn aside(&self) -> String {
+        let own = self.environment.cache_home.with_file_name("aside");
+        own.to_string_lossy().into_owned()
+    }
+
+    /// Names what lies in the folder as it is seen from there.
+    pub(super) fn shown(&self, text: &str) -> String {
+        let folder = self.folder.to_string_lossy();
+        text.replace(&format!("{folder}/"), "").replace(&*folder, ".")
+    }
+
+    /// Returns a command as somebody would type it in the folder.
+    pub(super) fn typed(&self, words: &[&str]) -> String {
+        let quote = |word: &&str| match self.shown(word) {
+            // Easier to read, and the same to a shell where nothing in it means more.
+            word if word.contains(['\'', ' ']) && !word.contains(['"', '$', '`', '\\', '!']) => {
+                format!("\"{word}\"")
+            }
+            word => quoted(&word),
+        };
+        format!("anemone {}", words.iter().map(quote).collect::<Vec<_>>().join(" "))
+    }
+
+    /// Runs a command as it is typed, and returns what it says to programs.
+    pub(super) fn run(&self, words: &[&str]) -> Result<Value, CliError> {
+        let broken = |message: String| CliError::new(Kind::Failed, "demo_failed", message);
+        let words = std::iter::once("anemone").chain(words.iter().copied());
+        let cli = Cli::try_parse_from(words).map_err(|error| broken(error.to_string()))?;
+        let keys = Keys::new(&cli.global.keys, &self.environment);
+        let context = Context { environment: &self.environment, printer: &self.printer, keys };
+        match cli.command {
+            Some(Command::Agents(args)) => value(&agents::run(&args, &context)?),
+            Some(Command::Search(args)) => value(&search::run(&args, &context)?),
+            Some(Command::Remember(args)) => value(&remember::run(&args, &context)?),
+            Some(Command::Forget(args)) => value(&forget::run(&args, &context)?),
+            Some(Command::Export(args)) => value(&export::run(&args, &context)?),
+            Some(Command::Validate(args)) => value(&validate::examine(&args.file, &context)?),
+            Some(Command::Migrate(args)) => value(&migrate::run(&args, &context)?),
+            Some(Command::Purge(args)) => value(&purge::run(&args, &context)?),
+            _ => Err(broken("the demo has no such command".to_owned())),
+        }
+    }
+}
+
+fn value(report: &impl Serialize) -> Result<Value, CliError> {
+    Ok(serde_json::to_value(report).map_err(std::io::Error::from)?)
+}
+
+/// Refuses to go on when something is not as the demo says.
+pub(super) fn claim(holds: bool, what: &str) -> Result<(), CliError> {
+    match holds {
+        true => Ok(()),
+        false => {
+            let message = format!("this does not hold: {what}");
+            Err(CliError::new(Kind::Failed, "demo_failed", message))
+        }
+    }
+}
+
+/// Says in which step something went wrong.
+pub(super) fn failed(step: usize, error: CliError) -> CliError {
+    let name = STEPS.get(step.saturating_sub(1)).copied().unwrap_or_default();
+    let message = format!("the demo failed in step {step}, {name}");
+    let mut failed = CliError::new(Kind::Failed, "demo_failed", message);
+    failed.causes.push(error.message);
+    failed.causes.extend(error.causes);
+    failed.hint("this is a bug in Anemone; please report it with what `anemone demo --json` says")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_that_does_not_hold_names_its_step() {
+        assert!(claim(true, "water is wet").is_ok());
+        let error = failed(5, claim(false, "the damage is named").unwrap_err());
+        assert_eq!(error.code, "demo_failed");
+        assert_eq!(error.message, "the demo failed in step 5, notice damage");
+        assert_eq!(error.causes, ["this does not hold: the damage is named"]);
+    }
+
+    #[test]
+    fn a_command_of_the_demo_sees_only_the_demo() {
+        let folder = tempfile::tempdir().unwrap();
+        let (play, own) = (folder.path().join("play"), folder.path().join("own"));
+        let stage = Stage::set(&play, &own, &Environment::read()).unwrap();
+        let found = stage.run(&["agents"]).unwrap();
+        let workspaces: Vec<&str> = found["agents"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["workspace"].as_str().unwrap())
+            .collect();
+        assert_eq!(workspaces, [stage.at("workspace")]);
+        assert!(stage.run(&["connect", "codex"]).is_err());
+        assert!(stage.run(&["no", "such", "thing"]).is_err());
+        let words = ["search", "what now?", "-w", &stage.at("workspace")];
+        assert_eq!(stage.typed(&words), "anemone search \"what now?\" -w workspace");
+    }
+}

@@ -1,0 +1,401 @@
+//! What the demo shows, step by step. Each step runs commands as somebody would type them, checks
+//! that what they say is so, and returns what there is to show.
+
+use anemone_sample::record_id;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::files::{content_of, holds, read_all};
+use super::stage::{Stage, claim};
+use super::words::shared;
+use crate::error::CliError;
+
+/// The archive that the demo makes.
+const ARCHIVE: &str = "clawdia.alf";
+/// The entry of it that is broken in a copy.
+const BROKEN_ENTRY: &str = "raw/openclaw/MEMORY.md";
+/// Where Jonas' secret stands, and a word of it that stands nowhere else.
+const SECRET_FILE: &str = "memory/2026-01-23.md";
+const SECRET_WORD: &str = "Teekannenform";
+/// What Clawdia is told.
+const TOLD: &str = "The lute man is called Ansgar Quint, and he is afraid of cats.";
+const ASKED: &str = "What is the lute man called?";
+
+/// A question of the demo, where its answer stands, and words of it.
+struct Question {
+    shows: &'static str,
+    question: &'static str,
+    path: &'static str,
+    answer: &'static str,
+}
+
+const QUESTIONS: [Question; 3] = [
+    Question {
+        shows: "by its words",
+        question: "Who was lying on the router?",
+        path: "memory/2026-01-15.md",
+        answer: "Kapitän was lying on the router",
+    },
+    Question {
+        shows: "in Chinese",
+        question: "妈妈每个星期几打视频？",
+        path: "MEMORY.md",
+        answer: "每个星期天上午十点打视频",
+    },
+    Question {
+        shows: PARAPHRASE,
+        question: "Which overseas purchase arrived through the website?",
+        path: "memory/2026-03-04.md",
+        answer: "first order from outside Germany",
+    },
+];
+const PARAPHRASE: &str = "in other words: the question shares none with its answer";
+
+#[derive(Serialize)]
+pub(super) struct Discovered {
+    pub(super) command: String,
+    pub(super) runtime: String,
+    pub(super) alias: String,
+    pub(super) workspace: String,
+    pub(super) files: u64,
+    pub(super) records: u64,
+    pub(super) bytes: u64,
+}
+
+#[derive(Serialize)]
+pub(super) struct Answered {
+    pub(super) command: String,
+    pub(super) shows: &'static str,
+    pub(super) citation: String,
+    pub(super) text: String,
+    /// Words that question and answer share, apart from those that say nothing.
+    pub(super) shared_words: Vec<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Remembered {
+    pub(super) command: String,
+    pub(super) path: String,
+    pub(super) entry: String,
+    /// Asking for it afterwards.
+    pub(super) found: Answered,
+}
+
+#[derive(Serialize)]
+pub(super) struct Exported {
+    pub(super) command: String,
+    pub(super) archive: String,
+    pub(super) file_size: u64,
+    pub(super) records: u64,
+    pub(super) files: u64,
+    pub(super) credentials: u64,
+    /// Credentials whose secret is in the archive.
+    pub(super) credentials_sealed: u64,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+#[derive(Serialize)]
+pub(super) struct LeftOut {
+    pub(super) path: String,
+    pub(super) reason: String,
+}
+
+#[derive(Serialize)]
+pub(super) struct Damaged {
+    pub(super) command: String,
+    /// Digests that were compared in the archive itself, all of them right.
+    pub(super) digests_compared: u64,
+    pub(super) entry: String,
+    /// The byte that was changed, counted from the beginning of the file.
+    pub(super) byte: u64,
+    pub(super) findings: Vec<Finding>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Finding {
+    pub(super) path: String,
+    pub(super) code: String,
+    pub(super) message: String,
+}
+
+#[derive(Serialize)]
+pub(super) struct Moved {
+    pub(super) there: Leg,
+    pub(super) back: Leg,
+    /// Files that came home, byte for byte.
+    pub(super) files_identical: u64,
+}
+
+/// One way of a journey.
+#[derive(Serialize)]
+pub(super) struct Leg {
+    pub(super) command: String,
+    pub(super) layers: Vec<Layer>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Layer {
+    pub(super) layer: String,
+    pub(super) total: u64,
+    pub(super) carried: u64,
+    pub(super) degraded: u64,
+    pub(super) kept_aside: u64,
+    pub(super) not_carried: u64,
+    pub(super) lost: u64,
+}
+
+#[derive(Serialize)]
+pub(super) struct Purged {
+    pub(super) command: String,
+    pub(super) entries_searched: u64,
+    pub(super) bytes_searched: u64,
+    /// What was forgotten in the workspace.
+    pub(super) forgotten: Forgotten,
+}
+
+#[derive(Serialize)]
+pub(super) struct Forgotten {
+    pub(super) command: String,
+    pub(super) text: String,
+    /// Read afterwards: the workspace, the index, and what can be undone.
+    pub(super) files_searched: u64,
+    pub(super) bytes_searched: u64,
+}
+
+pub(super) fn discover(stage: &Stage) -> Result<Discovered, CliError> {
+    let words = ["agents"];
+    let listed = stage.run(&words)?;
+    let agents = listed["agents"].as_array().map(Vec::as_slice).unwrap_or_default();
+    claim(agents.len() == 1, "one agent is found")?;
+    let agent = &agents[0];
+    claim(agent["workspace"] == *stage.at("workspace"), "it is the one that was laid out")?;
+    let found = Discovered {
+        command: stage.typed(&words),
+        runtime: text(&agent["runtime"]),
+        alias: text(&agent["alias"]),
+        workspace: stage.shown(&text(&agent["workspace"])),
+        files: number(&agent["files"]),
+        records: number(&agent["records"]),
+        bytes: number(&agent["bytes"]),
+    };
+    claim(found.files > 0 && found.records > 0, "it has files and memories")?;
+    Ok(found)
+}
+
+pub(super) fn answer(stage: &Stage) -> Result<Vec<Answered>, CliError> {
+    QUESTIONS.iter().map(|it| ask(stage, it)).collect()
+}
+
+/// Asks one question; the answer is what is found first.
+fn ask(stage: &Stage, question: &Question) -> Result<Answered, CliError> {
+    let words = ["search", question.question, "--limit", "1"];
+    let found = stage.run(&words)?;
+    let hit = &found["hits"][0];
+    let (path, text_found) = (text(&hit["path"]), text(&hit["text"]));
+    claim(
+        path == question.path,
+        &format!("{:?} is answered by {}", question.question, question.path),
+    )?;
+    claim(text_found.contains(question.answer), "the answer is in what is found first")?;
+    let headings = hit["headings"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let headings: Vec<&str> = headings.iter().filter_map(Value::as_str).collect();
+    let around = format!("{} {text_found}", headings.join(" "));
+    let shared_words: Vec<String> = shared(question.question, &around).into_iter().collect();
+    if question.shows == PARAPHRASE {
+        claim(shared_words.is_empty(), "question and answer share no word")?;
+    }
+    Ok(Answered {
+        command: stage.typed(&words[..2]),
+        shows: question.shows,
+        citation: text(&hit["citation"]),
+        text: text_found,
+        shared_words,
+    })
+}
+
+pub(super) fn remember(stage: &Stage) -> Result<Remembered, CliError> {
+    let words = ["remember", TOLD, "--source", "owner"];
+    let written = stage.run(&words)?;
+    claim(written["written"] == true, "it is written")?;
+    let path = text(&written["path"]);
+    let words_found = ["search", ASKED, "--limit", "1"];
+    let found = stage.run(&words_found)?;
+    let hit = &found["hits"][0];
+    claim(text(&hit["path"]) == path, "what was remembered is found first")?;
+    claim(text(&hit["text"]).contains("Ansgar Quint"), "it says what was remembered")?;
+    Ok(Remembered {
+        command: stage.typed(&words),
+        path,
+        entry: text(&written["entry"]),
+        found: Answered {
+            command: stage.typed(&words_found[..2]),
+            shows: "what was remembered a moment ago",
+            citation: text(&hit["citation"]),
+            text: text(&hit["text"]),
+            shared_words: shared(ASKED, TOLD).into_iter().collect(),
+        },
+    })
+}
+
+pub(super) fn export(stage: &Stage) -> Result<Exported, CliError> {
+    let archive = stage.at(ARCHIVE);
+    let words = ["export", "-o", &archive];
+    let exported = stage.run(&words)?;
+    let left_out = exported["left_out"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let exported = Exported {
+        command: stage.typed(&words),
+        archive: ARCHIVE.to_owned(),
+        file_size: number(&exported["file_size"]),
+        records: number(&exported["memory_records"]),
+        files: number(&exported["files_count"]),
+        credentials: number(&exported["credentials_count"]),
+        credentials_sealed: number(&exported["credentials_sealed"]),
+        left_out: left_out
+            .iter()
+            .map(|it| LeftOut { path: text(&it["path"]), reason: text(&it["reason"]) })
+            .collect(),
+    };
+    claim(exported.records > 0, "memories are in the archive")?;
+    claim(!exported.left_out.is_empty(), "what does not travel is named")?;
+    claim(exported.credentials == 1 && exported.credentials_sealed == 0, "the secret stays here")?;
+    Ok(exported)
+}
+
+pub(super) fn damage(stage: &Stage) -> Result<Damaged, CliError> {
+    let sound = stage.run(&["validate", &stage.at(ARCHIVE)])?;
+    claim(sound["valid"] == true, "the archive itself is sound")?;
+    let mut bytes = fs_err::read(stage.path(ARCHIVE))?;
+    // A little into the content, where text is.
+    let at = content_of(&bytes, BROKEN_ENTRY).map(|it| it + 40).filter(|it| *it < bytes.len());
+    claim(at.is_some(), "the entry is in the archive")?;
+    let at = at.unwrap_or_default();
+    bytes[at] ^= 1;
+    fs_err::write(stage.path("broken.alf"), &bytes)?;
+    let broken = stage.at("broken.alf");
+    let words = ["validate", &broken];
+    let validated = stage.run(&words)?;
+    claim(validated["valid"] == false, "the damage is noticed")?;
+    let errors = validated["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let findings: Vec<Finding> = errors
+        .iter()
+        .map(|it| Finding {
+            path: text(&it["path"]),
+            code: text(&it["code"]),
+            message: text(&it["message"]),
+        })
+        .collect();
+    claim(findings.iter().any(|it| it.path == BROKEN_ENTRY), "the damaged entry is named")?;
+    Ok(Damaged {
+        command: stage.typed(&words),
+        digests_compared: number(&sound["checked"]["digests"]),
+        entry: BROKEN_ENTRY.to_owned(),
+        byte: at as u64,
+        findings,
+    })
+}
+
+pub(super) fn migrate(stage: &Stage, exported: &Exported) -> Result<Moved, CliError> {
+    let from_openclaw = format!("openclaw:{}", stage.at("workspace"));
+    let zeroclaw = format!("zeroclaw:{}", stage.at("zeroclaw"));
+    let to_openclaw = format!("openclaw:{}", stage.at("returned"));
+    let there = leg(stage, &from_openclaw, &zeroclaw)?;
+    let back = leg(stage, &zeroclaw, &to_openclaw)?;
+    let memory = |leg: &Leg| leg.layers.iter().find(|it| it.layer == "memory").map(|it| it.total);
+    claim(memory(&there) == Some(exported.records), "every memory was moved")?;
+    claim(memory(&back) == Some(exported.records), "every memory came back")?;
+    let travels = |path: &str| {
+        !exported.left_out.iter().any(|it| path.starts_with(it.path.trim_end_matches('/')))
+    };
+    let before = read_all(&stage.path("workspace"))?;
+    let after = read_all(&stage.path("returned"))?;
+    let mut files_identical = 0;
+    for (path, bytes) in before.iter().filter(|(path, _)| travels(path)) {
+        claim(after.get(path) == Some(bytes), &format!("{path} came home as it was"))?;
+        files_identical += 1;
+    }
+    claim(files_identical > 0, "there was something to compare")?;
+    Ok(Moved { there, back, files_identical })
+}
+
+/// Goes one way.
+fn leg(stage: &Stage, from: &str, to: &str) -> Result<Leg, CliError> {
+    let snapshots = stage.at("snapshots");
+    let words = ["migrate", "--from", from, "--to", to, "--snapshots", &snapshots];
+    let moved = stage.run(&words)?;
+    let layers = moved["proof"]["layers"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let layers: Vec<Layer> = layers
+        .iter()
+        .map(|it| Layer {
+            layer: text(&it["layer"]),
+            total: number(&it["total"]),
+            carried: number(&it["carried"]),
+            degraded: number(&it["degraded"]),
+            kept_aside: number(&it["kept_aside"]),
+            not_carried: number(&it["not_carried"]),
+            lost: number(&it["lost"]),
+        })
+        .collect();
+    claim(!layers.is_empty(), "there is a proof")?;
+    claim(layers.iter().all(|it| it.lost == 0), "nothing is lost")?;
+    Ok(Leg { command: stage.typed(&words[..5]), layers })
+}
+
+pub(super) fn purge(stage: &Stage) -> Result<Purged, CliError> {
+    let (archive, purged) = (stage.at(ARCHIVE), stage.at("clawdia-purged.alf"));
+    claim(finds(stage, &archive, SECRET_WORD)?, "the secret is in the archive before")?;
+    let record = record_id(SECRET_FILE, 0).to_string();
+    let words = ["purge", &archive, "--record", &record, "-o", &purged];
+    let report = stage.run(&words)?;
+    let proof = &report["proof"];
+    claim(proof["absent"] == true, "the secret is in no entry of the purged archive")?;
+    claim(!finds(stage, &purged, SECRET_WORD)?, "search does not find it there either")?;
+    Ok(Purged {
+        command: stage.typed(&words),
+        entries_searched: number(&proof["entries_searched"]),
+        bytes_searched: number(&proof["bytes_searched"]),
+        forgotten: forget(stage)?,
+    })
+}
+
+/// Forgets the secret in the workspace.
+fn forget(stage: &Stage) -> Result<Forgotten, CliError> {
+    let found = stage.run(&["search", SECRET_WORD, "--limit", "1"])?;
+    let citation = text(&found["hits"][0]["citation"]);
+    claim(citation.starts_with(SECRET_FILE), "the secret is in the workspace before")?;
+    let words = ["forget", "--id", &citation, "--for-good"];
+    let forgotten = stage.run(&words)?;
+    claim(forgotten["proof"]["absent"] == true, "forget proves that it is gone")?;
+    // The proof of the command is one thing, and bytes are another.
+    let (mut files_searched, mut bytes_searched) = (0, 0);
+    let workspace = stage.path("workspace");
+    for folder in stage.own().into_iter().chain([workspace.as_path()]) {
+        for (path, bytes) in read_all(folder)? {
+            claim(!holds(&bytes, SECRET_WORD), &format!("the secret does not stand in {path}"))?;
+            files_searched += 1;
+            bytes_searched += bytes.len() as u64;
+        }
+    }
+    Ok(Forgotten {
+        command: stage.typed(&words),
+        text: text(&forgotten["entries"][0]["text"]),
+        files_searched,
+        bytes_searched,
+    })
+}
+
+/// Whether a search of an archive finds this very word.
+fn finds(stage: &Stage, archive: &str, word: &str) -> Result<bool, CliError> {
+    // The index of an archive holds what the archive holds, and is none of the workspace's.
+    let aside = stage.aside();
+    let found = stage.run(&["search", word, archive, "--limit", "5", "--index-dir", &aside])?;
+    let hits = found["hits"].as_array().map(Vec::as_slice).unwrap_or_default();
+    Ok(hits.iter().any(|it| text(&it["text"]).contains(word)))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_default()
+}

@@ -1,0 +1,156 @@
+//! `anemone install`
+
+mod place;
+mod plan;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use self::place::Places;
+use self::plan::{Action, Plan, Step};
+use super::Context;
+use crate::error::{CliError, Kind};
+use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
+
+/// Install completions and man pages for this user
+///
+/// Writes completions for bash, zsh and fish and a man page for every command to where shells and
+/// man look for them: below XDG_DATA_HOME (~/.local/share) and XDG_CONFIG_HOME (~/.config). A file
+/// that something else put there stops it before anything is written. --remove takes out what was
+/// installed. The program itself stays where it is.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  anemone install --dry-run          what would be written
+  anemone install --alf              and a link, so that scripts may call it alf
+  anemone install --remove           take it all out again
+  anemone install --prefix pkg/usr   for a package: pkg/usr/share/...")]
+pub(crate) struct InstallArgs {
+    /// Say what would be done, and do nothing
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+
+    /// Install below this folder, as packages do: DIR/share/..., and DIR/bin with --alf
+    #[arg(long, value_name = "DIR")]
+    prefix: Option<PathBuf>,
+
+    /// Make a link called alf to this program too, for scripts of the alf tool
+    #[arg(long)]
+    alf: bool,
+
+    /// The folder of that link [default: that of this program]
+    #[arg(long, value_name = "DIR")]
+    bin: Option<PathBuf>,
+
+    /// Take out what was installed, the link too, and nothing else
+    #[arg(long, conflicts_with = "force")]
+    remove: bool,
+
+    /// Replace completions and pages that something else put there; never another alf
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct InstallReport {
+    ok: bool,
+    dry_run: bool,
+    /// With --dry-run: it would stop, because of files that are not ours.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    would_stop: bool,
+    created: u64,
+    replaced: u64,
+    same: u64,
+    removed: u64,
+    kept: u64,
+    files: Vec<FileLine>,
+    /// What shells and man still need.
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct FileLine {
+    path: String,
+    kind: &'static str,
+    action: &'static str,
+}
+
+pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallReport, CliError> {
+    if args.bin.is_some() && !args.alf && !args.remove {
+        let error = CliError::new(Kind::Usage, "usage", "--bin says where the link alf goes");
+        return Err(error.hint("give --alf too"));
+    }
+    let places = Places::new(args.prefix.as_deref(), args.bin.as_deref(), context.environment)?;
+    let plan = match args.remove {
+        true => Plan::to_remove(&places)?,
+        false => Plan::to_install(&places, args.alf, args.force)?,
+    };
+    let would_stop = plan.is_blocked();
+    if would_stop && !args.dry_run {
+        return Err(not_ours(&plan));
+    }
+    if !args.dry_run {
+        plan.apply(&places)?;
+    }
+    let notes = if args.remove { Vec::new() } else { places.notes() };
+    Ok(InstallReport {
+        ok: true,
+        dry_run: args.dry_run,
+        would_stop,
+        created: plan.count(Action::Create),
+        replaced: plan.count(Action::Replace),
+        same: plan.count(Action::Same),
+        removed: plan.count(Action::Remove),
+        kept: plan.count(Action::Keep),
+        files: plan.steps.iter().map(FileLine::new).collect(),
+        notes,
+    })
+}
+
+/// Says which files are in the way.
+fn not_ours(plan: &Plan) -> CliError {
+    let blocked: Vec<&Step> = plan.steps.iter().filter(|it| it.action == Action::Blocked).collect();
+    let files = count(blocked.len() as u64, "file");
+    let message = format!("{files} would be replaced that we did not write; nothing was done");
+    let mut error = CliError::new(Kind::Failed, "not_ours", message);
+    error.causes = blocked.iter().map(|it| it.path.display().to_string()).collect();
+    error.hint(match blocked.iter().any(|it| it.kind() == "link") {
+        true => "move the other alf away, or give the link another folder with --bin DIR",
+        false => "give --force to replace them",
+    })
+}
+
+impl FileLine {
+    fn new(step: &Step) -> Self {
+        let path = step.path.display().to_string();
+        Self { path, kind: step.kind(), action: step.action.as_str() }
+    }
+}
+
+impl Report for InstallReport {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        for FileLine { path, action, .. } in self.files.iter().filter(|it| it.action != "same") {
+            writeln!(out, "{ODD}{action}{ODD:#} {}", safe(path))?;
+        }
+        for note in &self.notes {
+            writeln!(out, "{DIM}note:{DIM:#} {}", safe(note))?;
+        }
+        let Self { created, replaced, same, removed, kept, .. } = self;
+        let numbers = format!(
+            "{created} created, {replaced} replaced, {same} the same, {removed} removed, {kept} kept"
+        );
+        match (self.dry_run, self.would_stop) {
+            (true, true) => writeln!(
+                out,
+                "{BOLD}nothing done{BOLD:#}: this was a dry run; files marked blocked are not \
+                 ours, and would stop it"
+            ),
+            (true, false) => {
+                writeln!(out, "{BOLD}nothing done{BOLD:#}: this was a dry run ({numbers})")
+            }
+            (false, _) => writeln!(out, "{GOOD}done{GOOD:#} ({numbers})"),
+        }
+    }
+}

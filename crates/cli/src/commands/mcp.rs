@@ -1,0 +1,249 @@
+//! `anemone mcp`
+
+mod token;
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anemone_mcp::{HttpSettings, ServeError, Settings, ToolSet, serve_http, serve_stdio};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+use self::token::Token;
+use super::Context;
+use crate::desk::{Offer, OwnDesk};
+use crate::error::{CliError, Kind};
+use crate::files::on_first_signal;
+use crate::output::{BOLD, Format, Printer, Report, notice, safe};
+use crate::searched::SourceArgs;
+
+/// How large a request may be.
+const MAX_BODY_BYTES: usize = 8 << 20;
+/// How many requests a second are answered over HTTP.
+const REQUESTS_PER_SECOND: u32 = 50;
+
+/// Offer a memory to agents over the Model Context Protocol
+///
+/// Tools to search, read, remember, forget, compose context and look at the state of one memory;
+/// its documents as resources (memory://PATH) that tell of changes; prompts to recall and to save.
+/// Speaks on stdin and stdout, which is how most agents start it, or with --http to many clients.
+/// Without --allow-write the memory is only read, and the tools that write are not there.
+///
+/// `anemone connect` writes the entry for Claude Code, OpenClaw, ZeroClaw and Codex.
+///
+/// Over HTTP every request must carry the token (Authorization: Bearer), also from this machine,
+/// and must be addressed to this machine by name or number; pages of browsers are refused. The
+/// token is made at the first start and kept in a file that only you can read.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: claude mcp add memory -- anemone mcp -w ~/agent --allow-write")]
+pub(crate) struct McpArgs {
+    /// An archive, a database, a folder or a file to offer, instead of an agent; it is only read
+    source: Option<PathBuf>,
+
+    #[command(flatten)]
+    searched: SourceArgs,
+
+    /// Let clients remember and forget too
+    #[arg(long)]
+    allow_write: bool,
+
+    /// Whose tools to offer: the names and shapes that an agent already knows
+    #[arg(long, value_enum, default_value_t = Tools::Anemone)]
+    tools: Tools,
+
+    /// Serve over HTTP at this address: PORT, HOST:PORT; loopback when only a port is given, any
+    /// free port with 0
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    http: Option<SocketAddr>,
+
+    /// Take the token from this file; it is made when it is not there
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
+
+    /// Another name by which clients call this server, such as memory.example.org; may be given
+    /// more than once
+    #[arg(long = "host", value_name = "NAME[:PORT]", requires = "http")]
+    hosts: Vec<String>,
+
+    /// A page that may call this server, such as `https://app.example.org`; may be given more than
+    /// once
+    #[arg(long = "origin", value_name = "ORIGIN", requires = "http")]
+    origins: Vec<String>,
+}
+
+/// Sets of tools, as they are named on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Tools {
+    /// memory_search, memory_get, memory_remember, memory_forget, memory_context, memory_status
+    Anemone,
+    /// memory_recall, memory_store, memory_forget, as OpenClaw's memory-lancedb has them
+    #[value(name = "openclaw")]
+    OpenClaw,
+    /// memory_recall, memory_store, memory_forget, as ZeroClaw has them
+    #[value(name = "zeroclaw")]
+    ZeroClaw,
+}
+
+/// Reads an address; a port alone is one of this machine's.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    let text = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => text.to_owned(),
+    };
+    text.parse().map_err(|_| "give a port, or a number and a port: 7411, 127.0.0.1:7411".to_owned())
+}
+
+/// Where a server is.
+#[derive(Serialize)]
+struct Serving {
+    ok: bool,
+    url: String,
+    token_file: String,
+    allow_write: bool,
+}
+
+pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
+    let Some(address) = args.http else {
+        return Ok(match speak(args, context) {
+            Ok(()) => ExitCode::SUCCESS,
+            // Stdout is the client's: what went wrong stands where its owner reads it.
+            Err(error) => Printer::new(Format::Human, context.environment).print_error(&error),
+        });
+    };
+    serve(args, address, context)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Serves the one client at stdin and stdout.
+fn speak(args: &McpArgs, context: &Context<'_>) -> Result<(), CliError> {
+    let desk = Arc::new(args.desk(context)?);
+    let runtime = runtime()?;
+    let served = runtime.block_on(serve_stdio(
+        desk,
+        args.settings(),
+        tokio::io::stdin(),
+        tokio::io::stdout(),
+    ));
+    // Somebody may still wait for a line that nobody writes any more.
+    runtime.shutdown_background();
+    Ok(served?)
+}
+
+/// Serves whoever has the token.
+fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(), CliError> {
+    let desk = Arc::new(args.desk(context)?);
+    let token = Token::read_or_make(args.token_file.as_deref(), context.environment)?;
+    let http = HttpSettings {
+        token: token.text.clone(),
+        hosts: args.hosts.clone(),
+        origins: args.origins.clone(),
+        max_body_bytes: MAX_BODY_BYTES,
+        requests_per_second: REQUESTS_PER_SECOND,
+    };
+    http.check()?;
+    let listener = TcpListener::bind(address).map_err(|error| {
+        CliError::new(Kind::Failed, "address", format!("cannot listen at {address}: {error}"))
+            .hint("another server may be there; --http 0 takes any free port")
+    })?;
+    let local = listener.local_addr()?;
+    if !local.ip().is_loopback() {
+        notice("requests and the token go over the network in clear: put a server with TLS before");
+    }
+    let serving = Serving {
+        ok: true,
+        url: format!("http://{local}/mcp"),
+        token_file: token.path.display().to_string(),
+        allow_write: args.allow_write,
+    };
+    context.printer.print(&serving)?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    on_first_signal(move || {
+        // Whoever is not there any more does not need to stop.
+        stop.send(()).ok();
+    });
+    let stopped = async move {
+        stopped.await.ok();
+    };
+    let runtime = runtime()?;
+    let served = runtime.block_on(serve_http(desk, args.settings(), http, listener, stopped));
+    runtime.shutdown_background();
+    Ok(served?)
+}
+
+fn runtime() -> Result<Runtime, CliError> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    Ok(runtime?)
+}
+
+impl McpArgs {
+    fn desk(&self, context: &Context<'_>) -> Result<OwnDesk, CliError> {
+        OwnDesk::open(Offer {
+            environment: context.environment.clone(),
+            keys: context.keys.args().clone(),
+            source: self.source.clone(),
+            searched: self.searched.clone(),
+            allow_write: self.allow_write,
+        })
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            allow_write: self.allow_write,
+            tools: match self.tools {
+                Tools::Anemone => ToolSet::Anemone,
+                Tools::OpenClaw => ToolSet::OpenClaw,
+                Tools::ZeroClaw => ToolSet::ZeroClaw,
+            },
+        }
+    }
+}
+
+impl From<ServeError> for CliError {
+    fn from(error: ServeError) -> Self {
+        let kind = match error {
+            ServeError::Host(_) | ServeError::Origin(_) => Kind::Usage,
+            _ => Kind::Failed,
+        };
+        Self::from_error(kind, "server", &error)
+    }
+}
+
+impl Report for Serving {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        let how = if self.allow_write { "for reading and writing" } else { "for reading" };
+        writeln!(out, "serving {how} at {BOLD}{}{BOLD:#}", self.url)?;
+        writeln!(out, "the token is in {}; ctrl-c ends", safe(&self.token_file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_this_machine() {
+        for (text, meant) in [
+            ("7411", "127.0.0.1:7411"),
+            ("0", "127.0.0.1:0"),
+            ("localhost:7411", "127.0.0.1:7411"),
+            ("127.0.0.1:7411", "127.0.0.1:7411"),
+            ("[::1]:7411", "[::1]:7411"),
+            ("0.0.0.0:80", "0.0.0.0:80"),
+        ] {
+            assert_eq!(address(text).map(|it| it.to_string()), Ok(meant.to_owned()), "{text}");
+        }
+        for text in ["", "x", "127.0.0.1", "70000", "example.org:80", "-1"] {
+            assert!(address(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The token that every request over HTTP must carry.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anemone_format::Hex;
+use zeroize::Zeroizing;
+
+use crate::environment::Environment;
+use crate::error::{CliError, Kind};
+use crate::files::{Existing, Target};
+
+/// As many random bytes as nobody guesses.
+const RANDOM_BYTES: usize = 32;
+/// A token that somebody chose must not be easier to guess than this.
+const LEAST_CHARS: usize = 16;
+const MOST_BYTES: u64 = 4096;
+
+/// A token and the file it stands in.
+pub(super) struct Token {
+    pub(super) text: Zeroizing<String>,
+    pub(super) path: PathBuf,
+}
+
+impl Token {
+    /// Reads the token from a file, or from the usual one; makes it when there is none.
+    pub(super) fn read_or_make(
+        file: Option<&Path>,
+        environment: &Environment,
+    ) -> Result<Self, CliError> {
+        let usual = || environment.state_home.join("anemone/mcp-token");
+        let path = file.map_or_else(usual, Path::to_owned);
+        match fs_err::File::open(&path) {
+            Ok(file) => Self::read(file, path),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::make(path),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn read(file: fs_err::File, path: PathBuf) -> Result<Self, CliError> {
+        check_private(&file, &path)?;
+        let mut text = Zeroizing::new(String::new());
+        file.take(MOST_BYTES).read_to_string(&mut text)?;
+        let text = Zeroizing::new(text.trim().to_owned());
+        let is_plain = text.bytes().all(|it| it.is_ascii_graphic());
+        if text.len() < LEAST_CHARS || !is_plain {
+            let message = "this is no token: it has at least 16 letters, digits and signs";
+            return Err(CliError::new(Kind::Failed, "token", message)
+                .about(&path)
+                .hint("remove the file, and a good one is made at the next start"));
+        }
+        Ok(Self { text, path })
+    }
+
+    fn make(path: PathBuf) -> Result<Self, CliError> {
+        let mut bytes = Zeroizing::new([0; RANDOM_BYTES]);
+        getrandom::fill(bytes.as_mut_slice()).map_err(|_| {
+            CliError::new(Kind::Failed, "random", "this machine has no random numbers")
+        })?;
+        let text = Zeroizing::new(Hex(bytes.as_slice()).to_string());
+        if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+            fs_err::create_dir_all(folder)?;
+        }
+        let mut file = Target::create(&path, Existing::Keep)?;
+        file.write(None, |out| Ok(writeln!(out, "{}", *text)?))?;
+        match file.commit() {
+            Ok(()) => Ok(Self { text, path }),
+            // Another server was quicker: its token is the one.
+            Err(_) if path.is_file() => Self::read(fs_err::File::open(&path)?, path),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Refuses a token that others on this machine can read.
+#[cfg(unix)]
+fn check_private(file: &fs_err::File, path: &Path) -> Result<(), CliError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = file.metadata()?.permissions().mode();
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    let message = "others on this machine can read this token";
+    let hint = format!("chmod 600 {}", crate::searched::quoted(&path.display().to_string()));
+    Err(CliError::new(Kind::Failed, "token", message).about(path).hint(hint))
+}
+
+#[cfg(not(unix))]
+fn check_private(_: &fs_err::File, _: &Path) -> Result<(), CliError> {
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! `anemone status`, and `anemone` alone
+
+mod look;
+mod next;
+mod problems;
+mod shown;
+
+use std::path::{Path, PathBuf};
+
+use anemone_adapters::{Adapter, FoundAgent, Machine};
+use anemone_format::Moment;
+use clap::Args;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use self::next::Next;
+use self::problems::Problem;
+use super::connect::Connections;
+use super::{Context, instant};
+use crate::agent::{AgentArgs, Chosen, adapters, aliases};
+use crate::config::Config;
+use crate::environment::Environment;
+use crate::error::CliError;
+
+/// Look at this machine: agents, archives, search, and what to do next
+///
+/// Lists every agent that is found, when it was last exported and what changed since, whether
+/// search is ready, which programs are connected, what is wrong, and the three commands that make
+/// sense next. `anemone` alone does the same. Files are looked at from outside and nothing is
+/// written, so it is quick and can be asked at any time.
+#[derive(Args, Debug, Default)]
+pub(crate) struct StatusArgs {
+    /// Look at the agent in this workspace instead of those that are found
+    #[arg(long, short, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct StatusReport {
+    ok: bool,
+    agents: Vec<AgentStatus>,
+    /// Programs that have this memory, as `anemone connect` names them.
+    connections: Vec<String>,
+    /// What is wrong with none of the agents but with all.
+    problems: Vec<Problem>,
+    next: Vec<Next>,
+    /// Where agents were looked for.
+    looked_in: Vec<String>,
+    #[serde(skip)]
+    now: Timestamp,
+}
+
+#[derive(Debug, Serialize)]
+struct AgentStatus {
+    runtime: &'static str,
+    generation: Option<&'static str>,
+    version: Option<String>,
+    alias: String,
+    workspace: String,
+    workspace_exists: bool,
+    files: u64,
+    bytes: u64,
+    last_change: Option<Moment>,
+    last_export: Option<LastExport>,
+    search: Search,
+    problems: Vec<Problem>,
+    /// The arguments that name it, each behind a space.
+    #[serde(skip)]
+    words: String,
+    /// Whether the user named its workspace.
+    #[serde(skip)]
+    is_named: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct LastExport {
+    archive: String,
+    at: Moment,
+    /// Whether the archive is still there.
+    exists: bool,
+    file_size: u64,
+    /// Files that it does not have as they are now.
+    changed_since: u64,
+    /// Whether it cannot be read without a key.
+    sealed: bool,
+}
+
+/// Whether search is ready.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Search {
+    state: Readiness,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    documents: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunks: Option<u64>,
+    /// Files that the index does not have as they are now; the next search takes them in.
+    changed: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Readiness {
+    /// The index has everything.
+    Ready,
+    /// Something changed since.
+    Behind,
+    /// There is no index.
+    Missing,
+    /// Somebody writes into it at this moment.
+    Busy,
+    /// It will be made anew.
+    Damaged,
+    /// There is nothing to search.
+    Nothing,
+    /// What is searched cannot be looked at.
+    Unknown,
+}
+
+pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusReport, CliError> {
+    let environment = context.environment;
+    let machine = environment.machine()?;
+    let now = instant();
+    let found = match &args.workspace {
+        Some(workspace) => vec![named(workspace, &machine)?],
+        None => discovered(&machine)?,
+    };
+    let mut agents = Vec::new();
+    for one in &found {
+        let words = words_of(one, &found, args.workspace.as_deref());
+        let mut agent = look::at(one, words, &machine, environment, now);
+        agent.is_named = args.workspace.is_some();
+        agents.push(agent);
+    }
+    let Connections { connected: connections, broken } = Connections::look(environment);
+    let problems = of_all(&agents, &broken, environment);
+    let next = next::choose(&agents, &connections, &problems, now, &is_free);
+    let looked_in = looked_in(&machine);
+    Ok(StatusReport { ok: true, agents, connections, problems, next, looked_in, now })
+}
+
+/// An agent that was found, by the name that other commands take.
+struct Found {
+    adapter: &'static dyn Adapter,
+    agent: FoundAgent,
+    alias: String,
+}
+
+/// Finds every agent; a database is asked only where no file names any.
+fn discovered(machine: &Machine) -> Result<Vec<Found>, CliError> {
+    let mut found = Vec::new();
+    for adapter in adapters(None)? {
+        let mut agents = adapter.discover_by_files(machine);
+        if agents.is_empty() {
+            agents = adapter.discover(machine);
+        }
+        let aliases = aliases(&agents);
+        let agents = agents.into_iter().zip(aliases);
+        found.extend(agents.map(|(agent, alias)| Found { adapter, agent, alias }));
+    }
+    Ok(found)
+}
+
+fn named(workspace: &Path, machine: &Machine) -> Result<Found, CliError> {
+    let args = AgentArgs { workspace: Some(workspace.to_owned()), runtime: None, agent: None };
+    let Chosen { adapter, agent } = args.choose_by_files(machine)?;
+    let alias = agent.alias.clone();
+    Ok(Found { adapter, agent, alias })
+}
+
+/// Returns the arguments that name an agent among others, each behind a space.
+fn words_of(one: &Found, all: &[Found], workspace: Option<&Path>) -> String {
+    let quoted = crate::searched::quoted;
+    if let Some(workspace) = workspace {
+        let path = workspace.display().to_string();
+        // What begins with a hyphen is no path to a parser of arguments.
+        let path = if path.starts_with('-') { format!("./{path}") } else { path };
+        return format!(" -w {}", quoted(&path));
+    }
+    // Commands take the only agent that has a workspace without a word.
+    let others = all.iter().filter(|it| !std::ptr::eq(*it, one));
+    if !others.clone().any(|it| it.agent.workspace.is_dir()) && one.agent.workspace.is_dir() {
+        return String::new();
+    }
+    let mut words = String::new();
+    if others.clone().any(|it| it.alias == one.alias) {
+        words = format!(" -r {}", one.adapter.runtime());
+    }
+    let sign = if one.alias.starts_with('-') { "=" } else { " " };
+    words + " --agent" + sign + &quoted(&one.alias)
+}
+
+/// Returns what is wrong with all of it.
+fn of_all(agents: &[AgentStatus], broken: &[String], environment: &Environment) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if agents.is_empty() {
+        problems.push(Problem::wrong("no_agents", "no agent was found on this machine"));
+    }
+    if let Err(error) = Config::read(environment) {
+        let parts = std::iter::once(error.message).chain(error.causes);
+        let message = parts.collect::<Vec<_>>().join(": ");
+        problems.push(Problem::wrong("config_broken", message));
+    }
+    for name in broken {
+        let message = format!(
+            "the note of what connects {name} cannot be read; `anemone disconnect {name} --all` \
+             takes out all that starts anemone"
+        );
+        problems.push(Problem::wrong("connection_broken", message));
+    }
+    problems
+}
+
+/// Returns where agents were looked for, as far as it can be said in few words.
+fn looked_in(machine: &Machine) -> Vec<String> {
+    let home = |name: &str| machine.home.join(name).display().to_string();
+    let mut places = vec![home(".openclaw"), home(".openclaw-*"), home(".clawdbot")];
+    places.extend([home("clawd"), home("openclaw"), home(".zeroclaw")]);
+    for name in ["OPENCLAW_STATE_DIR", "OPENCLAW_WORKSPACE_DIR", "ZEROCLAW_CONFIG_DIR"] {
+        places.extend(machine.variable(name).map(|it| it.to_string_lossy().into_owned()));
+    }
+    places
+}
+
+/// Whether a file of this name can be made.
+fn is_free(path: &Path) -> bool {
+    fs_err::symlink_metadata(path).is_err_and(|it| it.kind() == std::io::ErrorKind::NotFound)
+}

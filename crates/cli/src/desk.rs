@@ -1,0 +1,394 @@
+//! A memory as it is offered to agents: what tools ask, answered by what commands do.
+//!
+//! Every call does what the command of the same name would do, with the same checks; only the
+//! index stays open from one search to the next.
+
+mod answers;
+mod entries;
+mod newest;
+mod watch;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use anemone_adapters::Keeps;
+use anemone_index::{Excerpt, ExcerptLimits, KnownDocument};
+use anemone_mcp::{
+    Changed, ContextAsked, ContextText, Desk, Document, Forgetting, Forgotten, Found, ReadLines,
+    ReadStatus, Reading, Refusal, Remembered, Remembering, SearchQuestion, SessionKind, Status,
+    Watching,
+};
+use anemone_memory::Importance;
+
+use self::answers::{refusal, unwanted};
+use crate::commands::Context;
+use crate::commands::context::{self, ContextArgs, Session};
+use crate::commands::forget::{self, ForgetArgs};
+use crate::commands::get::{Place, document, not_found, split};
+use crate::commands::remember::{self, RememberArgs};
+use crate::commands::search::{self, SearchArgs};
+use crate::environment::{Environment, OwnMachine};
+use crate::error::{CliError, Kind};
+use crate::exports;
+use crate::keys::{KeyArgs, Keys};
+use crate::living::{Living, MemoryArgs};
+use crate::output::Printer;
+use crate::search_index::{Opened, Otherwise, find, open_fresh, read_document};
+use crate::searched::{FOLDER, Searched, SourceArgs};
+
+/// Results at most, whatever is asked.
+const MOST_RESULTS: u32 = 50;
+
+/// What is offered.
+pub(crate) struct Offer {
+    pub(crate) environment: Environment,
+    pub(crate) keys: KeyArgs,
+    /// An archive, a folder or a database, which is only read.
+    pub(crate) source: Option<PathBuf>,
+    pub(crate) searched: SourceArgs,
+    pub(crate) allow_write: bool,
+}
+
+impl Offer {
+    /// Whether it is an agent's memory, and not a file or a folder of somebody's.
+    fn is_of_agent(&self) -> bool {
+        self.source.is_none() && self.searched.agent.runtime.as_deref() != Some(FOLDER)
+    }
+}
+
+/// A memory at which tools ask.
+#[derive(Clone)]
+pub(crate) struct OwnDesk {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    offer: Offer,
+    machine: OwnMachine,
+    printer: Printer,
+    /// What is sealed, opened: nobody is asked for its key twice.
+    sealed: OnceLock<Arc<Searched>>,
+    /// The index, open between searches, but held by nobody.
+    warm: Mutex<Option<Warm>>,
+}
+
+struct Warm {
+    folder: PathBuf,
+    opened: Opened,
+}
+
+impl OwnDesk {
+    /// Finds what is offered, so that nobody asks in vain.
+    pub(crate) fn open(offer: Offer) -> Result<Self, CliError> {
+        if offer.allow_write && !offer.is_of_agent() {
+            let message = "only an agent's memory can be written to";
+            return Err(CliError::new(Kind::Usage, "only_read", message)
+                .hint("leave out --allow-write, or give an agent with -w DIR"));
+        }
+        let machine = offer.environment.machine()?;
+        let printer = Printer::silent();
+        let sealed = OnceLock::new();
+        let inner = Inner { offer, machine, printer, sealed, warm: Mutex::new(None) };
+        inner.with(|context| inner.searched(context).map(|_| ()))?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+}
+
+impl Inner {
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&Context<'_>) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        let environment = &self.offer.environment;
+        let keys = Keys::new(&self.offer.keys, environment);
+        work(&Context { environment, printer: &self.printer, keys })
+    }
+
+    fn ask<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, CliError>) -> Result<T, Refusal> {
+        self.with(work).map_err(refusal)
+    }
+
+    fn searched(&self, context: &Context<'_>) -> Result<Arc<Searched>, CliError> {
+        if let Some(sealed) = self.sealed.get() {
+            return Ok(Arc::clone(sealed));
+        }
+        let source = self.offer.source.as_deref();
+        let searched = Arc::new(find(&self.offer.searched, source, &self.machine, context)?);
+        if searched.is_encrypted() {
+            return Ok(Arc::clone(self.sealed.get_or_init(|| searched)));
+        }
+        Ok(searched)
+    }
+
+    fn memory(&self) -> MemoryArgs {
+        let SourceArgs { agent, index_dir, .. } = &self.offer.searched;
+        MemoryArgs { agent: agent.clone(), index_dir: index_dir.clone() }
+    }
+
+    /// Whether an agent's memory is offered, and not a file or a folder of somebody's.
+    fn is_of_agent(&self) -> bool {
+        self.offer.source.is_none() && self.offer.searched.agent.runtime.as_deref() != Some(FOLDER)
+    }
+
+    fn check_of_agent(&self) -> Result<(), CliError> {
+        match self.is_of_agent() {
+            true => Ok(()),
+            false => Err(CliError::new(
+                Kind::Failed,
+                "only_read",
+                "this is no agent's memory: it can be searched and read, and nothing else",
+            )),
+        }
+    }
+
+    /// Nothing is written when writing was not allowed, whatever the protocol's side let through.
+    fn check_may_write(&self) -> Result<(), CliError> {
+        self.check_of_agent()?;
+        match self.offer.allow_write {
+            true => Ok(()),
+            false => Err(CliError::new(
+                Kind::Failed,
+                "read_only",
+                "this memory is offered for reading only",
+            )),
+        }
+    }
+
+    fn living(&self, context: &Context<'_>) -> Result<Living, CliError> {
+        self.memory().find(&self.machine, context)
+    }
+
+    fn warm(&self) -> MutexGuard<'_, Option<Warm>> {
+        // What a panic left is a closed or an open index; both are looked at before they are used.
+        self.warm.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with the index, up to date, and lets others have it afterwards.
+    fn with_index<T>(
+        &self,
+        searched: &Searched,
+        context: &Context<'_>,
+        work: impl FnOnce(&mut Opened) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        let mut warm = self.warm();
+        let kept = warm.take().filter(|it| it.folder == searched.index_folder);
+        let mut opened = match kept {
+            Some(mut kept) => match kept.opened.refresh(searched, context) {
+                Ok(()) => kept.opened,
+                // What went wrong with an index that was open may go well with one that is opened.
+                Err(_) => {
+                    drop(kept);
+                    open_fresh(searched, context, false, Otherwise::Temporary)?
+                }
+            },
+            None => open_fresh(searched, context, false, Otherwise::Temporary)?,
+        };
+        let done = work(&mut opened);
+        opened.index.release();
+        // What lies in a temporary folder is not kept: it may be that the usual one can be had.
+        if !opened.is_temporary() {
+            *warm = Some(Warm { folder: searched.index_folder.clone(), opened });
+        }
+        done
+    }
+
+    fn known_documents(&self) -> Result<Vec<KnownDocument>, CliError> {
+        self.with(|context| {
+            let searched = self.searched(context)?;
+            self.with_index(&searched, context, |opened| Ok(opened.index.known_documents()?))
+        })
+    }
+}
+
+impl Desk for OwnDesk {
+    fn search(&self, question: &SearchQuestion) -> Result<Found, Refusal> {
+        let inner = &*self.inner;
+        let Offer { source, searched, .. } = &inner.offer;
+        let mut args = SearchArgs::plain(question.query.clone(), source.clone(), searched.clone());
+        if let Some(most) = question.max_results {
+            args.limit = most.clamp(1, MOST_RESULTS);
+        }
+        args.since.clone_from(&question.since);
+        args.until.clone_from(&question.until);
+        args.path.extend(question.path.clone());
+        inner.ask(|context| {
+            if question.query.trim().is_empty() && inner.offer.is_of_agent() {
+                return newest::newest(question, args.limit as usize, inner, context);
+            }
+            let started = Instant::now();
+            let request = search::request(&args)?;
+            let searched = inner.searched(context)?;
+            let found = inner.with_index(&searched, context, |opened| {
+                search::ask(&args, &request, &searched, opened, context, started)
+            })?;
+            let mut found = answers::found(found, question.min_score);
+            if inner.offer.is_of_agent() {
+                entries::name(&mut found.results, &searched);
+            }
+            Ok(found)
+        })
+    }
+
+    fn read(&self, reading: &Reading) -> Result<ReadLines, Refusal> {
+        let inner = &*self.inner;
+        let lines = Place {
+            from: reading.from.map(|it| it as usize),
+            lines: reading.lines.map(|it| it as usize),
+        };
+        inner.ask(|context| {
+            let searched = inner.searched(context)?;
+            // Lines that are named beside a citation are what is meant.
+            let path = match lines == Place::default() {
+                true => reading.path.as_str(),
+                false => split(&reading.path).map_or(reading.path.as_str(), |it| it.0),
+            };
+            let Some((document, place)) = document(path, lines, &searched)? else {
+                let why = not_found(&reading.path, &searched);
+                return match why.kind {
+                    Kind::Usage => Err(why),
+                    _ => Ok(answers::nothing_read(&reading.path, why.hint)),
+                };
+            };
+            let limits = ExcerptLimits::default();
+            let excerpt = Excerpt::of(&document.text, place.from, place.lines, &limits);
+            Ok(ReadLines {
+                status: ReadStatus::Ok,
+                text: excerpt.text,
+                path: document.path,
+                from: answers::number(excerpt.from),
+                lines: answers::number(excerpt.lines),
+                truncated: excerpt.truncated,
+                next_from: excerpt.next_from.map(answers::number),
+                line_chars: excerpt.line_chars.map(answers::number),
+                total_lines: Some(answers::number(excerpt.total_lines)),
+            })
+        })
+    }
+
+    fn remember(&self, remembering: &Remembering) -> Result<Remembered, Refusal> {
+        let inner = &*self.inner;
+        inner.ask(|context| {
+            inner.check_may_write()?;
+            // On the command line this means stdin, which is the protocol's here.
+            if remembering.text == "-" {
+                return Err(unwanted("text", "a sentence that can be understood by itself"));
+            }
+            let mut args = RememberArgs::plain(remembering.text.clone(), inner.memory());
+            args.key.clone_from(&remembering.key);
+            args.kind.clone_from(&remembering.kind);
+            args.importance = match remembering.importance {
+                None => None,
+                Some(number) => Some(
+                    Importance::new(number)
+                        .ok_or_else(|| unwanted("importance", "a number from 0 to 1"))?,
+                ),
+            };
+            args.tags.clone_from(&remembering.tags);
+            args.source = (answers::origin(remembering.source.unwrap_or_default()), None);
+            args.session.clone_from(&remembering.session);
+            args.supersedes.clone_from(&remembering.supersedes);
+            args.curated = remembering.curated;
+            args.force = remembering.force;
+            answers::remembered(remember::run(&args, context))
+        })
+    }
+
+    fn forget(&self, forgetting: &Forgetting) -> Result<Forgotten, Refusal> {
+        let inner = &*self.inner;
+        inner.ask(|context| {
+            inner.check_may_write()?;
+            let key = forgetting.key.clone();
+            let ids = forgetting.id.iter().cloned().collect::<Vec<_>>();
+            if key.is_some() != ids.is_empty() {
+                return Err(unwanted("key or id", "exactly one of the two"));
+            }
+            let args = ForgetArgs::named(key, ids, forgetting.dry_run, inner.memory());
+            // Nothing of the index stays open while it is looked through.
+            *inner.warm() = None;
+            Ok(answers::forgotten(forget::run(&args, context)?))
+        })
+    }
+
+    fn context(&self, asked: &ContextAsked) -> Result<ContextText, Refusal> {
+        let inner = &*self.inner;
+        inner.ask(|context| {
+            inner.check_of_agent()?;
+            let session = match asked.session.unwrap_or_default() {
+                SessionKind::Main => Session::Main,
+                SessionKind::Group => Session::Group,
+                SessionKind::Subagent => Session::Subagent,
+                SessionKind::Cron => Session::Cron,
+            };
+            let mut args = ContextArgs::plain(session, inner.memory());
+            args.query.clone_from(&asked.query);
+            args.tokens = asked.tokens.map(|it| it as usize);
+            // A reader does not decide what becomes of a memory.
+            args.counts_recalls = inner.offer.allow_write;
+            Ok(answers::context(context::run(&args, context)?))
+        })
+    }
+
+    fn status(&self) -> Result<Status, Refusal> {
+        let inner = &*self.inner;
+        inner.ask(|context| {
+            let searched = inner.searched(context)?;
+            let mut status = inner.with_index(&searched, context, |opened| {
+                let sets = opened.index.vector_sets()?;
+                Ok(Status {
+                    runtime: searched.kind.to_owned(),
+                    workspace: searched.place.display().to_string(),
+                    keeps: "files".to_owned(),
+                    documents: opened.freshness.documents,
+                    chunks: opened.freshness.chunks,
+                    model: sets.last().map(|it| it.identity.model.clone()),
+                    issues: opened.warnings.iter().map(|it| it.message.clone()).collect(),
+                    ..Status::default()
+                })
+            })?;
+            if inner.offer.is_of_agent() {
+                let living = inner.living(context)?;
+                status.agent = living.agent.alias.clone();
+                status.keeps = match &living.keeps {
+                    Keeps::Markdown => "markdown".to_owned(),
+                    Keeps::Rows(_) => "database".to_owned(),
+                    Keeps::Nothing => "nothing".to_owned(),
+                    Keeps::Elsewhere(name) => name.clone(),
+                };
+                let last = exports::last_of(context.environment, &living.agent.workspace);
+                status.last_export = last.map(|it| it.at.to_string());
+                status.writable = inner.offer.allow_write
+                    && matches!(living.keeps, Keeps::Markdown | Keeps::Rows(_));
+                status.issues.extend(living.agent.oddities.iter().map(|it| it.message.clone()));
+            }
+            Ok(status)
+        })
+    }
+
+    fn documents(&self) -> Result<Vec<Document>, Refusal> {
+        let known = self.inner.known_documents().map_err(refusal)?;
+        Ok(known
+            .into_iter()
+            .map(|it| Document { path: it.path, bytes: None, modified: None })
+            .collect())
+    }
+
+    fn document(&self, path: &str) -> Result<String, Refusal> {
+        let inner = &*self.inner;
+        inner.ask(|context| {
+            let searched = inner.searched(context)?;
+            match read_document(&searched, path)? {
+                Some(document) => Ok(document.text),
+                None => Err(CliError::new(
+                    Kind::Failed,
+                    Refusal::NOT_FOUND,
+                    format!("there is no document {path:?}"),
+                )),
+            }
+        })
+    }
+
+    fn watch(&self, tell: Box<dyn Fn(Changed) + Send + Sync>) -> Result<Watching, Refusal> {
+        watch::watch(self.inner.clone(), tell).map_err(refusal)
+    }
+}

@@ -1,0 +1,194 @@
+//! What commands report, as tools answer it.
+
+use anemone_format::Origin as Source;
+use anemone_mcp::{
+    ContextText, Duplicate, Forgotten, ForgottenEntry, Found, FoundMemory, Origin, ReadLines,
+    ReadStatus, Refusal, Remembered,
+};
+use serde_json::{Map, Value};
+
+use crate::commands::context::ContextReport;
+use crate::commands::forget::Forgotten as ForgetReport;
+use crate::commands::remember::RememberReport;
+use crate::commands::search::{Found as SearchReport, FoundHit};
+use crate::error::{CliError, Kind};
+
+/// Tells a tool's caller what went wrong. Hints of commands name flags; where a tool has another
+/// way, it is named instead.
+pub(super) fn refusal(error: CliError) -> Refusal {
+    let code = match error.code {
+        "document_not_found" => Refusal::NOT_FOUND,
+        code => code,
+    };
+    let hint = match error.code {
+        "secret" => Some("leave the secret out: memories are read by many".to_owned()),
+        Refusal::NOTHING_TO_FORGET => Some(
+            "find it with memory_search, and give its citation as id, or the key it was \
+             remembered under"
+                .to_owned(),
+        ),
+        "only_read" => Some("search it and read it".to_owned()),
+        "read_only" => {
+            Some("whoever runs this server allows it with `anemone mcp --allow-write`".to_owned())
+        }
+        "changed" => Some("search again, then try again".to_owned()),
+        "too_long" => Some("say it in fewer words, or remember its parts".to_owned()),
+        _ => error.hint.map(|it| for_tools(&it)),
+    };
+    let causes = error.causes.iter().map(|it| for_tools(it)).collect();
+    Refusal { code: code.to_owned(), message: for_tools(&error.message), causes, hint }
+}
+
+/// Says what a command says in the words of tools: they have arguments, and no flags.
+pub(super) fn for_tools(text: &str) -> String {
+    const WORDS: [(&str, &str); 7] = [
+        ("--since", "since"),
+        ("--until", "until"),
+        ("--from", "from"),
+        ("--lines", "lines"),
+        ("--query", "query"),
+        ("--path", "path"),
+        ("`anemone search`", "memory_search"),
+    ];
+    WORDS.iter().fold(text.to_owned(), |text, (flag, word)| text.replace(flag, word))
+}
+
+/// An argument that makes no sense.
+pub(super) fn unwanted(field: &str, wanted: &str) -> CliError {
+    CliError::new(Kind::Usage, "usage", format!("{field}: give {wanted}"))
+}
+
+pub(super) fn found(report: SearchReport, min_score: Option<f64>) -> Found {
+    let least = min_score.unwrap_or(f64::NEG_INFINITY);
+    let all = report.hits.len();
+    let results: Vec<_> =
+        report.hits.into_iter().filter(|it| it.score >= least).map(memory).collect();
+    let mut notes: Vec<String> = report.notes.iter().map(|it| for_tools(&it.message)).collect();
+    if results.len() < all {
+        notes.push(format!("results below minScore: {}", all - results.len()));
+    }
+    Found { results, mode: report.mode.to_owned(), model: report.model, notes }
+}
+
+fn memory(hit: FoundHit) -> FoundMemory {
+    FoundMemory {
+        path: hit.path,
+        start_line: hit.start_line,
+        end_line: hit.end_line,
+        score: hit.score,
+        snippet: hit.text,
+        source: hit.provenance.source,
+        citation: hit.citation,
+        date: hit.date,
+        origin: hit.provenance.origin,
+        headings: hit.headings,
+        id: hit.provenance.record,
+        key: None,
+        category: hit.memory_type,
+        importance: hit.importance,
+    }
+}
+
+/// A document that is not there, and what is called nearly so.
+pub(super) fn nothing_read(path: &str, hint: Option<String>) -> ReadLines {
+    ReadLines {
+        status: ReadStatus::NotFound,
+        text: hint
+            .map(|it| for_tools(&format!("there is no such document; {it}")))
+            .unwrap_or_default(),
+        path: path.to_owned(),
+        from: 1,
+        lines: 0,
+        truncated: false,
+        next_from: None,
+        line_chars: None,
+        total_lines: None,
+    }
+}
+
+/// Lines are counted in 32 bits on the wire; no text that is read has more.
+pub(super) fn number(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+pub(super) const fn origin(origin: Origin) -> Source {
+    match origin {
+        Origin::Agent => Source::Agent,
+        Origin::Tool => Source::Tool,
+        Origin::Web => Source::Web,
+        Origin::Import => Source::Import,
+    }
+}
+
+/// That the memory says it already is an answer, and no failure.
+pub(super) fn remembered(report: Result<RememberReport, CliError>) -> Result<Remembered, CliError> {
+    let report = match report {
+        Ok(report) => report,
+        Err(error) if error.code == "duplicate" => return Ok(already_there(error)),
+        Err(error) => return Err(error),
+    };
+    let mut warnings: Vec<String> = report.warnings.into_iter().map(|it| it.message).collect();
+    if !report.restored.is_empty() {
+        warnings.push(format!("entries that an editor had dropped: {}", report.restored.len()));
+    }
+    Ok(Remembered {
+        written: report.written,
+        id: report.id,
+        path: report.path,
+        duplicates: Vec::new(),
+        warnings,
+    })
+}
+
+fn already_there(error: CliError) -> Remembered {
+    let details = error.details.unwrap_or_default();
+    let word = |fields: &Map<String, Value>, name: &str| {
+        fields.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let duplicates = details.get("duplicates").and_then(Value::as_array).into_iter().flatten();
+    let duplicate = |fields: &Map<String, Value>| {
+        let path = word(fields, "path");
+        let first = fields.get("lines").and_then(|it| it.get(0)).and_then(Value::as_u64);
+        let id = match (word(fields, "id"), first) {
+            (id, Some(line)) if id.is_empty() => format!("{path}#L{line}"),
+            (id, _) => id,
+        };
+        Duplicate { id, path, text: word(fields, "text") }
+    };
+    let duplicates: Vec<_> = duplicates.filter_map(Value::as_object).map(duplicate).collect();
+    let id = duplicates.first().map(|it| it.id.clone()).unwrap_or_default();
+    let path = duplicates.first().map(|it| it.path.clone()).unwrap_or_default();
+    let warnings = vec![format!(
+        "{}; give supersedes: {id:?} when the new text takes its place, or force: true when both \
+         hold",
+        error.message
+    )];
+    Remembered { written: false, id, path, duplicates, warnings }
+}
+
+pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
+    let absent = report.is_absent();
+    let entry = |it: anemone_memory::Condemned| ForgottenEntry {
+        id: it.id,
+        path: it.path,
+        text: it.text.lines().next().unwrap_or_default().to_owned(),
+    };
+    Forgotten {
+        dry_run: report.dry_run,
+        absent,
+        notes: report.notes.iter().map(|it| (*it).to_owned()).collect(),
+        entries: report.entries.into_iter().map(entry).collect(),
+    }
+}
+
+pub(super) fn context(report: ContextReport) -> ContextText {
+    let mut notes: Vec<String> = report.notes.iter().map(|it| for_tools(it)).collect();
+    let left = report.parts.iter().filter(|it| it.cut || !it.included);
+    notes.extend(left.map(|it| format!("{}: {}", it.path, it.detail)));
+    ContextText {
+        text: report.text,
+        estimated_tokens: report.estimated_tokens as u64,
+        recalled: report.recalled as u64,
+        notes,
+    }
+}

@@ -1,0 +1,55 @@
+//! A question without words: what was written last.
+
+use anemone_adapters::Keeps;
+use anemone_mcp::{Found, FoundMemory, SearchQuestion};
+use anemone_memory::{Condemned, Wanted};
+
+use super::Inner;
+use crate::commands::Context;
+use crate::commands::forget::moment;
+use crate::commands::forget::rows::Database;
+use crate::error::CliError;
+use crate::living::no_finder;
+
+/// Returns the newest entries of a time, the newest first.
+pub(super) fn newest(
+    question: &SearchQuestion,
+    most: usize,
+    inner: &Inner,
+    context: &Context<'_>,
+) -> Result<Found, CliError> {
+    let since = question.since.as_deref().map(|it| moment("since", it, false)).transpose()?;
+    let until = question.until.as_deref().map(|it| moment("until", it, true)).transpose()?;
+    let living = inner.living(context)?;
+    let wanted = Wanted::Written { since, until };
+    let mut entries = living.site.plan_forget(&wanted)?.entries;
+    if let Keeps::Rows(path) = &living.keeps
+        && let Some(database) = Database::open_to_read(path, &living, no_finder())?
+    {
+        entries.extend(database.matching(&wanted)?.into_iter().map(|it| it.entry));
+    }
+    entries.sort_by(|a, b| b.written.cmp(&a.written));
+    let notes = vec!["these are the newest: there were no words to look for".to_owned()];
+    let results = entries.into_iter().take(most).map(found).collect();
+    Ok(Found { results, mode: "newest".to_owned(), model: None, notes })
+}
+
+fn found(entry: Condemned) -> FoundMemory {
+    let (first, last) = entry.lines.unwrap_or((1, 1));
+    let line = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    FoundMemory {
+        citation: match first == last {
+            true => format!("{}#L{first}", entry.path),
+            false => format!("{}#L{first}-L{last}", entry.path),
+        },
+        path: entry.path,
+        start_line: line(first),
+        end_line: line(last),
+        snippet: entry.text,
+        source: "memory".to_owned(),
+        date: entry.written.as_deref().and_then(|it| it.get(..10)).map(str::to_owned),
+        id: Some(entry.id),
+        key: entry.key,
+        ..FoundMemory::default()
+    }
+}

@@ -1,0 +1,400 @@
+//! `anemone connect` and `anemone disconnect`
+
+#[path = "connect/plugin.rs"]
+mod plugin;
+#[path = "connect/theirs.rs"]
+mod theirs;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::environment::{TestEnvironment, fixture};
+
+/// A home folder with the configuration of other programs, and a memory in the working folder.
+struct Home(TestEnvironment);
+
+impl Home {
+    fn new() -> Self {
+        let environment = TestEnvironment::new();
+        environment.write_below("ada/MEMORY.md", "# Memory\n\n- Tea, not coffee.\n");
+        fs_err::create_dir_all(environment.path("ada/memory")).expect("the folder is ours");
+        Self(environment)
+    }
+
+    fn with(name: &str, text: &str) -> Self {
+        let home = Self::new();
+        home.0.write_home(name, text);
+        home
+    }
+
+    /// Runs a command that may write into the home folder.
+    fn run(&self, args: &[&str]) -> (i32, Value) {
+        self.run_with(&[], args)
+    }
+
+    fn run_with(&self, variables: &[(&str, &str)], args: &[&str]) -> (i32, Value) {
+        let mut command = self.0.command();
+        command.envs(variables.iter().copied()).args(args).arg("--json");
+        let output = command.output().expect("the program starts");
+        let stdout = String::from_utf8(output.stdout).expect("it is UTF-8");
+        let stderr = String::from_utf8(output.stderr).expect("it is UTF-8");
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        let code = output.status.code().expect("no signal ended the program");
+        (code, serde_json::from_str(&stdout).unwrap_or_else(|_| panic!("{stdout}{stderr}")))
+    }
+
+    fn done(&self, args: &[&str], status: &str) -> Value {
+        let (code, document) = self.run(args);
+        assert_eq!((code, &document["status"]), (0, &json!(status)), "{document}");
+        document
+    }
+
+    /// Runs a command that fails and changes nothing.
+    fn refused(&self, code: i32, word: &str, args: &[&str]) -> Value {
+        let before = self.0.everything();
+        let (exit, document) = self.run(args);
+        assert_eq!((exit, &document["code"]), (code, &json!(word)), "{document}");
+        assert!(before == self.0.everything(), "a failure leaves every file as it was");
+        document
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs_err::read_to_string(self.0.home(name)).expect("the file is there")
+    }
+
+    /// Connects and disconnects; everything is then as it was, to the byte and the mode.
+    fn check(&self, target: &str, more: &[&str]) {
+        let before = self.0.everything();
+        let connect: Vec<&str> = ["connect", target].iter().chain(more).copied().collect();
+        let planned: Vec<&str> = connect.iter().chain(&["--dry-run"]).copied().collect();
+        self.done(&planned, "planned");
+        assert!(before == self.0.everything(), "a dry run writes nothing");
+        let connected = self.done(&connect, "connected");
+        assert!(!connected.to_string().contains("sk-secret"), "{connected}");
+        let after = self.0.everything();
+        assert!(before != after);
+        self.done(&connect, "already_connected");
+        assert!(after == self.0.everything(), "connecting twice changes nothing");
+        self.done(&["disconnect", target, "--dry-run"], "planned");
+        assert!(after == self.0.everything(), "a dry run changes nothing");
+        self.done(&["disconnect", target], "disconnected");
+        let last = self.0.everything();
+        let names =
+            |all: &std::collections::BTreeMap<_, _>| all.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&before), names(&last), "nothing is left and nothing is gone");
+        assert!(before == last, "every file is as it was");
+        self.done(&["disconnect", target], "not_connected");
+    }
+}
+
+const W: [&str; 2] = ["-w", "ada"];
+const TARGETS: [&str; 4] = ["claude-code", "openclaw", "zeroclaw", "codex"];
+
+const SETTINGS: &str = r#"{
+  "permissions": { "allow": ["Bash(ls:*)"] },
+  "env": { "ANTHROPIC_API_KEY": "sk-secret" },
+  "hooks": {
+    "SessionStart": [
+      { "hooks": [{ "type": "command", "command": "date" }] }
+    ]
+  }
+}"#;
+
+const OPENCLAW: &str = "// My own words.\r\n{\r\n\tgateway: { port: 18789, auth: { token: 'sk-secret' } }, // here\r\n\tplugins: {\r\n\t\tallow: ['memory-core',], /* only these */\r\n\t},\r\n}\r\n";
+
+const ZEROCLAW: &str = "# Mine.\nschema_version = 3\n\n[agents.ada]\nmodel_provider = \"x\" # good\n\n[mcp]\nenabled = true # for now\n\n[[mcp.servers]]\nname = \"github\"\nenv = { T = \"sk-secret\" }";
+
+const CODEX: &str = "\u{feff}model = \"gpt-x\"\n\n[mcp_servers.docs]\ncommand = \"docs\"\nenv = { \"K\" = \"sk-secret\" }\n# the end\n";
+
+#[test]
+fn a_machine_without_any_of_them_is_as_it_was_afterwards() {
+    for target in TARGETS {
+        Home::new().check(target, &W);
+    }
+}
+
+#[test]
+fn claude_code_gets_hooks_and_the_server_and_is_as_it_was_afterwards() {
+    let home = Home::with(".claude/settings.json", SETTINGS);
+    home.0.write_home(".claude.json", "{\"numStartups\":7,\"projects\":{}}");
+    home.check("claude-code", &W);
+    let given = ["connect", "claude-code", "-w", "ada", "--program", "/opt/my bin/anemone"];
+    home.done(&given, "connected");
+    let settings: Value = serde_json::from_str(&home.text(".claude/settings.json")).unwrap();
+    let folder = fs_err::canonicalize(home.0.path("ada")).unwrap();
+    let command = settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"].as_str().unwrap();
+    let wanted = format!("'/opt/my bin/anemone' hook prompt --enable -w {}", folder.display());
+    assert_eq!(command, wanted);
+    assert_eq!(settings["hooks"]["SessionStart"].as_array().unwrap().len(), 2);
+    assert_eq!(settings["hooks"]["SessionStart"][0]["hooks"][0]["command"], "date");
+    let state: Value = serde_json::from_str(&home.text(".claude.json")).unwrap();
+    assert_eq!(
+        state["mcpServers"]["anemone"],
+        json!({ "command": "/opt/my bin/anemone", "args": ["mcp", "-w", folder.to_str().unwrap()] })
+    );
+}
+
+#[test]
+fn hooks_can_be_left_out_and_writing_allowed_and_a_second_run_brings_it_up_to_date() {
+    let home = Home::with(".claude/settings.json", SETTINGS);
+    let before = home.0.everything();
+    home.done(&["connect", "claude-code", "-w", "ada"], "connected");
+    let more = ["connect", "claude-code", "-w", "ada", "--no-hooks", "--allow-write"];
+    home.done(&more, "connected");
+    assert_eq!(home.text(".claude/settings.json"), SETTINGS);
+    assert!(home.text(".claude.json").contains("--allow-write"));
+    home.done(&["disconnect", "claude-code"], "disconnected");
+    assert!(before == home.0.everything());
+}
+
+#[test]
+fn openclaw_gets_a_plugin_and_a_skill_and_is_as_it_was_afterwards() {
+    let home = Home::with(".openclaw/openclaw.json", OPENCLAW);
+    home.0.write("old.alf", b"an archive");
+    home.check("openclaw", &["--source", "old.alf", "-w", "ada"]);
+    home.done(&["connect", "openclaw", "--source", "old.alf"], "connected");
+    let text = home.text(".openclaw/openclaw.json");
+    assert!(text.starts_with("// My own words.\r\n{\r\n\tgateway: {"), "{text}");
+    assert!(text.contains("'memory-core', \"anemone\",]"), "{text}");
+    assert!(
+        text.contains("/* only these */") && !text.replace("\r\n", "").contains('\n'),
+        "{text}"
+    );
+    let plugin = home.0.home(".local/share/anemone/integrations/openclaw");
+    assert!(text.contains(plugin.to_str().unwrap()), "{text}");
+    for name in ["openclaw.plugin.json", "package.json", "index.ts"] {
+        assert!(plugin.join(name).is_file(), "{name}");
+    }
+    assert!(home.text(".openclaw/skills/anemone/SKILL.md").starts_with("---\nname: anemone\n"));
+}
+
+#[test]
+fn zeroclaw_gets_the_server_for_the_agent_whose_memory_it_is() {
+    let home = Home::with(".zeroclaw/config.toml", ZEROCLAW);
+    home.check("zeroclaw", &W);
+    home.done(&["connect", "zeroclaw", "-w", "ada"], "connected");
+    let text = home.text(".zeroclaw/config.toml");
+    for part in [
+        "enabled = true # for now",
+        "[agents.ada]\nmcp_bundles = [\"anemone\"]\nmodel_provider",
+        "[mcp_bundles.anemone]\nservers = [\"anemone\"]\n",
+        "name = \"anemone\"\ntransport = \"stdio\"\n",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let older = Home::with(".zeroclaw/config.toml", "default_model = \"x\"\n[mcp]\nservers = []\n");
+    older.check("zeroclaw", &W);
+    older.done(&["connect", "zeroclaw", "-w", "ada"], "connected");
+    let text = older.text(".zeroclaw/config.toml");
+    assert!(!text.contains("mcp_bundles") && text.contains("enabled = true"), "{text}");
+}
+
+#[test]
+fn servers_that_somebody_switched_off_are_not_switched_on() {
+    let off = ZEROCLAW.replace("enabled = true", "enabled = false");
+    let home = Home::with(".zeroclaw/config.toml", &off);
+    home.refused(3, "switched_off", &["connect", "zeroclaw", "-w", "ada"]);
+    // Where there are none, nothing of theirs begins to run.
+    let none = "schema_version = 3\n[mcp]\nenabled = false\n";
+    Home::with(".zeroclaw/config.toml", none).check("zeroclaw", &W);
+}
+
+#[test]
+fn a_memory_is_not_given_to_agents_that_nobody_named() {
+    let two = "schema_version = 3\n[agents.one]\nx = 1\n[agents.two]\nx = 1\n";
+    let home = Home::with(".zeroclaw/config.toml", two);
+    let connected = home.done(&["connect", "zeroclaw", "-w", "ada"], "connected");
+    assert!(connected["notes"][0].as_str().unwrap().contains("--to"), "{connected}");
+    assert!(!home.text(".zeroclaw/config.toml").contains("mcp_bundles = "));
+    home.done(&["connect", "zeroclaw", "-w", "ada", "--to", "two"], "connected");
+    let text = home.text(".zeroclaw/config.toml");
+    assert!(text.contains("[agents.two]\nmcp_bundles = [\"anemone\"]\nx = 1\n"), "{text}");
+    home.refused(2, "agent_not_found", &["connect", "zeroclaw", "-w", "ada", "--to", "three"]);
+    home.done(&["disconnect", "zeroclaw"], "disconnected");
+    assert_eq!(home.text(".zeroclaw/config.toml"), two);
+}
+
+#[test]
+fn codex_gets_the_server_and_is_as_it_was_afterwards() {
+    let home = Home::with(".codex/config.toml", CODEX);
+    home.check("codex", &W);
+    let elsewhere = home.0.path("codex");
+    let variables = [("CODEX_HOME", elsewhere.to_str().unwrap())];
+    let (code, _) = home.run_with(&variables, &["connect", "codex", "-w", "ada"]);
+    assert_eq!(code, 0);
+    assert!(elsewhere.join("config.toml").is_file());
+    assert_eq!(home.text(".codex/config.toml"), CODEX);
+    // Both are taken out, whichever place is the one that counts now.
+    home.done(&["connect", "codex", "-w", "ada"], "connected");
+    home.done(&["disconnect", "codex"], "disconnected");
+    assert_eq!(home.text(".codex/config.toml"), CODEX);
+    assert!(!elsewhere.exists());
+}
+
+#[test]
+fn files_of_real_programs_come_back_to_the_byte() {
+    let Some(folder) = fixture("zeroclaw/zeroclaw-0.8.7/config") else { return };
+    let mut seen = 0;
+    for entry in fs_err::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|it| it != "toml") {
+            continue;
+        }
+        let text = fs_err::read_to_string(path).unwrap();
+        Home::with(".zeroclaw/config.toml", &text).check("zeroclaw", &W);
+        seen += 1;
+    }
+    assert!(seen >= 6, "{seen}");
+    for name in ["openclaw/gen3", "openclaw/gen9"] {
+        let Some(install) = fixture(&format!("{name}/.openclaw/openclaw.json")) else { return };
+        let text = fs_err::read_to_string(install).unwrap();
+        Home::with(".openclaw/openclaw.json", &text).check("openclaw", &W);
+    }
+}
+
+#[test]
+fn what_others_changed_in_between_stays() {
+    let home = Home::with(".codex/config.toml", CODEX);
+    home.done(&["connect", "codex", "-w", "ada"], "connected");
+    let edited = home.text(".codex/config.toml").replace("gpt-x", "gpt-y") + "\n[tui]\nx = true\n";
+    home.0.write_home(".codex/config.toml", &edited);
+    home.done(&["disconnect", "codex"], "disconnected");
+    let wanted = CODEX.replace("gpt-x", "gpt-y") + "\n[tui]\nx = true\n";
+    assert_eq!(home.text(".codex/config.toml"), wanted);
+
+    // Files that we made hold something of somebody else's by now.
+    let home = Home::new();
+    home.done(&["connect", "openclaw"], "connected");
+    let text = home.text(".openclaw/openclaw.json").replacen('{', "{\n  gateway: {},", 1);
+    home.0.write_home(".openclaw/openclaw.json", text);
+    home.0.write_home(".openclaw/skills/anemone/SKILL.md", "mine now\n");
+    let gone = home.done(&["disconnect", "openclaw"], "disconnected");
+    assert!(gone["notes"][0].as_str().unwrap().contains("SKILL.md"), "{gone}");
+    assert!(home.text(".openclaw/openclaw.json").contains("gateway: {}"));
+    assert!(!home.text(".openclaw/openclaw.json").contains("anemone"));
+    assert_eq!(home.text(".openclaw/skills/anemone/SKILL.md"), "mine now\n");
+    assert!(!home.0.home(".local").exists());
+}
+
+#[test]
+fn ours_is_found_when_nothing_was_kept_about_it() {
+    let home = Home::with(".claude/settings.json", SETTINGS);
+    home.done(&["connect", "claude-code", "-w", "ada", "--program", "anemone"], "connected");
+    fs_err::remove_dir_all(home.0.home(".local/state")).unwrap();
+    let left = home.done(&["disconnect", "claude-code"], "not_connected");
+    assert!(left["notes"].to_string().contains("mcpServers.anemone"), "{left}");
+    let gone = home.done(&["disconnect", "claude-code", "--all"], "disconnected");
+    assert!(gone["files"][0]["lines"].to_string().contains("hooks.SessionStart"), "{gone}");
+    let left = home.text(".claude/settings.json") + &home.text(".claude.json");
+    assert!(!left.contains("anemone") && left.contains("date"), "{left}");
+}
+
+#[test]
+fn an_entry_of_the_users_own_is_not_touched() {
+    let own = "[mcp_servers.anemone]\ncommand = \"/home/me/wrapper.sh\"\n";
+    let home = Home::with(".codex/config.toml", own);
+    let refused = home.refused(3, "taken", &["connect", "codex", "-w", "ada"]);
+    assert!(refused["error"].as_str().unwrap().contains("mcp_servers.anemone"), "{refused}");
+    home.done(&["disconnect", "codex"], "not_connected");
+    assert_eq!(home.text(".codex/config.toml"), own);
+    // Also one that starts us, if nobody noted that we wrote it.
+    let own = "[mcp_servers.anemone]\ncommand = \"anemone\"\nargs = [\"mcp\", \"--mine\"]\n";
+    let home = Home::with(".codex/config.toml", own);
+    home.refused(3, "taken", &["connect", "codex", "-w", "ada"]);
+    home.done(&["disconnect", "codex"], "not_connected");
+    assert_eq!(home.text(".codex/config.toml"), own);
+    home.done(&["disconnect", "codex", "--all"], "disconnected");
+    home.done(&["connect", "codex", "-w", "ada"], "connected");
+    // One of ours that somebody changed is brought up to date.
+    let edited = home.text(".codex/config.toml").replace("\"mcp\"", "\"mcp\", \"--mine\"");
+    home.0.write_home(".codex/config.toml", edited);
+    home.done(&["connect", "codex", "-w", "ada"], "connected");
+    assert!(!home.text(".codex/config.toml").contains("--mine"));
+    let home = Home::new();
+    home.0.write_home(".openclaw/skills/anemone/SKILL.md", "my own skill\n");
+    home.refused(3, "taken", &["connect", "openclaw"]);
+}
+
+#[test]
+fn a_file_that_makes_no_sense_is_left_and_its_place_named() {
+    for (target, name, text, place) in [
+        ("claude-code", ".claude/settings.json", "{\n  \"a\": [1,\n}\n", "settings.json:3:1: "),
+        ("claude-code", ".claude.json", "{\"a\": 1 \"b\": 2}", ".claude.json:1:9: a comma or }"),
+        ("openclaw", ".openclaw/openclaw.json", "{ a: 'x\n' }", "openclaw.json:1:8: a quote"),
+        ("zeroclaw", ".zeroclaw/config.toml", "a = 1\n[b\n", "config.toml:2:3: "),
+        ("codex", ".codex/config.toml", "model = sk-secret\n", "config.toml:1:"),
+    ] {
+        let home = Home::with(name, text);
+        for command in ["connect", "disconnect"] {
+            let more: &[&str] = if command == "connect" { &W } else { &[] };
+            let args: Vec<&str> = [command, target].iter().chain(more).copied().collect();
+            let refused = home.refused(1, "unparsable", &args);
+            let error = refused["error"].as_str().unwrap();
+            assert!(error.contains(place), "{error}");
+            assert!(!refused.to_string().contains("sk-secret"), "{refused}");
+        }
+    }
+    let home = Home::new();
+    home.0.write_home(".codex/config.toml", b"a = \"\xff\"\n");
+    home.refused(1, "unparsable", &["connect", "codex", "-w", "ada"]);
+    let home = Home::new();
+    fs_err::create_dir_all(home.0.home(".codex/config.toml")).unwrap();
+    home.refused(1, "not_a_file", &["connect", "codex", "-w", "ada"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_linked_configuration_stays_a_link_and_keeps_its_mode() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let home = Home::new();
+    home.0.write("dotfiles.toml", CODEX);
+    let mode = std::fs::Permissions::from_mode(0o640);
+    fs_err::set_permissions(home.0.path("dotfiles.toml"), mode).unwrap();
+    fs_err::create_dir_all(home.0.home(".codex")).unwrap();
+    symlink(home.0.path("dotfiles.toml"), home.0.home(".codex/config.toml")).unwrap();
+    home.check("codex", &W);
+    home.done(&["connect", "codex", "-w", "ada"], "connected");
+    assert!(home.0.home(".codex/config.toml").is_symlink());
+    let there = fs_err::metadata(home.0.path("dotfiles.toml")).unwrap();
+    assert_eq!(there.permissions().mode() & 0o777, 0o640);
+
+    let home = Home::new();
+    fs_err::create_dir_all(home.0.home(".codex")).unwrap();
+    symlink(Path::new("nowhere"), home.0.home(".codex/config.toml")).unwrap();
+    home.refused(1, "link", &["connect", "codex", "-w", "ada"]);
+}
+
+#[test]
+fn which_memory_is_meant_has_to_be_clear() {
+    let home = Home::new();
+    home.refused(1, "agent_not_found", &["connect", "codex"]);
+    home.0
+        .write_home(".openclaw/openclaw.json", "{ agents: { list: [{ id: 'a' }, { id: 'b' }] } }");
+    home.0.write_home(".openclaw/workspace/MEMORY.md", "# A\n");
+    home.0.write_home(".openclaw/workspace-b/MEMORY.md", "# B\n");
+    let refused = home.refused(2, "agent_selection_ambiguous", &["connect", "codex"]);
+    assert!(refused["causes"].as_array().unwrap().len() >= 2, "{refused}");
+    let connected = home.done(&["connect", "codex", "--agent", "b"], "connected");
+    let memory = connected["memory"].to_string();
+    assert!(memory.contains("workspace-b"), "{memory}");
+    home.refused(2, "usage", &["connect", "codex", "--agent", "b", "--source", "x"]);
+    home.refused(2, "usage", &["connect", "openclaw", "--allow-write"]);
+}
+
+#[test]
+fn people_see_every_line_that_is_written() {
+    let home = Home::with(".codex/config.toml", CODEX);
+    let mut command = home.0.command();
+    command.args(["connect", "codex", "-w", "ada", "--program", "anemone", "-n", "--human"]);
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let config = home.0.home(".codex/config.toml");
+    let folder = fs_err::canonicalize(home.0.path("ada")).unwrap();
+    let wanted = format!(
+        "nothing is written; this would be done:\nchange {}\n  + [mcp_servers.anemone]\n  + args = [\"mcp\", \"-w\", \"{}\"]\n  + command = \"anemone\"\n",
+        config.display(),
+        folder.display()
+    );
+    assert_eq!(text, wanted);
+}

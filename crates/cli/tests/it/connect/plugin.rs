@@ -1,0 +1,112 @@
+//! The plugin for OpenClaw, run by node as OpenClaw runs it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::environment::{TestEnvironment, program};
+
+/// Asks the plugin each of the questions on stdin, and prints its answers.
+const ASK: &str = r#"
+const { supplement } = await import(process.argv[1]);
+const { settings, questions } = JSON.parse(process.argv[2]);
+const warned = [];
+const plugin = supplement(settings, { warn: (message) => warned.push(message) });
+const answers = [];
+for (const question of questions) answers.push(await plugin.search(question));
+console.log(JSON.stringify({ answers, warned }));
+"#;
+
+/// Returns a node that runs TypeScript, or says aloud that there is none.
+#[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn node() -> Option<PathBuf> {
+    let given = std::env::var_os("ANEMONE_NODE").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path = std::env::split_paths(&path).map(|it| it.join("node")).find(|it| it.is_file());
+    let found = given.or(on_path).filter(|it| {
+        let mut version = assert_cmd::Command::new(it);
+        let output = version.arg("--version").output();
+        let text = output.map(|it| String::from_utf8_lossy(&it.stdout).into_owned());
+        let text = text.unwrap_or_default();
+        let major = text.trim_start_matches('v').split('.').next().unwrap_or_default();
+        major.parse::<u32>().is_ok_and(|it| it >= 24)
+    });
+    if found.is_none() {
+        eprintln!("skipped: there is no node 24 or newer; set ANEMONE_NODE");
+    }
+    found
+}
+
+fn ask(environment: &TestEnvironment, sources: &[PathBuf], questions: &[Value]) -> Option<Value> {
+    let plugin =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations/openclaw/plugin/index.ts");
+    let settings = json!({ "program": program(), "sources": sources, "timeoutMs": 30_000 });
+    let asked = json!({ "settings": settings, "questions": questions }).to_string();
+    let mut command = assert_cmd::Command::new(node()?);
+    command.current_dir(environment.path("")).env_clear().envs(environment.variables());
+    command.args(["--input-type=module", "-e", ASK]).arg(plugin).arg(asked);
+    let output = command.timeout(std::time::Duration::from_secs(120)).output().expect("it runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    Some(serde_json::from_slice(&output.stdout).expect("it is JSON"))
+}
+
+fn sources(environment: &TestEnvironment, number: usize) -> Vec<PathBuf> {
+    let source = |index: usize| {
+        environment.write_below(&format!("s{index}/MEMORY.md"), "# Memory\n\nThe kettle is red.\n");
+        environment.path(format!("s{index}"))
+    };
+    (0..number).map(source).collect()
+}
+
+#[test]
+fn it_answers_one_person_and_nobody_else() {
+    let keys = [
+        (Some("agent:main:main"), true),
+        (Some("main"), true),
+        (Some("agent:main:main:thread:7"), true),
+        (Some("agent:main:telegram:direct:42"), true),
+        (Some("agent:main:discord:dm:42"), true),
+        (Some("agent:main:telegram:group:42"), false),
+        (Some("agent:main:group:direct"), false),
+        (Some("group:abc"), false),
+        (Some("channel:x"), false),
+        (Some("agent:main:12345@g.us"), false),
+        (Some("whatsapp:12345@g.us"), false),
+        (Some("agent:main:discord:guild-1:channel-2"), false),
+        (Some("agent:main:hook:gmail:1"), false),
+        (Some("agent:main:subagent:1"), false),
+        (Some("agent:main:cron:1"), false),
+        (Some("cron:1"), false),
+        (Some("agent:direct:telegram:7"), false),
+        (Some(""), false),
+        (None, false),
+    ];
+    let environment = TestEnvironment::new();
+    let question = |key: &Option<&str>| json!({ "query": "kettle", "agentSessionKey": key });
+    let questions: Vec<Value> = keys.iter().map(|(key, _)| question(key)).collect();
+    let Some(said) = ask(&environment, &sources(&environment, 1), &questions) else { return };
+    for ((key, wanted), answer) in keys.iter().zip(said["answers"].as_array().unwrap()) {
+        assert_eq!(!answer.as_array().unwrap().is_empty(), *wanted, "{key:?}: {said}");
+    }
+}
+
+#[test]
+fn it_answers_whatever_is_asked_and_however_much_is_searched() {
+    let environment = TestEnvironment::new();
+    let question = |query: &str| json!({ "query": query, "agentSessionKey": "agent:main:main" });
+    let long = "kettle ".repeat(12_000);
+    let questions = [question("kettle\0red"), question(&long), question("-w"), question("kettle")];
+    let Some(said) = ask(&environment, &sources(&environment, 6), &questions) else { return };
+    let answers = said["answers"].as_array().unwrap();
+    assert_eq!(answers.len(), 4);
+    assert_eq!(answers[0].as_array().unwrap().len(), 6, "{said}");
+    assert_eq!(answers[3].as_array().unwrap().len(), 6, "{said}");
+    // What cannot be started at all is said, and answered with nothing.
+    let environment = TestEnvironment::new();
+    let bad = [PathBuf::from("a\0b")];
+    let Some(said) = ask(&environment, &bad, &[question("kettle")]) else { return };
+    assert_eq!(said["answers"], json!([[]]));
+    assert_eq!(said["warned"].as_array().unwrap().len(), 1, "{said}");
+}

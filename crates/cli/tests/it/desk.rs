@@ -1,0 +1,160 @@
+//! `anemone mcp` on a real memory, asked by lines of JSON.
+
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+use crate::environment::{TestEnvironment, program};
+
+fn with_memory() -> TestEnvironment {
+    let environment = TestEnvironment::new();
+    environment.write_below("agent/MEMORY.md", "# Memory\n\n- The shop sells tea.\n");
+    for (day, text) in [
+        ("2026-01-05", "- Fog all day.\n- [note|i=0.5] **ferry**: The ferry was late.\n"),
+        ("2026-02-07", "- Sun at last.\n"),
+        ("2026-03-09", "- Rain again.\n"),
+    ] {
+        let text = format!("# {day}\n\n{text}");
+        environment.write_below(&format!("agent/memory/{day}.md"), text);
+    }
+    environment
+}
+
+/// Starts the server, says everything at once, and waits for its end.
+fn say(environment: &TestEnvironment, args: &[&str], lines: &[Value]) -> Output {
+    let mut input = String::new();
+    for line in lines {
+        input.push_str(&format!("{line}\n"));
+    }
+    Command::new(program())
+        .current_dir(environment.path(""))
+        .env_clear()
+        .envs(environment.variables())
+        .arg("mcp")
+        .args(args)
+        .write_stdin(input)
+        .output()
+        .expect("the program starts")
+}
+
+/// Calls tools, one after the other, and returns their results.
+fn call(environment: &TestEnvironment, args: &[&str], calls: &[(&str, Value)]) -> Vec<Value> {
+    calls
+        .iter()
+        .map(|(tool, arguments)| {
+            let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": "2025-11-25", "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            }});
+            let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+            let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+                "name": tool, "arguments": arguments,
+            }});
+            let output = say(environment, args, &[begin, ready, call]);
+            let stdout = String::from_utf8(output.stdout).expect("what is said is UTF-8");
+            let answers = stdout.lines().map(serde_json::from_str::<Value>);
+            let mut answers = answers.map(|it| it.expect("what is said is JSON"));
+            answers.find(|it| it["id"] == 2).expect("the call is answered")["result"].clone()
+        })
+        .collect()
+}
+
+const AGENT: [&str; 2] = ["-w", "agent"];
+
+#[test]
+fn without_words_the_newest_of_a_time_are_told() {
+    let environment = with_memory();
+    let args = ["-w", "agent", "--tools", "zeroclaw"];
+    let asked = json!({"since": "2026-02-01", "until": "2026-03-31"});
+    let found = &call(&environment, &args, &[("memory_recall", asked)])[0];
+    let text = found["content"][0]["text"].as_str().expect("it answers in words");
+    let (rain, sun) = (text.find("Rain again"), text.find("Sun at last"));
+    assert!(rain.is_some() && rain < sun, "{text}");
+    assert!(!text.contains("Fog"), "{text}");
+}
+
+#[test]
+fn a_find_says_by_what_it_is_forgotten() {
+    let environment = with_memory();
+    let asked = json!({"query": "when was the ferry late", "maxResults": 1});
+    let found = &call(&environment, &AGENT, &[("memory_search", asked)])[0];
+    let first = &found["structuredContent"]["results"][0];
+    assert_eq!(first["key"], "ferry", "{found}");
+    assert_eq!(first["type"], "note");
+    let args = ["-w", "agent", "--allow-write"];
+    let gone = &call(&environment, &args, &[("memory_forget", json!({"key": "ferry"}))])[0];
+    assert_eq!(gone["structuredContent"]["absent"], true, "{gone}");
+    let log = environment.read("agent/memory/2026-01-05.md");
+    assert!(!String::from_utf8_lossy(&log).contains("ferry"));
+}
+
+#[test]
+fn a_reader_changes_nothing_of_a_memory() {
+    let environment = with_memory();
+    let state = || {
+        let all = environment.everything();
+        let kept = all.into_iter().filter(|(path, _)| !path.starts_with("home/.cache"));
+        kept.filter(|(path, _)| !path.starts_with("tmp")).collect::<Vec<_>>()
+    };
+    let before = state();
+    let calls = [
+        ("memory_context", json!({"query": "the ferry"})),
+        ("memory_search", json!({"query": "the ferry"})),
+        ("memory_remember", json!({"text": "Something new."})),
+        ("memory_forget", json!({"key": "ferry"})),
+    ];
+    let answers = call(&environment, &AGENT, &calls);
+    assert!(answers[0]["structuredContent"]["recalled"].as_u64() > Some(0), "{}", answers[0]);
+    assert_eq!((&answers[2]["isError"], &answers[3]["isError"]), (&json!(true), &json!(true)));
+    assert!(before == state(), "nothing was written beside the index");
+}
+
+#[test]
+fn what_goes_wrong_is_said_in_the_words_of_tools() {
+    let environment = with_memory();
+    let calls = [
+        ("memory_search", json!({"query": "tea", "since": "soon"})),
+        ("memory_search", json!({"query": "tea", "since": "2026-03-01", "until": "2026-01-01"})),
+        ("memory_get", json!({"path": "memory/2026-01-04.md"})),
+        ("memory_context", json!({"session": "cron", "query": "tea"})),
+    ];
+    for answer in call(&environment, &AGENT, &calls) {
+        let text = answer.to_string();
+        assert!(!text.contains(" --") && !text.contains("`--"), "{text}");
+        assert!(!text.contains("anemone search"), "{text}");
+    }
+    // Lines beside a citation are what is meant.
+    let asked = json!({"path": "MEMORY.md#L1-L2", "from": 3, "lines": 1});
+    let read = &call(&environment, &AGENT, &[("memory_get", asked)])[0];
+    assert_eq!(read["structuredContent"]["text"], "- The shop sells tea.", "{read}");
+    assert_eq!(read["structuredContent"]["totalLines"], 3);
+}
+
+#[test]
+fn what_is_only_read_is_not_offered_for_writing() {
+    let environment = TestEnvironment::with_demo();
+    let output = say(&environment, &["march.alf", "--allow-write"], &[]);
+    assert_eq!(output.status.code(), Some(2));
+    // Stdout is the client's.
+    assert_eq!(output.stdout, b"");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("only an agent's memory can be written to"), "{said}");
+    let asked = json!({"query": "who lay on the router"});
+    let found = &call(&environment, &["march.alf"], &[("memory_search", asked)])[0];
+    assert!(found.to_string().contains("router"), "{found}");
+}
+
+#[test]
+fn a_server_that_cannot_begin_says_so_once() {
+    let environment = with_memory();
+    for args in [["--origin", "not a page"], ["--host", "me@there"]] {
+        let mut all = vec!["mcp", "-w", "agent", "--http", "0"];
+        all.extend(args);
+        let output = environment.command().args(&all).output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        let said: Value = serde_json::from_str(&stdout).expect("one document is printed");
+        assert_eq!(said["ok"], false, "{said}");
+    }
+}
