@@ -126,13 +126,8 @@ impl Inner {
         MemoryArgs { agent: agent.clone(), index_dir: index_dir.clone() }
     }
 
-    /// Whether an agent's memory is offered, and not a file or a folder of somebody's.
-    fn is_of_agent(&self) -> bool {
-        self.offer.source.is_none() && self.offer.searched.agent.runtime.as_deref() != Some(FOLDER)
-    }
-
     fn check_of_agent(&self) -> Result<(), CliError> {
-        match self.is_of_agent() {
+        match self.offer.is_of_agent() {
             true => Ok(()),
             false => Err(CliError::new(
                 Kind::Failed,
