@@ -76,6 +76,7 @@ fn run_all() {
 
     search(&at("search"));
     status(&at("status"));
+    served(&at("served"));
     zeroclaw(folder.path());
 
     generate(&at("500k"), 500_000, &[]);
@@ -128,6 +129,35 @@ fn status(home: &Path) {
     run(&["search", "tea", "--agent", "main"]);
     let env = [format!("HOME={}", text(home)), format!("OPENCLAW_STATE_DIR={}", text(&state))];
     row("status of 3 agents with 1,000 files each", "env", &["-i", &env[0], &env[1], ANEMONE]);
+}
+
+/// Searches by `memory_search`: 500 of them are what lies between the two rows.
+fn served(folder: &Path) {
+    let workspace = folder.join("workspace");
+    std::fs::create_dir_all(workspace.join("memory")).unwrap();
+    for (number, note) in notes(1).take(500).enumerate() {
+        let path = workspace.join("memory").join(format!("{number}.md"));
+        std::fs::write(path, note.markdown).unwrap();
+    }
+    // What changed a moment ago is read again, which is not what is measured.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    for searches in [20, 520] {
+        let mut lines = vec![
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#.to_owned(),
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned(),
+        ];
+        lines.extend((1..=searches).map(|id| {
+            let query = ["what was decided", "who was there", "the price of tea"][id % 3];
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"memory_search","arguments":{{"query":"{query} {id}"}}}}}}"#
+            )
+        }));
+        let said = folder.join(format!("{searches}.jsonl"));
+        std::fs::write(&said, lines.join("\n") + "\n").unwrap();
+        let command =
+            format!("{ANEMONE} mcp -r openclaw -w {} < {}", text(&workspace), text(&said));
+        row(&format!("mcp, {searches} searches of 500 notes"), "sh", &["-c", &command]);
+    }
 }
 
 /// A database of ZeroClaw: out, in, over to OpenClaw and back.
