@@ -82,6 +82,9 @@ fn a_find_says_by_what_it_is_forgotten() {
     let first = &found["structuredContent"]["results"][0];
     assert_eq!(first["key"], "ferry", "{found}");
     assert_eq!(first["type"], "note");
+    let asked = json!({"query": "when was the ferry late", "minScore": 1.0});
+    let found = &call(&environment, &AGENT, &[("memory_search", asked)])[0];
+    assert_eq!(found["structuredContent"]["results"], json!([]), "{found}");
     let args = ["-w", "agent", "--allow-write"];
     let gone = &call(&environment, &args, &[("memory_forget", json!({"key": "ferry"}))])[0];
     assert_eq!(gone["structuredContent"]["absent"], true, "{gone}");
