@@ -1,5 +1,7 @@
 //! Takes out of a text what shows nothing, and may carry words that only a model sees.
 
+use anemone_memory::is_hidden;
+
 /// Returns a text without what cannot be seen. Joiners and the sign for coloured pictures stay
 /// where scripts and emoji need them: one at a time, behind what takes them. In a row, or between
 /// letters that do not join, they are a way to hide bits.
@@ -43,30 +45,6 @@ const fn has_colours(c: char) -> bool {
         '#' | '*' | '0'..='9' | '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{2bff}' | '\u{3030}'
         | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
         && !is_hidden(c)
-}
-
-/// Whether a character shows nothing, or changes the order in which others are shown. What a
-/// memory does not take for seen when it is written is not taken for seen here.
-const fn is_hidden(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{61c}'
-            | '\u{115f}'..='\u{1160}'
-            | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
 }
 
 #[cfg(test)]

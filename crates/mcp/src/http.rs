@@ -24,6 +24,7 @@ use self::door::Door;
 use self::front::Front;
 use self::server::Limits;
 use self::sessions::Sessions;
+pub use self::token::is_token;
 use crate::desk::Desk;
 use crate::handler::Handler;
 use crate::settings::{ServeError, Settings};

@@ -29,6 +29,6 @@ pub use desk::{
     ForgottenEntry, Found, FoundMemory, Origin, ReadLines, ReadStatus, Reading, Refusal,
     Remembered, Remembering, SearchQuestion, SessionKind, Status, Watching,
 };
-pub use http::{HttpSettings, serve_http};
+pub use http::{HttpSettings, is_token, serve_http};
 pub use settings::{ServeError, Settings, ToolSet};
 pub use stdio::serve_stdio;

@@ -26,7 +26,9 @@ pub(super) fn newest(
     if let Keeps::Rows(path) = &living.keeps
         && let Some(database) = Database::open_to_read(path, &living, no_finder())?
     {
-        entries.extend(database.matching(&wanted)?.into_iter().map(|it| it.entry));
+        // A row is read by the name that search has for it, and not by that of its database.
+        let rows = database.matching(&wanted)?.into_iter();
+        entries.extend(rows.map(|it| Condemned { path: it.document(), ..it.entry }));
     }
     entries.sort_by(|a, b| b.written.cmp(&a.written));
     let notes = vec!["these are the newest: there were no words to look for".to_owned()];

@@ -75,6 +75,20 @@ fn without_words_the_newest_of_a_time_are_told() {
 }
 
 #[test]
+fn rows_of_a_time_are_told_too() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/data/memory/x", "");
+    environment.write_below("ws/agents/default/workspace/IDENTITY.md", "# Nia\n");
+    let agent = ["-r", "zeroclaw", "-w", "ws"];
+    let said = ["remember", "Lin drinks green tea.", "--key", "tea/kind"];
+    environment.json(said.iter().chain(&agent));
+    let args = ["-r", "zeroclaw", "-w", "ws", "--tools", "zeroclaw"];
+    let found = &call(&environment, &args, &[("memory_recall", json!({"since": "1d"}))])[0];
+    let text = found["content"][0]["text"].as_str().expect("it answers in words");
+    assert!(text.contains("tea/kind: Lin drinks green tea."), "{text}");
+}
+
+#[test]
 fn a_find_says_by_what_it_is_forgotten() {
     let environment = with_memory();
     let asked = json!({"query": "when was the ferry late", "maxResults": 1});

@@ -9,16 +9,21 @@ use subtle::ConstantTimeEq as _;
 /// A shorter token could be guessed.
 const SHORTEST: usize = 16;
 
+/// Says whether a text can be a token: nobody guesses it, and a header can carry it.
+#[must_use]
+pub fn is_token(text: &str) -> bool {
+    text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 /// A token, as its digest.
 pub(super) struct Token {
     digest: [u8; 32],
 }
 
 impl Token {
-    /// Returns nothing for a token that is too short, or that a header cannot carry.
+    /// Returns nothing for a text that cannot be one.
     pub(super) fn new(token: &str) -> Option<Self> {
-        let fit = token.len() >= SHORTEST && token.bytes().all(|byte| byte.is_ascii_graphic());
-        fit.then(|| Self { digest: digest(token.as_bytes()) })
+        is_token(token).then(|| Self { digest: digest(token.as_bytes()) })
     }
 
     /// Returns whether the value of an `Authorization` header carries this token.

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anemone_format::Hex;
+use anemone_mcp::is_token;
 use zeroize::Zeroizing;
 
 use crate::environment::Environment;
@@ -12,8 +13,6 @@ use crate::files::{Existing, Target};
 
 /// As many random bytes as nobody guesses.
 const RANDOM_BYTES: usize = 32;
-/// A token that somebody chose must not be easier to guess than this.
-const LEAST_CHARS: usize = 16;
 const MOST_BYTES: u64 = 4096;
 
 /// A token and the file it stands in.
@@ -42,8 +41,7 @@ impl Token {
         let mut text = Zeroizing::new(String::new());
         file.take(MOST_BYTES).read_to_string(&mut text)?;
         let text = Zeroizing::new(text.trim().to_owned());
-        let is_plain = text.bytes().all(|it| it.is_ascii_graphic());
-        if text.len() < LEAST_CHARS || !is_plain {
+        if !is_token(&text) {
             let message = "this is no token: it has at least 16 letters, digits and signs";
             return Err(CliError::new(Kind::Failed, "token", message)
                 .about(&path)
