@@ -34,7 +34,7 @@ use crate::exports;
 use crate::keys::{KeyArgs, Keys};
 use crate::living::{Living, MemoryArgs};
 use crate::output::Printer;
-use crate::search_index::{Opened, Otherwise, find, open_fresh, read_document};
+use crate::search_index::{Opened, Otherwise, find, left_out, open_fresh, read_document};
 use crate::searched::{FOLDER, Searched, SourceArgs};
 
 /// Results at most, whatever is asked.
@@ -330,6 +330,9 @@ impl Desk for OwnDesk {
             let searched = inner.searched(context)?;
             let mut status = inner.with_index(&searched, context, |opened| {
                 let sets = opened.index.vector_sets()?;
+                let warnings = opened.warnings.iter().map(|it| it.message.clone());
+                let skipped = left_out(&opened.freshness).into_iter();
+                let skipped = skipped.map(|(why, count)| format!("not searched, {why}: {count}"));
                 Ok(Status {
                     runtime: searched.kind.to_owned(),
                     workspace: searched.place.display().to_string(),
@@ -337,7 +340,7 @@ impl Desk for OwnDesk {
                     documents: opened.freshness.documents,
                     chunks: opened.freshness.chunks,
                     model: sets.last().map(|it| it.identity.model.clone()),
-                    issues: opened.warnings.iter().map(|it| it.message.clone()).collect(),
+                    issues: warnings.chain(skipped).collect(),
                     ..Status::default()
                 })
             })?;

@@ -89,6 +89,20 @@ fn rows_of_a_time_are_told_too() {
 }
 
 #[test]
+#[cfg(unix)]
+fn what_is_not_searched_is_counted() {
+    let environment = with_memory();
+    let status = |environment: &TestEnvironment| {
+        call(environment, &AGENT, &[("memory_status", json!({}))])[0]["structuredContent"].clone()
+    };
+    assert_eq!(status(&environment)["issues"], json!([]));
+    let link = environment.path("agent/memory/link.md");
+    fs_err::os::unix::fs::symlink("../MEMORY.md", link).expect("the folder is ours");
+    let issues = status(&environment)["issues"].to_string();
+    assert!(issues.contains("not searched, ") && issues.contains(": 1"), "{issues}");
+}
+
+#[test]
 fn a_find_says_by_what_it_is_forgotten() {
     let environment = with_memory();
     let asked = json!({"query": "when was the ferry late", "maxResults": 1});
