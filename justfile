@@ -15,6 +15,10 @@ test:
 slow:
     PROPTEST_CASES=10000 cargo test --workspace
 
+# Faults at every system call on files of every command that writes; takes an hour or two
+sweep:
+    ANEMONE_SWEEP=all cargo test -p anemone-cli --test sweep -- --nocapture
+
 # The benchmarks
 bench:
     cargo bench

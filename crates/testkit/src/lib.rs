@@ -1,13 +1,16 @@
-//! What tests and benchmarks need: arbitrary snapshots, bulk data, the sample agent, and a hostile
-//! page.
+//! What tests and benchmarks need: arbitrary snapshots, bulk data, the sample agent, a hostile page
+//! and faults in system calls.
 //!
-//! Strategies for property tests are behind the feature `strategy`, the page behind `browser`.
+//! Strategies for property tests are behind the feature `strategy`, the page behind `browser`,
+//! faults behind `faults`.
 
 #![warn(missing_docs)]
 
 pub mod bulk;
 #[cfg(feature = "rows")]
 mod database;
+#[cfg(all(feature = "faults", target_os = "linux", target_arch = "x86_64"))]
+pub mod faults;
 #[cfg(feature = "browser")]
 pub mod hostile;
 pub mod notes;
