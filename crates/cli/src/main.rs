@@ -17,6 +17,7 @@ mod environment;
 mod error;
 mod exports;
 mod files;
+mod human;
 mod keys;
 mod living;
 mod models;

@@ -10,9 +10,10 @@ use anemone_format::Moment;
 use clap::Args;
 use serde::Serialize;
 
-use super::Context;
+use super::{Context, instant};
 use crate::agent::{adapters, aliases};
 use crate::error::CliError;
+use crate::human;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::tally::Tally;
 
@@ -189,7 +190,8 @@ impl ListedAgent {
             parts.push(bytes(*size));
             writeln!(out, "  {:<10} {}", "holds", parts.join(", "))?;
             if let Some(last_change) = last_change {
-                writeln!(out, "  {:<10} {last_change}", "changed")?;
+                let changed = human::time(last_change.instant(), instant());
+                writeln!(out, "  {:<10} {changed}", "changed")?;
             }
         }
         for oddity in &self.oddities {
