@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{Context, instant};
-use crate::agent::{adapters, aliases};
+use crate::agent::{RuntimeParser, adapters, aliases};
 use crate::error::CliError;
 use crate::human;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
@@ -30,7 +30,7 @@ use crate::tally::Tally;
 #[derive(Args, Debug)]
 pub(crate) struct AgentsArgs {
     /// List agents of this runtime only: openclaw or zeroclaw
-    #[arg(long, short, value_name = "RUNTIME")]
+    #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
     runtime: Option<String>,
 }
 

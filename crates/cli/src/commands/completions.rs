@@ -1,9 +1,8 @@
 //! `anemone completions`
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
 
-use super::Cli;
 use crate::error::CliError;
 
 /// Print a completion script for a shell
@@ -22,6 +21,6 @@ pub(crate) fn run(args: &CompletionsArgs) -> Result<(), CliError> {
 /// Returns the completion script for a shell.
 pub(super) fn script(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "anemone", &mut script);
+    clap_complete::generate(shell, &mut super::command(), "anemone", &mut script);
     script
 }

@@ -38,3 +38,20 @@ fn an_unknown_shell_is_wrong_usage_that_names_the_known_ones() {
     assert_eq!(failure["code"], "usage");
     assert!(environment.run(["completions", "tcl"]).stderr.contains("bash"));
 }
+
+#[test]
+fn programs_and_runtimes_are_completed() {
+    let environment = TestEnvironment::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = environment.run(["completions", shell]).stdout;
+        let of_connect: String = script
+            .lines()
+            .filter(|it| shell != "fish" || it.contains("__fish_anemone_using_subcommand connect"))
+            .collect();
+        assert!(of_connect.contains("claude-code"), "{shell}");
+        assert!(of_connect.contains("gemini-cli"), "{shell}");
+        let runtimes = script.lines().filter(|it| it.contains("runtime")).collect::<String>()
+            + &script.split("--runtime)").skip(1).map(|it| &it[..200]).collect::<String>();
+        assert!(runtimes.contains("openclaw") && runtimes.contains("zeroclaw"), "{shell}");
+    }
+}
