@@ -26,6 +26,8 @@ const QUESTION_WORDS: &[&str] = &[
     "welcher", "welches", "qué", "quién", "cuándo", "dónde", "cómo", "cuál", "quand", "où",
     "pourquoi", "comment", "quel", "quelle", "combien",
 ];
+/// Words that may stand before the first one that counts.
+const JOINS: &[&str] = &["and", "but", "so", "then", "ok", "okay", "und", "aber", "y", "et"];
 /// How people ask without a question.
 const REQUESTS: &[&str] = &["tell me|remind me|do you know|sag mir|dime|dis-moi|告诉我|教えて"];
 /// How somebody says that they have no answer.
@@ -133,9 +135,10 @@ impl UnknownStatements {
     }
 }
 
-/// Whether every sentence of a message asks something.
+/// Whether a message asks something, and states nothing besides.
 fn is_question(message: &str) -> bool {
-    sentences(message).into_iter().all(|it| asks(it) || !has_substance(it))
+    let sentences = sentences(message);
+    sentences.iter().any(|it| asks(it)) && !sentences.into_iter().any(is_statement)
 }
 
 fn asks(sentence: &str) -> bool {
@@ -143,8 +146,8 @@ fn asks(sentence: &str) -> bool {
         return true;
     }
     let text = folded(sentence);
-    let first = text.split(|c: char| c == ' ' || c == ',').next().unwrap_or_default();
-    QUESTION_WORDS.contains(&first)
+    let mut words = text.split([' ', ',']).skip_while(|it| it.is_empty() || JOINS.contains(it));
+    words.next().is_some_and(|it| QUESTION_WORDS.contains(&it))
         || REQUESTS.iter().any(|it| find(&text, it).is_some_and(|range| range.start == 0))
 }
 
@@ -180,9 +183,10 @@ mod tests {
             ("user", "How long is it?"),
             ("assistant", "It takes two hours."),
             ("user", "And then?"),
+            ("user", "ok"),
         ];
         let kept = without_unanswered(&said);
-        assert_eq!(kept, said[3..7]);
+        assert_eq!(kept, [&said[3..7], &said[8..]].concat());
         for reply in ["Sorry, no idea.", "I do not know that.", "Das weiß ich nicht.", "我不知道。"]
         {
             assert!(without_unanswered(&[said[0], ("assistant", reply)]).is_empty(), "{reply}");
@@ -203,7 +207,7 @@ mod tests {
             (&["What is Lin allergic to?", "and where does Lin live"], Some(OnlyQuestions)),
             (&["What is Lin allergic to?", "thanks a lot"], Some(OnlyQuestions)),
             (&["Fix the flaky scheduler test", "ok"], None),
-            (&["今天讨论了迁移方案。", "好"], None),
+            (&["好", "今天讨论了迁移方案。"], None),
         ] {
             let said: Vec<_> = said.iter().map(|it| ("user", *it)).collect();
             assert_eq!(not_worth_noting(&said), wanted, "{said:?}");

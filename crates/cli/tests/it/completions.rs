@@ -42,16 +42,15 @@ fn an_unknown_shell_is_wrong_usage_that_names_the_known_ones() {
 #[test]
 fn programs_and_runtimes_are_completed() {
     let environment = TestEnvironment::new();
-    for shell in ["bash", "zsh", "fish"] {
+    for (shell, connect, runtimes) in [
+        ("bash", "anemone__connect", "compgen -W \"openclaw zeroclaw\""),
+        ("zsh", "(connect)", ":RUNTIME:(openclaw zeroclaw)"),
+        ("fish", "__fish_anemone_using_subcommand connect", "openclaw\\t''\nzeroclaw\\t''"),
+    ] {
         let script = environment.run(["completions", shell]).stdout;
-        let of_connect: String = script
-            .lines()
-            .filter(|it| shell != "fish" || it.contains("__fish_anemone_using_subcommand connect"))
-            .collect();
-        assert!(of_connect.contains("claude-code"), "{shell}");
-        assert!(of_connect.contains("gemini-cli"), "{shell}");
-        let runtimes = script.lines().filter(|it| it.contains("runtime")).collect::<String>()
-            + &script.split("--runtime)").skip(1).map(|it| &it[..200]).collect::<String>();
-        assert!(runtimes.contains("openclaw") && runtimes.contains("zeroclaw"), "{shell}");
+        let parts = script.split(connect).skip(1);
+        let programs: String = parts.flat_map(|it| it.chars().take(6_000)).collect();
+        assert!(programs.contains("claude-code") && programs.contains("gemini-cli"), "{shell}");
+        assert!(script.contains(runtimes), "{shell}");
     }
 }

@@ -248,7 +248,10 @@ fn hooked(settings: &str) -> Vec<String> {
     let settings: Value = serde_json::from_str(settings).expect("it is JSON");
     let events = settings["hooks"].as_object().into_iter().flatten();
     let is_ours = |groups: &Value| groups.to_string().contains("anemone");
-    events.filter(|(_, groups)| is_ours(groups)).map(|(event, _)| event.clone()).collect()
+    let ours = events.filter(|(_, groups)| is_ours(groups)).map(|(event, _)| event.clone());
+    let mut ours: Vec<String> = ours.collect();
+    ours.sort();
+    ours
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn hooks_that_write_are_there_only_when_they_are_asked_for() {
     assert_eq!(hooked(&settings()), ["SessionStart", "UserPromptSubmit"]);
     assert_eq!(home.0.json(["status"])["connection_details"][0]["hooks_write"], false);
     home.done(&["connect", "claude-code", "-w", "ada", "--hooks", "write"], "connected");
-    let all = ["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"];
+    let all = ["PreCompact", "SessionEnd", "SessionStart", "UserPromptSubmit"];
     assert_eq!(hooked(&settings()), all);
     assert_eq!(home.0.json(["status"])["connection_details"][0]["hooks_write"], true);
     // Connecting as usual takes them out again, as it does with those of an earlier version.
@@ -268,7 +271,7 @@ fn hooks_that_write_are_there_only_when_they_are_asked_for() {
     for document in [planned, again] {
         assert!(document["notes"].to_string().contains("--hooks write keeps them"), "{document}");
     }
-    assert_eq!(hooked(&settings()), all[..2]);
+    assert_eq!(hooked(&settings()), all[2..]);
     home.done(&["connect", "claude-code", "-w", "ada"], "already_connected");
     home.done(&["disconnect", "claude-code"], "disconnected");
     assert_eq!(settings(), SETTINGS);

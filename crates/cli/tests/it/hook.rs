@@ -310,9 +310,12 @@ fn what_the_memory_has_already_is_not_noted_again() {
 fn what_is_marked_as_private_is_never_kept() {
     let hooks = Hooks::new();
     let said = [
-        ("user", "I prefer tea. <private>I prefer gin at night.</private> Plan the harbour tour."),
-        ("assistant", "Planned <PRIVATE>without gin</PRIVATE> for Friday."),
-        ("user", "<private>Remember that my diary is under the gin shelf."),
+        (
+            "user",
+            "I prefer tea. <private>I prefer absinthe at night.</private> Plan the harbour tour.",
+        ),
+        ("assistant", "Planned <PRIVATE>without absinthe</PRIVATE> for Friday."),
+        ("user", "<private>Remember that my diary is under the absinthe."),
     ];
     let ended = end_claude_code(&hooks, "a", "cli", &said);
     assert_eq!((&ended["status"], &ended["left_out"]["private"]), (&json!("written"), &json!(3)));
@@ -321,8 +324,8 @@ fn what_is_marked_as_private_is_never_kept() {
     hooks.call(&with(&["turn-end", "--message", said[0].1, "--enable"]), "");
     let all: String = hooks.notes().iter().map(|it| it.clone() + &hooks.note(it)).collect();
     assert!(all.contains("I prefer tea.") && all.contains("harbour tour"), "{all}");
-    assert!(!all.contains("gin"), "{all}");
-    assert!(hooks.keeps("harbour tour") && !hooks.keeps("gin"), "no other file keeps it");
+    assert!(!all.contains("absinthe"), "{all}");
+    assert!(hooks.keeps("harbour tour") && !hooks.keeps("absinthe"), "no other file keeps it");
 }
 
 #[test]
@@ -790,7 +793,7 @@ fn a_session_of_claude_code_begins_with_the_memory_and_within_its_limit() {
     assert!(shown.trim_end().ends_with("| - A line that says nothing at all."), "{shown}");
     let shown = shown.matches("says nothing").count();
     assert!(shown > 200, "{shown}");
-    let total = "# Memory\n\n".len() + long.len();
+    let total = format!("# Memory\n\n{long}").trim_end().len();
     assert!(told.contains(&format!(" of {total} characters of MEMORY.md.\n")), "{told}");
     assert!(told.contains("memory_search") && told.contains("memory_get"), "{told}");
 

@@ -56,8 +56,17 @@ impl Record {
 
     /// Keeps the record; `before` is the one whose place it takes.
     pub(super) fn save(&mut self, path: &Path, before: Option<&Self>) -> Result<(), CliError> {
-        let missing = || Place::look(path).map(|it| it.missing_folders());
-        self.folders = before.map_or_else(missing, |it| Ok(it.folders.clone()))?;
+        self.folders = match before {
+            Some(before) => before.folders.clone(),
+            None => {
+                // Folders that were made for another record go with the last record in them.
+                let mut folders = Place::look(path)?.missing_folders();
+                folders.extend(beside(path).into_iter().flat_map(|it| it.folders));
+                folders.sort();
+                folders.dedup();
+                folders
+            }
+        };
         let text = serde_json::to_string(&*self).map_err(std::io::Error::from)?;
         Place::look(path)?.write(&(text + "\n"))
     }
@@ -81,6 +90,14 @@ impl Record {
     pub(super) fn own(&self, path: &Path) -> Option<&OwnRecord> {
         self.own.iter().find(|it| it.path == path)
     }
+}
+
+/// Returns the records beside a path that can be read.
+fn beside(path: &Path) -> Vec<Record> {
+    let listed = path.parent().map(fs_err::read_dir).and_then(Result::ok);
+    let paths = listed.into_iter().flatten().filter_map(|it| Some(it.ok()?.path()));
+    let others = paths.filter(|it| it != path && it.extension().is_some_and(|it| it == "json"));
+    others.filter_map(|it| Record::load(&it).ok().flatten()).collect()
 }
 
 /// Returns where records lie.
