@@ -10,7 +10,8 @@
 //! | `{"role","content"}` | ZeroClaw |
 //!
 //! Only what a person or the agent said is taken. Commands, tools, what a program put in and what
-//! is not text is left out and counted; secrets are replaced.
+//! is not text is left out and counted, and so is what somebody marked as private; secrets are
+//! replaced.
 
 mod clean;
 mod event;
@@ -25,6 +26,7 @@ use anemone_format::Moment;
 use cap_std::fs::Dir;
 
 use crate::plain::open_plain;
+pub use clean::without_private;
 pub use gather::CLAUDE_CODE;
 use gather::Gather;
 pub(crate) use gather::{Held, channel_in};
@@ -58,6 +60,8 @@ pub struct Conversation {
     pub compaction: Option<String>,
     /// How often the conversation was compacted, where the runtime counts.
     pub compaction_count: Option<u64>,
+    /// Whether a program held the conversation, and nobody typed in it: `claude -p`, for one.
+    pub is_scripted: bool,
     /// What was not taken.
     pub left_out: NotSaid,
 }
@@ -114,6 +118,8 @@ pub struct NotSaid {
     pub redacted: u64,
     /// Messages that were too long and are cut.
     pub cut: u64,
+    /// Sections between `<private>` and `</private>`.
+    pub private: u64,
 }
 
 /// How far back a conversation is read.

@@ -49,6 +49,7 @@ pub use check::{
 };
 pub use conversation::{
     CLAUDE_CODE, Conversation, NotSaid, Reach, ReadConversationError, Role, Said, read_transcript,
+    without_private,
 };
 pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
 pub use earlier::Earlier;

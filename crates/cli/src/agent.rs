@@ -1,17 +1,20 @@
 //! Which agent a command is about: `-r`, `-w` and `--agent`.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anemone_adapters::{ADAPTERS, Adapter, FoundAgent, Machine, UNKNOWN_AGENT, by_name};
 use clap::Args;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
 use crate::error::{CliError, Kind};
+use crate::nearest::Nearest;
 
 /// Arguments that pick an agent.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AgentArgs {
     /// The runtime: openclaw or zeroclaw
-    #[arg(long, short, value_name = "RUNTIME")]
+    #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
     pub(crate) runtime: Option<String>,
 
     /// The agent's workspace, or its install (ZeroClaw); without it, the one agent that is found
@@ -22,6 +25,28 @@ pub(crate) struct AgentArgs {
     /// The agent with this name, as `anemone agents` lists it; with -w, the one in that install
     #[arg(long, value_name = "ALIAS")]
     pub(crate) agent: Option<String>,
+}
+
+/// Takes any name of a runtime, and offers the known ones to shells that complete; an unknown one
+/// is refused where it is used, with all that is to say about it.
+#[derive(Clone)]
+pub(crate) struct RuntimeParser;
+
+impl TypedValueParser for RuntimeParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(ADAPTERS.iter().map(|it| PossibleValue::new(it.runtime()))))
+    }
 }
 
 /// An agent and the adapter that knows it.
@@ -225,8 +250,14 @@ pub(crate) fn adapters(runtime: Option<&str>) -> Result<Vec<&'static dyn Adapter
 pub(crate) fn adapter(runtime: &str) -> Result<&'static dyn Adapter, CliError> {
     by_name(runtime).ok_or_else(|| {
         let known: Vec<&str> = ADAPTERS.iter().map(|it| it.runtime()).collect();
-        CliError::new(Kind::Usage, "unknown_runtime", format!("Unknown runtime {runtime:?}"))
-            .hint(format!("known are: {}", known.join(", ")))
+        let mut nearest = Nearest::to(runtime);
+        known.iter().for_each(|it| nearest.offer((*it).to_owned()));
+        let hint = match nearest.into_names().first() {
+            Some(name) => format!("did you mean {name}? Known are: {}", known.join(", ")),
+            None => format!("known are: {}", known.join(", ")),
+        };
+        let message = format!("unknown runtime {runtime:?}");
+        CliError::new(Kind::Usage, "unknown_runtime", message).hint(hint)
     })
 }
 

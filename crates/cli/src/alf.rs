@@ -21,6 +21,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use serde::Serialize;
 
 use self::settings::Settings;
+use crate::agent::adapter;
 use crate::commands::Context;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
@@ -156,7 +157,7 @@ pub(crate) fn run(environment: &Environment) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
-    files::tidy_up_on_signals();
+    files::tidy_up_on_signals(files::OnSignal::SayNothing);
     let human = cli.human || environment.human;
     let printer = Printer::new(if human { Format::Human } else { Format::Json }, environment);
     let no_keys = KeyArgs::default();
@@ -204,8 +205,7 @@ const LOGIN_HINT: &str = "export, import, validate and check need no key; if thi
                           command line that others may see, make a new one";
 
 fn refused(command: &str, hint: &str) -> CliError {
-    let message =
-        format!("`alf {command}` is not yet here: no service was asked, nothing was kept");
+    let message = format!("`alf {command}` is not supported: Anemone works offline");
     CliError::new(Kind::Failed, "not_yet", message).hint(hint)
 }
 
@@ -213,17 +213,25 @@ impl AgentArgs {
     /// Returns the runtime and the workspace that are meant, by flag or by the settings.
     fn resolve(self, command: &str, home: &Path) -> Result<(String, PathBuf), Stop> {
         let (runtime, workspace) = match (self.runtime, self.workspace) {
-            (Some(runtime), Some(workspace)) => return Ok((runtime, workspace)),
+            (Some(runtime), Some(workspace)) => return Ok((known(runtime)?, workspace)),
             given => given,
         };
         let settings = Settings::read(home)?;
         let runtime = runtime.or(settings.runtime);
         let workspace = workspace.or(settings.workspace);
         match (runtime, workspace) {
-            (Some(runtime), Some(workspace)) => Ok((runtime, workspace)),
+            (Some(runtime), Some(workspace)) => Ok((known(runtime)?, workspace)),
             (None, _) => Err(missing(command, "--runtime <RUNTIME>")),
             (_, None) => Err(missing(command, "--workspace <DIR>")),
         }
+    }
+}
+
+/// Refuses a runtime that we do not know, in the words of the existing tool.
+fn known(runtime: String) -> Result<String, CliError> {
+    match adapter(&runtime) {
+        Ok(_) => Ok(runtime),
+        Err(error) => Err(CliError { message: format!("Unknown runtime {runtime:?}"), ..error }),
     }
 }
 

@@ -41,7 +41,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anemone_format::Moment;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use uuid::Uuid;
 
 use crate::environment::Environment;
@@ -72,11 +72,11 @@ pub(crate) struct Cli {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GlobalArgs {
     /// Print JSON, also on a terminal
-    #[arg(long, global = true, conflicts_with = "human")]
+    #[arg(long, global = true, conflicts_with = "human", help_heading = "Global options")]
     json: bool,
 
     /// Print text, also when stdout is not a terminal (also: ALF_HUMAN=1)
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Global options")]
     human: bool,
 
     #[command(flatten)]
@@ -90,6 +90,56 @@ impl GlobalArgs {
             (_, true) => Format::Human,
             _ => Format::Auto,
         }
+    }
+}
+
+/// Commands that read nothing that could be sealed. They take the global options for keys like any
+/// other command, but their help does not show them.
+const NOTHING_SEALED: [&str; 16] = [
+    "status",
+    "agents",
+    "check",
+    "remember",
+    "undo",
+    "context",
+    "hook",
+    "tidy",
+    "connect",
+    "disconnect",
+    "model",
+    "config",
+    "vault",
+    "install",
+    "completions",
+    "man",
+];
+
+/// Returns the arguments of the program, as the parser, completions and manual pages have them.
+pub(crate) fn command() -> clap::Command {
+    let program = Cli::command();
+    let is_key = |arg: &&clap::Arg| matches!(arg.get_id().as_str(), "identity" | "passphrase_file");
+    let keys = program.get_arguments().filter(is_key).map(|arg| arg.clone().hide(true));
+    let keys: Vec<clap::Arg> = keys.collect();
+    // A command that has an argument of its own does not get the global one of that name.
+    NOTHING_SEALED
+        .iter()
+        .fold(program, |program, name| program.mut_subcommand(name, |it| it.args(keys.clone())))
+}
+
+impl Cli {
+    /// Reads the arguments of the process.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        Self::from_arg_matches(&command().try_get_matches()?)
+    }
+
+    /// Whether the command answers with one document; a server and hooks speak a protocol of their
+    /// own, and some commands print plain text.
+    pub(crate) fn answers_once(&self) -> bool {
+        let other = [
+            matches!(self.command, Some(Command::Mcp(_) | Command::Hook(_))),
+            matches!(self.command, Some(Command::Completions(_) | Command::Man(_))),
+        ];
+        !other.contains(&true)
     }
 }
 

@@ -202,10 +202,18 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is printed when a signal ends the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnSignal {
+    /// The document that programs expect of a command.
+    PrintDocument,
+    SayNothing,
+}
+
 /// Takes unfinished files away when the user interrupts us or the system ends.
-pub(crate) fn tidy_up_on_signals() {
+pub(crate) fn tidy_up_on_signals(on_signal: OnSignal) {
     // Without a handler we only leave a temporary file behind.
-    ctrlc::set_handler(|| {
+    ctrlc::set_handler(move || {
         if let Some(tell) = first_signal().take() {
             tell();
             return;
@@ -216,9 +224,25 @@ pub(crate) fn tidy_up_on_signals() {
         for path in &*unfinished {
             take_away(path);
         }
+        if on_signal == OnSignal::PrintDocument {
+            print_interrupted();
+        }
         end(INTERRUPTED);
     })
     .ok();
+}
+
+/// Prints that the command was interrupted, unless nobody reads it.
+fn print_interrupted() {
+    /// Whoever holds the output may be waiting for a reader that has stopped.
+    const PATIENCE: Duration = Duration::from_millis(300);
+    let (done, is_done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let text = r#"{"ok":false,"error":"interrupted","code":"interrupted"}"#;
+        writeln!(io::stdout(), "{text}").ok();
+        done.send(()).ok();
+    });
+    is_done.recv_timeout(PATIENCE).ok();
 }
 
 /// What is done instead of ending when the process is told to stop for the first time.
@@ -382,6 +406,36 @@ fn end(code: i32) {
     std::process::exit(code);
 }
 
+/// How files are called that have no name of their own yet; six letters follow.
+const UNNAMED: &str = ".anemone-";
+
+/// Takes away the unnamed files that killed processes left in a folder.
+///
+/// One that is in use is locked; one that is younger than a minute may be about to be.
+pub(crate) fn sweep_leftovers(folder: &Path) {
+    const YOUNG: Duration = Duration::from_mins(1);
+    /// Names that are looked at; a home folder may hold any number.
+    const MOST: usize = 100_000;
+    let Ok(entries) = fs_err::read_dir(folder) else { return };
+    for entry in entries.flatten().take(MOST) {
+        let name = entry.file_name();
+        let letters = name.to_str().and_then(|it| it.strip_prefix(UNNAMED));
+        let is_unnamed = letters
+            .is_some_and(|it| it.len() == 6 && it.bytes().all(|it| it.is_ascii_alphanumeric()));
+        let is_left = |it: &std::fs::Metadata| {
+            let age = it.modified().ok().and_then(|it| it.elapsed().ok());
+            it.is_file() && age.is_some_and(|it| it > YOUNG)
+        };
+        if !is_unnamed || !entry.metadata().is_ok_and(|it| is_left(&it)) {
+            continue;
+        }
+        let Ok(file) = fs_err::File::open(entry.path()) else { continue };
+        if file.file().try_lock().is_ok() {
+            fs_err::remove_file(entry.path()).ok();
+        }
+    }
+}
+
 /// A file that will appear as a whole or not at all.
 pub(crate) struct Target {
     path: PathBuf,
@@ -394,9 +448,12 @@ impl Target {
     pub(crate) fn create(path: &Path, existing: Existing) -> Result<Self, CliError> {
         check_free(path, existing)?;
         let folder = folder_of(path);
-        let made = tempfile::Builder::new().prefix(".anemone-").tempfile_in(folder);
+        let made = tempfile::Builder::new().prefix(UNNAMED).tempfile_in(folder);
         let file = made.map_err(|error| cannot_write(error, folder))?;
         unfinished().push(file.path().to_owned());
+        // Whoever sweeps this folder sees by the lock that the file is in use. Where there are no
+        // locks, it is known by its age.
+        file.as_file().try_lock().ok();
         Ok(Self { path: path.to_owned(), file, existing })
     }
 

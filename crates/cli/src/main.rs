@@ -17,6 +17,7 @@ mod environment;
 mod error;
 mod exports;
 mod files;
+mod human;
 mod keys;
 mod living;
 mod models;
@@ -34,9 +35,8 @@ mod watcher;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use crate::commands::Cli;
+use crate::files::OnSignal;
 use crate::output::Printer;
 
 fn main() -> ExitCode {
@@ -48,12 +48,15 @@ fn main() -> ExitCode {
     if std::env::args_os().next().is_some_and(|it| alf::is_meant(&it)) {
         return alf::run(&environment);
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) => return output::print_usage(&error, &environment),
     };
-    files::tidy_up_on_signals();
     let printer = Printer::new(cli.global.format(), &environment);
+    files::tidy_up_on_signals(match printer.is_json() && cli.answers_once() {
+        true => OnSignal::PrintDocument,
+        false => OnSignal::SayNothing,
+    });
     match commands::run(cli, &environment, &printer) {
         Ok(code) => code,
         Err(error) => printer.print_error(&error),

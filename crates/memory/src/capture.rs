@@ -231,7 +231,7 @@ const fn is_emoji(c: char) -> bool {
 }
 
 /// Takes a message apart into sentences, each with the mark that ends it.
-fn sentences(message: &str) -> Vec<&str> {
+pub(crate) fn sentences(message: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut chars = message.char_indices().peekable();

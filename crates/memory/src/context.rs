@@ -140,7 +140,7 @@ impl std::fmt::Display for Fate {
             Self::Cut { limit, head, tail } => {
                 write!(f, "cut to {limit}: the first {head} and the last {tail}")
             }
-            Self::Missing => f.write_str("not there, which the text says"),
+            Self::Missing => f.write_str("missing (the text says so)"),
             Self::Absent => f.write_str("not there"),
             Self::Empty => f.write_str("empty"),
             Self::PassedOver(why) => write!(f, "passed over: {why}"),

@@ -13,8 +13,11 @@
 //! assistant: "I suggest we use REST."
 //! ```
 //!
-//! The older generation writes the time in UTC and texts as they are, without quotes. A session
-//! that says the same as before is not noted again.
+//! The older generation writes the time in UTC and texts as they are, without quotes.
+//!
+//! A session has one note. Whoever searches recognises it as a conversation by its first line and
+//! by `## Conversation Summary`. A session that goes on after it was noted has its note brought up
+//! to date; a note that somebody edited is left alone, and the session gets a second one.
 
 use anemone_format::escaped;
 use jiff::Zoned;
@@ -23,10 +26,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Edit, digest};
 use crate::page::tidied;
-use crate::site::{Site, SiteError};
+use crate::site::{Seen, Site, SiteError};
 
 /// More notes of one name on one day than anybody has.
 const MOST_NOTES: usize = 1000;
+/// The heading under which the messages stand.
+const SUMMARY: &str = "\n## Conversation Summary\n\n";
+/// A note that is brought up to date keeps so many lines of messages, the last ones.
+const MOST_LINES: usize = 500;
 
 /// Which generation's form a note has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +71,9 @@ pub struct NotedSession {
     pub path: String,
     /// What it was about, as a digest.
     pub digest: String,
+    /// The file as it was written, as a digest; earlier versions did not keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// What is to be done to note a session.
@@ -73,6 +83,17 @@ pub enum NotePlan {
     Write {
         /// The file.
         path: String,
+        /// What it will hold.
+        text: String,
+        /// The change that does it.
+        change: Change,
+    },
+    /// The note that the session has is to be brought up to date.
+    Update {
+        /// The file.
+        path: String,
+        /// What it will hold.
+        text: String,
         /// The change that does it.
         change: Change,
     },
@@ -88,7 +109,7 @@ impl NotePlan {
     #[must_use]
     pub fn path(&self) -> &str {
         match self {
-            Self::Write { path, .. } | Self::Unchanged { path } => path,
+            Self::Write { path, .. } | Self::Update { path, .. } | Self::Unchanged { path } => path,
         }
     }
 }
@@ -119,6 +140,25 @@ impl SessionNote<'_> {
         format!("# Session: {} {zone}\n{}", at.strftime("%Y-%m-%d %H:%M:%S"), self.body())
     }
 
+    /// Writes the note of a session that went on after `before` was noted: with the messages that
+    /// stand there, and those that are new.
+    #[must_use]
+    pub fn text_after(&self, before: &str) -> String {
+        let text = self.text();
+        let (Some((_, old)), Some((head, new))) =
+            (before.split_once(SUMMARY), text.split_once(SUMMARY))
+        else {
+            return text;
+        };
+        let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+        // The end of the old note is where the new messages begin, if both know of the same ones.
+        let most = old.len().min(new.len());
+        let shared = (0..=most).rev().find(|it| old.ends_with(&new[..*it])).unwrap_or_default();
+        let mut lines = [&old[..], &new[shared..]].concat();
+        lines.drain(..lines.len().saturating_sub(MOST_LINES));
+        format!("{head}{SUMMARY}{}\n", lines.join("\n"))
+    }
+
     /// Writes all but the line with the time.
     fn body(&self) -> String {
         let name = |text: Option<&str>| {
@@ -137,7 +177,7 @@ impl SessionNote<'_> {
         if self.said.is_empty() {
             return out;
         }
-        out.push_str("\n## Conversation Summary\n\n");
+        out.push_str(SUMMARY);
         for (role, text) in &self.said {
             let text = match self.form {
                 NoteForm::Gen9 => {
@@ -155,7 +195,7 @@ impl SessionNote<'_> {
     /// Returns the digest of what the note is about, whenever it is written.
     #[must_use]
     pub fn digest(&self) -> String {
-        anemone_format::Hex(&digest(self.body().as_bytes())).to_string()
+        hex_digest(self.body().as_bytes())
     }
 
     /// Plans the file, under a name that is free; `before` is what is known of an earlier note of
@@ -166,11 +206,19 @@ impl SessionNote<'_> {
         slug: &str,
         before: Option<&NotedSession>,
     ) -> Result<NotePlan, SiteError> {
-        if let Some(before) = before
-            && before.digest == self.digest()
-            && site.read(&before.path)?.is_some()
-        {
-            return Ok(NotePlan::Unchanged { path: before.path.clone() });
+        let there = match before {
+            Some(before) => site.read(&before.path)?,
+            None => None,
+        };
+        if let (Some(before), Some(there)) = (before, there) {
+            if before.digest == self.digest() {
+                return Ok(NotePlan::Unchanged { path: before.path.clone() });
+            }
+            if let Some(text) = before.is_of(&there.bytes).then(|| self.text_after_file(&there)) {
+                let path = before.path.clone();
+                let edit = Edit::replace(&there, text.clone().into_bytes());
+                return Ok(NotePlan::Update { path, text, change: self.change(edit) });
+            }
         }
         let body = self.body();
         let day = self.shown().date();
@@ -190,11 +238,44 @@ impl SessionNote<'_> {
             }
             path = format!("memory/{day}-{slug}-{number}.md");
         }
-        let after = self.text().into_bytes();
+        let text = self.text();
+        let after = text.clone().into_bytes();
         let edit = Edit::Write { path: path.clone(), before: None, after };
-        let change = Change { what: "hook session-end".to_owned(), edits: vec![edit] };
-        Ok(NotePlan::Write { path, change })
+        Ok(NotePlan::Write { path, text, change: self.change(edit) })
     }
+
+    fn text_after_file(&self, there: &Seen) -> String {
+        self.text_after(&String::from_utf8_lossy(&there.bytes))
+    }
+
+    fn change(&self, edit: Edit) -> Change {
+        Change { what: "hook session-end".to_owned(), edits: vec![edit] }
+    }
+
+    /// Returns what is kept of the note once it is written.
+    #[must_use]
+    pub fn noted(&self, path: &str, text: &str) -> NotedSession {
+        NotedSession {
+            path: path.to_owned(),
+            digest: self.digest(),
+            file: Some(hex_digest(text.as_bytes())),
+        }
+    }
+}
+
+impl NotedSession {
+    /// Whether a file is as the note was written.
+    fn is_of(&self, bytes: &[u8]) -> bool {
+        let body = || bytes.splitn(2, |it| *it == b'\n').nth(1).unwrap_or_default();
+        match &self.file {
+            Some(file) => hex_digest(bytes) == *file,
+            None => hex_digest(body()) == self.digest,
+        }
+    }
+}
+
+fn hex_digest(bytes: &[u8]) -> String {
+    anemone_format::Hex(&digest(bytes)).to_string()
 }
 
 /// Returns the name of a time zone, or how far it is from UTC.
@@ -288,44 +369,103 @@ mod tests {
         }
     }
 
+    /// Writes notes into a workspace, as a hook does.
+    struct Notes {
+        home: TempDir,
+        site: Site,
+    }
+
+    impl Notes {
+        fn new() -> Self {
+            let home = TempDir::new().unwrap();
+            let root = home.path().join("work");
+            fs_err::create_dir_all(root.join("memory")).unwrap();
+            let site = Site::open(&root, &home.path().join("state"), Manner::OpenClaw).unwrap();
+            Self { home, site }
+        }
+
+        fn write(
+            &self,
+            note: &SessionNote<'_>,
+            before: Option<&NotedSession>,
+        ) -> (NotePlan, Option<NotedSession>) {
+            let plan = note.plan(&self.site, "api-design", before).unwrap();
+            let (NotePlan::Write { path, text, change } | NotePlan::Update { path, text, change }) =
+                &plan
+            else {
+                return (plan, None);
+            };
+            let held = self.site.lock().unwrap();
+            held.apply(change, Uuid::nil(), Timestamp::UNIX_EPOCH).unwrap();
+            let noted = note.noted(path, text);
+            (plan, Some(noted))
+        }
+
+        fn path(&self, name: &str) -> std::path::PathBuf {
+            self.home.path().join("work").join(name)
+        }
+    }
+
     #[test]
     fn a_name_that_is_taken_gets_a_number_and_the_same_note_is_not_written_twice() {
-        let home = TempDir::new().unwrap();
-        let root = home.path().join("work");
-        fs_err::create_dir_all(root.join("memory")).unwrap();
-        let site = Site::open(&root, &home.path().join("state"), Manner::OpenClaw).unwrap();
-        let held = site.lock().unwrap();
-        let write = |note: &SessionNote<'_>, before: Option<&NotedSession>| {
-            let plan = note.plan(&site, "api-design", before).unwrap();
-            if let NotePlan::Write { change, .. } = &plan {
-                held.apply(change, Uuid::nil(), Timestamp::UNIX_EPOCH).unwrap();
-            }
-            plan
-        };
+        let notes = Notes::new();
         let mut one = note(NoteForm::Gen9);
-        let plan = write(&one, None);
+        let (plan, noted) = notes.write(&one, None);
         assert_eq!(plan.path(), "memory/2026-01-16-api-design.md");
         assert!(matches!(plan, NotePlan::Write { .. }));
         // A minute later nothing else was said.
         one.at = one.at.checked_add(jiff::Span::new().minutes(1)).unwrap();
-        let plan = write(&one, None);
-        assert!(matches!(&plan, NotePlan::Unchanged { path } if path.ends_with("design.md")));
-        one.said.push(("user", "more"));
-        assert_eq!(write(&one, None).path(), "memory/2026-01-16-api-design-2.md");
-        one.said.push(("user", "still more"));
-        assert_eq!(write(&one, None).path(), "memory/2026-01-16-api-design-3.md");
-        let before = NotedSession {
-            path: "memory/2026-01-16-api-design-2.md".to_owned(),
-            digest: one.digest(),
-        };
-        assert!(matches!(write(&one, Some(&before)), NotePlan::Unchanged { .. }));
+        for before in [None, noted.as_ref()] {
+            let (plan, _) = notes.write(&one, before);
+            assert!(matches!(&plan, NotePlan::Unchanged { path } if path.ends_with("design.md")));
+        }
+        let other = SessionNote { session_id: Some("other"), ..one.clone() };
+        assert_eq!(notes.write(&other, None).0.path(), "memory/2026-01-16-api-design-2.md");
         // Whoever deletes the note gets a new one.
-        fs_err::remove_file(root.join("memory/2026-01-16-api-design-3.md")).unwrap();
-        let gone = NotedSession {
-            path: "memory/2026-01-16-api-design-3.md".to_owned(),
-            digest: one.digest(),
-        };
-        assert!(matches!(write(&one, Some(&gone)), NotePlan::Write { .. }));
+        fs_err::remove_file(notes.path("memory/2026-01-16-api-design.md")).unwrap();
+        assert!(matches!(notes.write(&one, noted.as_ref()).0, NotePlan::Write { .. }));
+    }
+
+    #[test]
+    fn a_session_that_goes_on_has_its_one_note_brought_up_to_date() {
+        for form in [NoteForm::Gen9, NoteForm::Gen3] {
+            let notes = Notes::new();
+            let mut one = note(form);
+            one.said = vec![("user", "first"), ("user", "second"), ("user", "third")];
+            let (_, noted) = notes.write(&one, None);
+            // Only the last messages are read, and one of them is new.
+            one.said = vec![("user", "second"), ("user", "third"), ("user", "fourth")];
+            let (plan, later) = notes.write(&one, noted.as_ref());
+            assert!(matches!(plan, NotePlan::Update { .. }), "{plan:?}");
+            let text = fs_err::read_to_string(notes.path(plan.path())).unwrap();
+            let words = ["first", "second", "third", "fourth"];
+            let counts = words.map(|it| text.matches(it).count());
+            assert_eq!(counts, [1; 4], "{text}");
+            assert!(matches!(notes.write(&one, later.as_ref()).0, NotePlan::Unchanged { .. }));
+            // What earlier versions kept of a note is enough.
+            let old = NotedSession { file: None, digest: noted.unwrap().digest, ..later.unwrap() };
+            fs_err::write(notes.path(&old.path), {
+                one.said = vec![("user", "first"), ("user", "second"), ("user", "third")];
+                one.text()
+            })
+            .unwrap();
+            one.said.push(("user", "fifth"));
+            assert!(matches!(notes.write(&one, Some(&old)).0, NotePlan::Update { .. }));
+        }
+    }
+
+    #[test]
+    fn a_note_that_somebody_edited_is_left_alone() {
+        let notes = Notes::new();
+        let mut one = note(NoteForm::Gen9);
+        let (plan, noted) = notes.write(&one, None);
+        let path = notes.path(plan.path());
+        let edited = fs_err::read_to_string(&path).unwrap() + "My own line.\n";
+        fs_err::write(&path, &edited).unwrap();
+        one.said.push(("user", "more"));
+        let (plan, _) = notes.write(&one, noted.as_ref());
+        assert_eq!(plan.path(), "memory/2026-01-16-api-design-2.md");
+        assert_eq!(fs_err::read_to_string(&path).unwrap(), edited);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::capture::sentences;
+
 /// The longest name.
 const MAX_CHARS: usize = 30;
 /// The most words.
@@ -142,9 +144,12 @@ pub fn slug_of(proposed: &str) -> Option<String> {
 
 /// Returns words that may tell something.
 fn words_of(text: &str) -> impl Iterator<Item = String> {
-    let of_link = |word: &&str| !word.contains("://") && !word.contains("[redacted");
-    text.split_whitespace()
-        .filter(of_link)
+    // What stands beside a secret may tell what it is, or be a part of it that was not recognised.
+    sentences(text)
+        .into_iter()
+        .filter(|it| !it.contains("[redacted"))
+        .flat_map(str::split_whitespace)
+        .filter(|word| !word.contains("://"))
         .flat_map(|it| it.split(|c: char| !c.is_alphanumeric()))
         .map(plain)
         .filter(|word| {
@@ -187,6 +192,10 @@ mod tests {
             (&["yes", "ok, thanks", "vendor pitch tomorrow"], "vendor-pitch"),
             (&["internationalization counterrevolutionary x"], "internationalization"),
             (&["see https://example.org/path 12345 a1b2c3"], ""),
+            (
+                &["My krabbe password is [redacted:password]! We meet at the harbour."],
+                "meet-harbour",
+            ),
             (&["今天讨论了数据库迁移方案"], ""),
             (&["今天讨论了 SQLite 迁移"], "sqlite"),
             (&[], ""),

@@ -78,6 +78,44 @@ pub(super) fn clean(text: &str) -> Cleaned {
     if text.is_empty() { Cleaned::Nothing { injected } } else { Cleaned::Said { text, injected } }
 }
 
+/// Takes out what somebody marked as private, from `<private>` to `</private>`, and says how many
+/// sections there were. One that does not end goes to the end of the text.
+#[must_use]
+pub fn without_private(text: &str) -> (String, u64) {
+    const OPEN: &str = "<private>";
+    const CLOSE: &str = "</private>";
+    // Only ASCII letters change their case, so that places in both texts are the same.
+    let lower = text.to_ascii_lowercase();
+    let mut out = String::with_capacity(text.len());
+    let (mut from, mut sections) = (0, 0);
+    while let Some(start) = lower[from..].find(OPEN).map(|it| from + it) {
+        out.push_str(&text[from..start]);
+        sections += 1;
+        // Sections within a section end with the outermost one.
+        let (mut depth, mut at) = (1, start + OPEN.len());
+        while depth > 0 {
+            let close = lower[at..].find(CLOSE);
+            match (lower[at..].find(OPEN), close) {
+                (Some(open), Some(close)) if open < close => {
+                    depth += 1;
+                    at += open + OPEN.len();
+                }
+                (_, Some(close)) => {
+                    depth -= 1;
+                    at += close + CLOSE.len();
+                }
+                (_, None) => {
+                    depth = 0;
+                    at = text.len();
+                }
+            }
+        }
+        from = at;
+    }
+    out.push_str(&text[from..]);
+    (out, sections)
+}
+
 /// Says whether a text is a command such as `/new` or `/model opus`, and no path.
 fn is_command(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('/') else { return false };
@@ -172,6 +210,21 @@ mod tests {
             assert_eq!(clean(text), said(text, 0), "{text}");
         }
         assert_eq!(clean("/ what\nnow"), said("/ what\nnow", 0));
+    }
+
+    #[test]
+    fn what_is_marked_as_private_is_taken_out() {
+        for (text, wanted, sections) in [
+            ("no tags", "no tags", 0),
+            ("a <private>b</private> c", "a  c", 1),
+            ("<PRIVATE>b\nc</Private>d<private>e</private>", "d", 2),
+            ("a <private>b <private>c</private> d</private> e", "a  e", 1),
+            ("a <private>never closed", "a ", 1),
+            ("a</private> b", "a</private> b", 0),
+            ("ä<private>ö</private>ü", "äü", 1),
+        ] {
+            assert_eq!(without_private(text), (wanted.to_owned(), sections), "{text}");
+        }
     }
 
     #[test]

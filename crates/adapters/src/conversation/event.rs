@@ -45,6 +45,15 @@ pub(super) struct Message {
     pub(super) other: u64,
 }
 
+/// How somebody spoke to Claude Code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entrance {
+    /// A person typed in a terminal or an editor.
+    Typed,
+    /// A program called it: `claude -p`, or the SDK.
+    Scripted,
+}
+
 /// A line with what every line may say.
 #[derive(Debug, PartialEq)]
 pub(super) struct Read {
@@ -55,6 +64,8 @@ pub(super) struct Read {
     pub(super) nameless: bool,
     /// Whether it has the shape that Claude Code writes.
     pub(super) of_claude_code: bool,
+    /// By which door somebody spoke to Claude Code, where the line says so.
+    pub(super) entrance: Option<Entrance>,
     /// The characters of its texts.
     pub(super) characters: u64,
 }
@@ -94,7 +105,11 @@ pub(super) fn read(bytes: &[u8]) -> Option<Read> {
         Some("system" | "custom_message") => Event::System,
         Some(_) => Event::Other,
     };
-    Some(Read { event, session_id, nameless, of_claude_code, characters })
+    let entrance = text("entrypoint").map(|it| match it.starts_with("sdk") {
+        true => Entrance::Scripted,
+        false => Entrance::Typed,
+    });
+    Some(Read { event, session_id, nameless, of_claude_code, entrance, characters })
 }
 
 fn boundary(event: &Json, kind: Boundary) -> Event {

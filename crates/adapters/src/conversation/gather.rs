@@ -9,8 +9,8 @@ use anemone_secrets as secrets;
 use cap_std::fs::Dir;
 use serde::Deserialize;
 
-use super::clean::{Cleaned, clean};
-use super::event::{Boundary, Event, Message, read};
+use super::clean::{Cleaned, clean, without_private};
+use super::event::{Boundary, Entrance, Event, Message, read};
 use super::{Conversation, Reach, Role, Said};
 use crate::paths::lossy;
 use crate::plain::open_plain;
@@ -105,6 +105,8 @@ pub(crate) struct Gather {
     known: bool,
     nameless: bool,
     of_claude_code: bool,
+    typed: bool,
+    scripted: bool,
 }
 
 impl Gather {
@@ -119,6 +121,8 @@ impl Gather {
             known: false,
             nameless: false,
             of_claude_code: false,
+            typed: false,
+            scripted: false,
         }
     }
 
@@ -132,6 +136,8 @@ impl Gather {
         self.known |= line.event != Event::Other;
         self.nameless |= line.nameless;
         self.of_claude_code |= line.of_claude_code;
+        self.typed |= line.entrance == Some(Entrance::Typed);
+        self.scripted |= line.entrance == Some(Entrance::Scripted);
         match line.event {
             Event::Header { session_id } => {
                 self.conversation.session_id = Some(short(&session_id));
@@ -193,13 +199,15 @@ impl Gather {
         if message.text.is_empty() {
             return ControlFlow::Continue(());
         }
-        let text = match clean(&message.text) {
+        let (said, private) = without_private(&message.text);
+        left_out.private += private;
+        let text = match clean(&said) {
             Cleaned::Command if message.role == Role::User => {
                 left_out.commands += 1;
                 return ControlFlow::Continue(());
             }
             // An agent commands nobody.
-            Cleaned::Command => message.text,
+            Cleaned::Command => said,
             Cleaned::System => {
                 left_out.system += 1;
                 return ControlFlow::Continue(());
@@ -282,6 +290,7 @@ impl Gather {
         let known = held.source.or_else(|| self.of_claude_code.then(|| CLAUDE_CODE.to_owned()));
         conversation.source = name(known);
         conversation.compaction_count = held.compaction_count;
+        conversation.is_scripted = self.scripted && !self.typed;
         conversation
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::settings::Settings;
-use super::{Answer, CheckArgs, Stop, missing};
+use super::{Answer, CheckArgs, Stop, known, missing};
 use crate::commands::Context;
 use crate::commands::check::{self, Alf, Found, OpenClaw, Shown, Workspace};
 use crate::searched::quoted;
@@ -37,7 +37,8 @@ pub(super) fn run(args: CheckArgs, context: &Context<'_>) -> Result<(), Stop> {
             .runtime
             .ok_or_else(|| missing("check", "--runtime <RUNTIME>"))?,
     };
-    let ours = check::CheckArgs { runtime: Some(runtime), workspace: args.workspace, agent: None };
+    let ours =
+        check::CheckArgs { runtime: Some(known(runtime)?), workspace: args.workspace, agent: None };
     let mut checked = check::examine(&ours, context)?;
     checked.issues.iter_mut().for_each(soften);
     let ok = !checked.issues.iter().any(|it| it.severity == "error");
@@ -79,8 +80,10 @@ fn soften(issue: &mut Shown) {
 /// Says why nothing can be synced.
 fn about_service(alf: &Alf) -> Shown {
     let (code, message) = match alf.api_key_set {
-        true => ("service_unreachable", "the service was not asked: `alf sync` is not yet here"),
-        false => ("no_api_key", "no key to the service is set, and `alf sync` is not yet here"),
+        true => {
+            ("service_unreachable", "the service was not contacted: `alf sync` is not supported")
+        }
+        false => ("no_api_key", "no key to the service is set, and `alf sync` is not supported"),
     };
     let fix = "no key is needed to keep a copy of the agent: use `alf export`".to_owned();
     Shown::new("error", code, message.to_owned(), fix)

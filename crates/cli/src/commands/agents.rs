@@ -10,9 +10,10 @@ use anemone_format::Moment;
 use clap::Args;
 use serde::Serialize;
 
-use super::Context;
-use crate::agent::{adapters, aliases};
+use super::{Context, instant};
+use crate::agent::{RuntimeParser, adapters, aliases};
 use crate::error::CliError;
+use crate::human;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::tally::Tally;
 
@@ -29,7 +30,7 @@ use crate::tally::Tally;
 #[derive(Args, Debug)]
 pub(crate) struct AgentsArgs {
     /// List agents of this runtime only: openclaw or zeroclaw
-    #[arg(long, short, value_name = "RUNTIME")]
+    #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
     runtime: Option<String>,
 }
 
@@ -189,7 +190,8 @@ impl ListedAgent {
             parts.push(bytes(*size));
             writeln!(out, "  {:<10} {}", "holds", parts.join(", "))?;
             if let Some(last_change) = last_change {
-                writeln!(out, "  {:<10} {last_change}", "changed")?;
+                let changed = human::time(last_change.instant(), instant());
+                writeln!(out, "  {:<10} {changed}", "changed")?;
             }
         }
         for oddity in &self.oddities {

@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::agent::{AgentArgs, adapter, check_alias, find, usual_place};
+use crate::agent::{AgentArgs, RuntimeParser, adapter, check_alias, find, usual_place};
 use crate::alf::settings::{Settings, State};
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
@@ -27,7 +27,7 @@ use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
     /// The runtime: openclaw or zeroclaw; without it, that of the agent that is found
-    #[arg(long, short, value_name = "RUNTIME")]
+    #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
     pub(crate) runtime: Option<String>,
 
     /// The workspace, if it is not the usual one

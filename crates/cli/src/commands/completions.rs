@@ -1,9 +1,9 @@
 //! `anemone completions`
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
+use clap::builder::PossibleValue;
 use clap_complete::Shell;
 
-use super::Cli;
 use crate::error::CliError;
 
 /// Print a completion script for a shell
@@ -22,6 +22,28 @@ pub(crate) fn run(args: &CompletionsArgs) -> Result<(), CliError> {
 /// Returns the completion script for a shell.
 pub(super) fn script(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "anemone", &mut script);
+    let mut program = super::command();
+    clap_complete::generate(shell, &mut program, "anemone", &mut script);
+    if shell == Shell::Fish {
+        script.extend(fish_positionals(&program).into_bytes());
+    }
     script
+}
+
+/// Returns lines for arguments without a flag, which the generator for fish leaves out: they would
+/// be completed with the names of files.
+fn fish_positionals(program: &clap::Command) -> String {
+    let mut lines = String::new();
+    for command in program.get_subcommands() {
+        for argument in command.get_positionals() {
+            let values = argument.get_possible_values();
+            let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+            if !names.is_empty() {
+                let (name, names) = (command.get_name(), names.join(" "));
+                let test = format!("__fish_anemone_using_subcommand {name}");
+                lines.push_str(&format!("complete -c anemone -n \"{test}\" -f -a \"{names}\"\n"));
+            }
+        }
+    }
+    lines
 }

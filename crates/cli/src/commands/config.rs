@@ -12,9 +12,9 @@ use crate::error::CliError;
 use crate::files::{Existing, Target};
 use crate::output::{DIM, Report};
 
-/// Show where the settings lie, check them, or write a file with all of them
+/// Show where the settings are, check them, or write a file with all of them
 ///
-/// Without a file everything has its default. The file that --init writes names every setting with
+/// Without a file every setting has its default. The file that --init writes names every setting with
 /// its default, commented out, and says what it means; --default prints it. A setting that does not
 /// exist is an error that names the nearest one.
 #[derive(Args, Debug)]
@@ -61,10 +61,10 @@ impl Report for Shown {
         let path = self.path.display();
         match (self.written, self.exists) {
             (true, _) => writeln!(out, "wrote {path}"),
-            (_, true) => writeln!(out, "{path} is in order"),
+            (_, true) => writeln!(out, "{path} is valid"),
             (_, false) => {
-                writeln!(out, "there is no {path}: everything has its default")?;
-                writeln!(out, "{DIM}`anemone config --init` writes one to change{DIM:#}")
+                writeln!(out, "no config file; all settings are at their defaults")?;
+                writeln!(out, "{DIM}`anemone config --init` writes {path} to edit{DIM:#}")
             }
         }
     }

@@ -79,7 +79,7 @@ struct FileLine {
 
 pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallReport, CliError> {
     if args.bin.is_some() && !args.alf && !args.remove {
-        let error = CliError::new(Kind::Usage, "usage", "--bin says where the link alf goes");
+        let error = CliError::new(Kind::Usage, "usage", "--bin is the folder for the link alf");
         return Err(error.hint("give --alf too"));
     }
     let places = Places::new(args.prefix.as_deref(), args.bin.as_deref(), context.environment)?;
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &InstallArgs, context: &Context<'_>) -> Result<InstallRe
 fn not_ours(plan: &Plan) -> CliError {
     let blocked: Vec<&Step> = plan.steps.iter().filter(|it| it.action == Action::Blocked).collect();
     let files = count(blocked.len() as u64, "file");
-    let message = format!("{files} would be replaced that we did not write; nothing was done");
+    let message = format!("{files} exist that Anemone did not write; nothing was done");
     let mut error = CliError::new(Kind::Failed, "not_ours", message);
     error.causes = blocked.iter().map(|it| it.path.display().to_string()).collect();
     error.hint(match blocked.iter().any(|it| it.kind() == "link") {
@@ -139,16 +139,16 @@ impl Report for InstallReport {
         }
         let Self { created, replaced, same, removed, kept, .. } = self;
         let numbers = format!(
-            "{created} created, {replaced} replaced, {same} the same, {removed} removed, {kept} kept"
+            "{created} created, {replaced} replaced, {same} unchanged, {removed} removed, {kept} kept"
         );
         match (self.dry_run, self.would_stop) {
             (true, true) => writeln!(
                 out,
-                "{BOLD}nothing done{BOLD:#}: this was a dry run; files marked blocked are not \
-                 ours, and would stop it"
+                "{BOLD}dry run, nothing was done{BOLD:#}; files marked blocked were not written by \
+                 Anemone, and would stop it"
             ),
             (true, false) => {
-                writeln!(out, "{BOLD}nothing done{BOLD:#}: this was a dry run ({numbers})")
+                writeln!(out, "{BOLD}dry run, nothing was done{BOLD:#} ({numbers})")
             }
             (false, _) => writeln!(out, "{GOOD}done{GOOD:#} ({numbers})"),
         }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use serde::Serialize;
 
-use super::{Cli, Context};
+use super::Context;
 use crate::error::CliError;
 use crate::output::{BOLD, Report, count};
 
@@ -27,7 +27,7 @@ struct PagesWritten {
 }
 
 pub(crate) fn run(args: &ManArgs, context: &Context<'_>) -> Result<(), CliError> {
-    let command = Cli::command();
+    let command = super::command();
     let Some(folder) = &args.output else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ManArgs, context: &Context<'_>) -> Result<(), CliError>
 
 /// Returns a page for the program and for each of its commands, by file name.
 pub(super) fn pages() -> Result<BTreeMap<String, Vec<u8>>, CliError> {
-    let mut program = Cli::command().disable_help_subcommand(true);
+    let mut program = super::command().disable_help_subcommand(true);
     program.build();
     let mut pages = BTreeMap::new();
     let mut commands = vec![program];

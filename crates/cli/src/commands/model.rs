@@ -12,7 +12,7 @@ use crate::download::download;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::files::{Existing, Target};
-use crate::models::{Content, MAX_BYTES, MODELS, Model, copy, file_at, home};
+use crate::models::{Content, FILE, MAX_BYTES, MODELS, Model, copy, file_at, home};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, safe};
 use crate::progress::Progress;
 
@@ -326,11 +326,14 @@ fn host_of(url: &str) -> String {
     url.and_then(|it| it.host_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// Says where else the file is.
+/// Says how to get the file without a network.
 fn elsewhere(error: CliError, model: &Model) -> CliError {
     match error.hint {
         Some(_) => error,
-        None => error.hint(format!("{}; `anemone model add PATH` takes it", model.elsewhere)),
+        None => error.hint(format!(
+            "copy {FILE} of {} (SHA-256 {}) from another machine, then run `anemone model add PATH`",
+            model.full_name, model.file.sha256
+        )),
     }
 }
 

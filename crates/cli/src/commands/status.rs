@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 
 use anemone_adapters::{Adapter, FoundAgent, Machine};
 use anemone_format::Moment;
+use anemone_memory::HookWrite;
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use self::next::Next;
 use self::problems::Problem;
-use super::connect::Connections;
+use super::connect::{Connection, Connections, is_connectable};
 use super::{Context, instant};
 use crate::agent::{AgentArgs, Chosen, adapters, aliases};
 use crate::config::Config;
@@ -25,9 +26,9 @@ use crate::error::CliError;
 /// Look at this machine: agents, archives, search, and what to do next
 ///
 /// Lists every agent that is found, when it was last exported and what changed since, whether
-/// search is ready, which programs are connected, what is wrong, and the three commands that make
-/// sense next. `anemone` alone does the same. Files are looked at from outside and nothing is
-/// written, so it is quick and can be asked at any time.
+/// search is ready, what hooks wrote into its memory today, which programs are connected, what is
+/// wrong, and the three commands that make sense next. `anemone` alone does the same. Files are
+/// looked at from outside and nothing is written, so it is quick and can be asked at any time.
 #[derive(Args, Debug, Default)]
 pub(crate) struct StatusArgs {
     /// Look at the agent in this workspace instead of those that are found
@@ -40,7 +41,9 @@ pub(crate) struct StatusReport {
     ok: bool,
     agents: Vec<AgentStatus>,
     /// Programs that have this memory, as `anemone connect` names them.
-    connections: Vec<String>,
+    connections: Vec<&'static str>,
+    /// The connections one by one.
+    connection_details: Vec<ConnectionLine>,
     /// What is wrong with none of the agents but with all.
     problems: Vec<Problem>,
     next: Vec<Next>,
@@ -48,6 +51,17 @@ pub(crate) struct StatusReport {
     looked_in: Vec<String>,
     #[serde(skip)]
     now: Timestamp,
+}
+
+/// A connection, and what it may do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct ConnectionLine {
+    program: &'static str,
+    /// The project, where only that is connected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    /// Whether its hooks write into the memory.
+    hooks_write: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,6 +77,8 @@ struct AgentStatus {
     last_change: Option<Moment>,
     last_export: Option<LastExport>,
     search: Search,
+    /// What hooks wrote into the memory today, the oldest first.
+    hook_writes: Vec<HookWrite>,
     problems: Vec<Problem>,
     /// The arguments that name it, each behind a space.
     #[serde(skip)]
@@ -70,6 +86,9 @@ struct AgentStatus {
     /// Whether the user named its workspace.
     #[serde(skip)]
     is_named: bool,
+    /// Whether `anemone connect` can give its runtime the tools for it.
+    #[serde(skip)]
+    is_connectable: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -108,7 +127,7 @@ enum Readiness {
     Missing,
     /// Somebody writes into it at this moment.
     Busy,
-    /// It will be made anew.
+    /// It is unfinished or damaged, and will be rebuilt.
     Damaged,
     /// There is nothing to search.
     Nothing,
@@ -129,13 +148,46 @@ pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusRepo
         let words = words_of(one, &found, args.workspace.as_deref());
         let mut agent = look::at(one, words, &machine, environment, now);
         agent.is_named = args.workspace.is_some();
+        agent.is_connectable = is_connectable(agent.runtime, &one.agent.alias, context, &machine);
         agents.push(agent);
     }
-    let Connections { connected: connections, broken } = Connections::look(environment);
-    let problems = of_all(&agents, &broken, environment);
-    let next = next::choose(&agents, &connections, &problems, now, &is_free);
+    let Connections { connected, broken } = Connections::look(environment);
+    let mut connections: Vec<&'static str> = connected.iter().map(|it| it.program).collect();
+    connections.dedup();
     let looked_in = looked_in(&machine);
-    Ok(StatusReport { ok: true, agents, connections, problems, next, looked_in, now })
+    let mut problems = of_all(&agents, &broken, environment);
+    problems.extend(unreadable(&looked_in));
+    let next = next::choose(&agents, &connections, &problems, now, &is_free);
+    let line = |it: Connection| ConnectionLine {
+        program: it.program,
+        project: it.project,
+        hooks_write: it.writes,
+    };
+    Ok(StatusReport {
+        ok: true,
+        agents,
+        connections,
+        connection_details: connected.into_iter().map(line).collect(),
+        problems,
+        next,
+        looked_in,
+        now,
+    })
+}
+
+/// Returns the places in which agents may live and that cannot be looked into: an agent there is
+/// not among those that were found.
+fn unreadable(places: &[String]) -> Vec<Problem> {
+    let mut found = Vec::new();
+    for place in places {
+        let Err(error) = std::fs::read_dir(place) else { continue };
+        if error.kind() != std::io::ErrorKind::NotFound {
+            let message =
+                format!("{place} cannot be read, so agents in it are not listed: {error}");
+            found.push(Problem::wrong("install_unreadable", message));
+        }
+    }
+    found
 }
 
 /// An agent that was found, by the name that other commands take.
@@ -193,7 +245,7 @@ fn words_of(one: &Found, all: &[Found], workspace: Option<&Path>) -> String {
 fn of_all(agents: &[AgentStatus], broken: &[String], environment: &Environment) -> Vec<Problem> {
     let mut problems = Vec::new();
     if agents.is_empty() {
-        problems.push(Problem::wrong("no_agents", "no agent was found on this machine"));
+        problems.push(Problem::wrong("no_agents", "no agents found on this machine"));
     }
     if let Err(error) = Config::read(environment) {
         let parts = std::iter::once(error.message).chain(error.causes);
@@ -202,8 +254,8 @@ fn of_all(agents: &[AgentStatus], broken: &[String], environment: &Environment) 
     }
     for name in broken {
         let message = format!(
-            "the note of what connects {name} cannot be read; `anemone disconnect {name} --all` \
-             takes out all that starts anemone"
+            "the record of the connection to {name} cannot be read; `anemone disconnect {name} \
+             --all` removes every entry that starts anemone"
         );
         problems.push(Problem::wrong("connection_broken", message));
     }

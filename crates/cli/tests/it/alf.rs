@@ -507,7 +507,7 @@ fn help_status_says_what_the_existing_tool_left() {
 }
 
 #[test]
-fn sync_restore_and_login_are_not_yet_here_and_keep_nothing() {
+fn sync_restore_and_login_are_not_supported_and_keep_nothing() {
     let alf = Alf::with_agent();
     let key = "abcdefgéabcdefgh12";
     for args in [
@@ -520,7 +520,7 @@ fn sync_restore_and_login_are_not_yet_here_and_keep_nothing() {
         &["login"],
     ] {
         let failure = alf.failure(args);
-        assert!(failure["error"].as_str().unwrap().contains("not yet"), "{failure}");
+        assert!(failure["error"].as_str().unwrap().contains("not supported"), "{failure}");
         assert!(!failure.to_string().contains(key), "{failure}");
     }
 }

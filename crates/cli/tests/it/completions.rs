@@ -38,3 +38,19 @@ fn an_unknown_shell_is_wrong_usage_that_names_the_known_ones() {
     assert_eq!(failure["code"], "usage");
     assert!(environment.run(["completions", "tcl"]).stderr.contains("bash"));
 }
+
+#[test]
+fn programs_and_runtimes_are_completed() {
+    let environment = TestEnvironment::new();
+    for (shell, connect, runtimes) in [
+        ("bash", "anemone__connect", "compgen -W \"openclaw zeroclaw\""),
+        ("zsh", "(connect)", ":RUNTIME:(openclaw zeroclaw)"),
+        ("fish", "__fish_anemone_using_subcommand connect", "openclaw\\t''\nzeroclaw\\t''"),
+    ] {
+        let script = environment.run(["completions", shell]).stdout;
+        let parts = script.split(connect).skip(1);
+        let programs: String = parts.flat_map(|it| it.chars().take(6_000)).collect();
+        assert!(programs.contains("claude-code") && programs.contains("gemini-cli"), "{shell}");
+        assert!(script.contains(runtimes), "{shell}");
+    }
+}

@@ -196,7 +196,7 @@ fn servers_that_somebody_switched_off_are_not_switched_on() {
     let home = Home::with(".zeroclaw/config.toml", &off);
     home.refused(3, "switched_off", &["connect", "zeroclaw", "-w", "ada"]);
     // Where there are none, nothing of theirs begins to run.
-    let none = "schema_version = 3\n[mcp]\nenabled = false\n";
+    let none = "schema_version = 3\n[agents.ada]\n[mcp]\nenabled = false\n";
     Home::with(".zeroclaw/config.toml", none).check("zeroclaw", &W);
 }
 
@@ -204,15 +204,218 @@ fn servers_that_somebody_switched_off_are_not_switched_on() {
 fn a_memory_is_not_given_to_agents_that_nobody_named() {
     let two = "schema_version = 3\n[agents.one]\nx = 1\n[agents.two]\nx = 1\n";
     let home = Home::with(".zeroclaw/config.toml", two);
-    let connected = home.done(&["connect", "zeroclaw", "-w", "ada"], "connected");
-    assert!(connected["notes"][0].as_str().unwrap().contains("--to"), "{connected}");
-    assert!(!home.text(".zeroclaw/config.toml").contains("mcp_bundles = "));
+    let refused = home.refused(2, "agent_not_found", &["connect", "zeroclaw", "-w", "ada"]);
+    let hint = refused["hint"].as_str().unwrap();
+    assert!(hint.contains("--to") && hint.contains("one, two"), "{refused}");
     home.done(&["connect", "zeroclaw", "-w", "ada", "--to", "two"], "connected");
     let text = home.text(".zeroclaw/config.toml");
     assert!(text.contains("[agents.two]\nmcp_bundles = [\"anemone\"]\nx = 1\n"), "{text}");
     home.refused(2, "agent_not_found", &["connect", "zeroclaw", "-w", "ada", "--to", "three"]);
     home.done(&["disconnect", "zeroclaw"], "disconnected");
     assert_eq!(home.text(".zeroclaw/config.toml"), two);
+}
+
+#[test]
+fn where_no_agent_would_see_the_tools_nothing_is_connected() {
+    let bare = "schema_version = 3\n[memory]\nbackend = \"sqlite\"\n";
+    let home = Home::with(".zeroclaw/config.toml", bare);
+    home.0.write_home(".zeroclaw/agents/default/workspace/IDENTITY.md", "# Nia\n");
+    for memory in [&["-r", "zeroclaw", "--agent", "default"][..], &W] {
+        let args = [&["connect", "zeroclaw"], memory].concat();
+        let refused = home.refused(2, "agent_not_found", &args);
+        assert!(refused["hint"].as_str().unwrap().contains("[agents.NAME]"), "{refused}");
+    }
+    assert_eq!(home.0.json(["status"])["connections"], json!([]));
+}
+
+#[test]
+fn a_plugin_that_would_search_nothing_is_not_installed() {
+    let home = Home::with(".openclaw/openclaw.json", OPENCLAW);
+    let refused = home.refused(2, "nothing_to_search", &["connect", "openclaw"]);
+    assert!(refused["hint"].as_str().unwrap().contains("--source"), "{refused}");
+    // One that searches something goes on doing so.
+    home.0.write("old.alf", b"an archive");
+    let connected = home.done(&["connect", "openclaw", "--source", "old.alf"], "connected");
+    assert!(connected["notes"].to_string().contains("cannot verify"), "{connected}");
+    let again = home.done(&["connect", "openclaw", "--program", "anemone"], "connected");
+    assert!(again["memory"].to_string().contains("old.alf"), "{again}");
+    home.done(&["disconnect", "openclaw"], "disconnected");
+    assert_eq!(home.text(".openclaw/openclaw.json"), OPENCLAW);
+}
+
+/// Returns the events for which settings have hooks of ours.
+fn hooked(settings: &str) -> Vec<String> {
+    let settings: Value = serde_json::from_str(settings).expect("it is JSON");
+    let events = settings["hooks"].as_object().into_iter().flatten();
+    let is_ours = |groups: &Value| groups.to_string().contains("anemone");
+    let ours = events.filter(|(_, groups)| is_ours(groups)).map(|(event, _)| event.clone());
+    let mut ours: Vec<String> = ours.collect();
+    ours.sort();
+    ours
+}
+
+#[test]
+fn hooks_that_write_are_there_only_when_they_are_asked_for() {
+    let home = Home::with(".claude/settings.json", SETTINGS);
+    home.done(&["connect", "claude-code", "-w", "ada"], "connected");
+    let settings = || home.text(".claude/settings.json");
+    assert_eq!(hooked(&settings()), ["SessionStart", "UserPromptSubmit"]);
+    assert_eq!(home.0.json(["status"])["connection_details"][0]["hooks_write"], false);
+    home.done(&["connect", "claude-code", "-w", "ada", "--hooks", "write"], "connected");
+    let all = ["PreCompact", "SessionEnd", "SessionStart", "UserPromptSubmit"];
+    assert_eq!(hooked(&settings()), all);
+    assert_eq!(home.0.json(["status"])["connection_details"][0]["hooks_write"], true);
+    // Connecting as usual takes them out again, as it does with those of an earlier version.
+    let planned = home.done(&["connect", "claude-code", "-w", "ada", "-n"], "planned");
+    let again = home.done(&["connect", "claude-code", "-w", "ada"], "connected");
+    for document in [planned, again] {
+        assert!(document["notes"].to_string().contains("--hooks write keeps them"), "{document}");
+    }
+    assert_eq!(hooked(&settings()), all[2..]);
+    home.done(&["connect", "claude-code", "-w", "ada"], "already_connected");
+    home.done(&["disconnect", "claude-code"], "disconnected");
+    assert_eq!(settings(), SETTINGS);
+    home.refused(2, "usage", &["connect", "codex", "-w", "ada", "--hooks", "write"]);
+}
+
+#[test]
+fn a_connection_of_the_version_before_is_brought_up_to_date() {
+    let home = Home::with(".claude/settings.json", SETTINGS);
+    let before = home.0.everything();
+    home.done(&["connect", "claude-code", "-w", "ada", "--hooks", "write"], "connected");
+    // Its record had no field for projects, and is as it was otherwise.
+    let record = home.text(".local/state/anemone/connections/claude-code.json");
+    assert!(!record.contains("project"), "{record}");
+    home.done(&["connect", "claude-code", "-w", "ada"], "connected");
+    home.done(&["disconnect", "claude-code"], "disconnected");
+    assert!(before == home.0.everything());
+}
+
+#[test]
+fn one_project_is_connected_and_no_other_session_sees_anything() {
+    let home = Home::with(".claude/settings.json", SETTINGS);
+    home.0.write_home(".claude.json", "{\"numStartups\":7,\"projects\":{}}");
+    fs_err::create_dir_all(home.0.path("tour/.git")).expect("the folder is ours");
+    home.check("claude-code", &W);
+    let before = home.0.everything();
+    let args = ["connect", "claude-code", "-w", "ada", "--project", "tour", "--hooks", "write"];
+    let connected = home.done(&args, "connected");
+    assert!(connected["notes"].to_string().contains("out of git"), "{connected}");
+    home.done(&args, "already_connected");
+    assert_eq!(home.text(".claude/settings.json"), SETTINGS);
+    let local = fs_err::read_to_string(home.0.path("tour/.claude/settings.local.json")).unwrap();
+    assert_eq!(hooked(&local).len(), 4);
+    let folder = fs_err::canonicalize(home.0.path("tour")).unwrap();
+    let folder = folder.to_str().unwrap();
+    let state: Value = serde_json::from_str(&home.text(".claude.json")).unwrap();
+    assert!(state.get("mcpServers").is_none(), "{state}");
+    assert_eq!(state["projects"][folder]["mcpServers"]["anemone"]["args"][0], "mcp");
+    let status = home.0.json(["status"]);
+    assert_eq!(status["connections"], json!(["claude-code"]));
+    assert_eq!(status["connection_details"][0]["project"], folder);
+
+    // The whole program is connected besides, and taken out without the project.
+    home.done(&["connect", "claude-code", "-w", "ada"], "connected");
+    let gone = home.done(&["disconnect", "claude-code"], "disconnected");
+    assert!(gone["notes"].to_string().contains("connected by itself"), "{gone}");
+    assert_eq!(home.text(".claude/settings.json"), SETTINGS);
+    assert!(home.text(".claude.json").contains("anemone"));
+    home.done(&["disconnect", "claude-code", "--project", "tour"], "disconnected");
+    home.done(&["disconnect", "claude-code", "--project", "tour"], "not_connected");
+    assert!(before == home.0.everything());
+    home.refused(1, "not_found", &["connect", "claude-code", "-w", "ada", "--project", "gone"]);
+    home.refused(2, "usage", &["connect", "codex", "-w", "ada", "--project", "tour"]);
+}
+
+#[test]
+fn any_other_client_is_told_what_to_add_and_a_slip_is_named() {
+    let home = Home::new();
+    let before = home.0.everything();
+    let folder = fs_err::canonicalize(home.0.path("ada")).unwrap();
+    for name in ["cursor", "claude-desktop", "some-new-client"] {
+        let args = ["connect", name, "-w", "ada", "--program", "anemone", "--allow-write"];
+        let told = home.done(&args, "by_hand");
+        let server = json!({ "command": "anemone",
+            "args": ["mcp", "-w", folder.to_str().unwrap(), "--allow-write"] });
+        assert_eq!(told["config"], json!({ "mcpServers": { "anemone": server } }));
+    }
+    let text = home.0.human(["connect", "cursor", "-w", "ada"]);
+    assert!(text.contains("~/.cursor/mcp.json") && text.contains("\"mcpServers\": {"), "{text}");
+    assert!(before == home.0.everything());
+    for (slip, meant) in
+        [("opnclaw", "openclaw"), ("claudecode", "claude-code"), ("cursr", "cursor")]
+    {
+        let refused = home.refused(2, "usage", &["connect", slip, "-w", "ada"]);
+        assert!(refused["error"].as_str().unwrap().contains(meant), "{refused}");
+    }
+    home.refused(2, "usage", &["disconnect", "cursor"]);
+}
+
+#[test]
+fn several_at_once_all_connect() {
+    let home = Home::with(".claude/settings.json", SETTINGS);
+    let before = home.0.everything();
+    let start = |number: usize| {
+        let target = ["codex", "claude-code"][number % 2];
+        let mut command = std::process::Command::new(super::environment::program());
+        command.env_clear().envs(home.0.variables()).current_dir(home.0.path(""));
+        command.args(["connect", target, "-w", "ada", "--json"]);
+        command.stdout(std::process::Stdio::piped()).spawn().expect("the program starts")
+    };
+    let running: Vec<_> = (0..6).map(start).collect();
+    for child in running {
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    home.done(&["disconnect", "codex"], "disconnected");
+    home.done(&["disconnect", "claude-code"], "disconnected");
+    assert!(before == home.0.everything());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_connection_is_made_as_a_whole_or_not_at_all() {
+    let home = Home::with("config/openclaw.json", OPENCLAW);
+    home.0.write("old.alf", b"an archive");
+    let config = home.0.home("config/openclaw.json");
+    // The plugin can be written; the skill cannot, since nobody can make a folder there.
+    let variables =
+        [("OPENCLAW_CONFIG_PATH", config.to_str().unwrap()), ("OPENCLAW_STATE_DIR", "/proc/none")];
+    let before = home.0.everything();
+    let args = ["connect", "openclaw", "--source", "old.alf"];
+    let (code, document) = home.run_with(&variables, &args);
+    assert_eq!(code, 1, "{document}");
+    assert!(before == home.0.everything(), "no file was changed");
+    // When the reason is gone, it is done by the same command.
+    let (code, document) = home.run_with(&variables[..1], &args);
+    assert_eq!((code, &document["status"]), (0, &json!("connected")), "{document}");
+}
+
+#[test]
+#[cfg(unix)]
+fn what_a_killed_process_left_is_swept_and_what_is_in_use_is_not() {
+    let home = Home::with(".codex/config.toml", CODEX);
+    let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1);
+    let left = |name: &str, modified| {
+        home.0.write_home(&format!(".codex/{name}"), "sk-secret");
+        let file = fs_err::File::options().write(true).open(home.0.home(format!(".codex/{name}")));
+        let file = file.expect("it is there").into_file();
+        if let Some(modified) = modified {
+            file.set_modified(modified).expect("it is ours");
+        }
+        file
+    };
+    drop(left(".anemone-a1B2c3", Some(old)));
+    drop(left(".anemone-mine-too", Some(old)));
+    drop(left(".anemone-newone", None));
+    let used = left(".anemone-inuse1", Some(old));
+    used.lock().expect("nobody has it");
+    home.done(&["connect", "codex", "-w", "ada"], "connected");
+    let there = |name: &str| home.0.home(format!(".codex/{name}")).exists();
+    assert!(!there(".anemone-a1B2c3"));
+    for name in [".anemone-mine-too", ".anemone-newone", ".anemone-inuse1"] {
+        assert!(there(name), "{name}");
+    }
 }
 
 #[test]
@@ -242,7 +445,17 @@ fn files_of_real_programs_come_back_to_the_byte() {
             continue;
         }
         let text = fs_err::read_to_string(path).unwrap();
-        Home::with(".zeroclaw/config.toml", &text).check("zeroclaw", &W);
+        let home = Home::with(".zeroclaw/config.toml", &text);
+        let (code, document) = home.run(&["connect", "zeroclaw", "-w", "ada", "--dry-run"]);
+        let hint = document["hint"].as_str().unwrap_or_default().to_owned();
+        match (code, hint.split_once("there are: ")) {
+            (0, _) => home.check("zeroclaw", &W),
+            (_, Some((_, there))) => {
+                let first = there.split(", ").next().unwrap_or_default();
+                home.check("zeroclaw", &["-w", "ada", "--to", first]);
+            }
+            (_, None) => assert_eq!(document["code"], "agent_not_found", "{document}"),
+        }
         seen += 1;
     }
     assert!(seen >= 6, "{seen}");
@@ -265,7 +478,7 @@ fn what_others_changed_in_between_stays() {
 
     // Files that we made hold something of somebody else's by now.
     let home = Home::new();
-    home.done(&["connect", "openclaw"], "connected");
+    home.done(&["connect", "openclaw", "-w", "ada"], "connected");
     let text = home.text(".openclaw/openclaw.json").replacen('{', "{\n  gateway: {},", 1);
     home.0.write_home(".openclaw/openclaw.json", text);
     home.0.write_home(".openclaw/skills/anemone/SKILL.md", "mine now\n");
@@ -313,7 +526,7 @@ fn an_entry_of_the_users_own_is_not_touched() {
     assert!(!home.text(".codex/config.toml").contains("--mine"));
     let home = Home::new();
     home.0.write_home(".openclaw/skills/anemone/SKILL.md", "my own skill\n");
-    home.refused(3, "taken", &["connect", "openclaw"]);
+    home.refused(3, "taken", &["connect", "openclaw", "-w", "ada"]);
 }
 
 #[test]
@@ -392,7 +605,7 @@ fn people_see_every_line_that_is_written() {
     let config = home.0.home(".codex/config.toml");
     let folder = fs_err::canonicalize(home.0.path("ada")).unwrap();
     let wanted = format!(
-        "nothing is written; this would be done:\nchange {}\n  + [mcp_servers.anemone]\n  + args = [\"mcp\", \"-w\", \"{}\"]\n  + command = \"anemone\"\n",
+        "dry run, nothing is written:\nchange {}\n  + [mcp_servers.anemone]\n  + args = [\"mcp\", \"-w\", \"{}\"]\n  + command = \"anemone\"\n",
         config.display(),
         folder.display()
     );

@@ -2,13 +2,14 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use anemone_format::{Origin, Stamp};
 use serde_json::{Value, json};
 
-use super::environment::{TestEnvironment, fixture};
+use super::environment::{Lies, TestEnvironment, fixture};
 
 #[path = "hook/rows.rs"]
 mod rows;
@@ -43,6 +44,26 @@ impl Hooks {
         assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
         assert_eq!(stdout.lines().count(), 1, "{stdout}");
         serde_json::from_str(&stdout).expect("it is JSON")
+    }
+
+    /// Runs any command that succeeds beside the hooks, and returns what it prints.
+    fn run(&self, args: &[&str]) -> String {
+        let state = self.0.path("state");
+        let variables = [("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))];
+        let ran = self.0.run_with(&variables, args);
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+        ran.stdout
+    }
+
+    /// Whether a text is in any file but the transcripts.
+    fn keeps(&self, text: &str) -> bool {
+        let is_transcript = |path: &Path| path.extension().is_some_and(|it| it == "jsonl");
+        let holds = |lies: &Lies| match lies {
+            Lies::File(content, _) => String::from_utf8_lossy(content).contains(text),
+            _ => false,
+        };
+        let all = self.0.everything();
+        all.iter().any(|(path, lies)| !is_transcript(path) && holds(lies))
     }
 
     /// Writes a transcript of OpenClaw, in which the owner speaks.
@@ -146,12 +167,13 @@ fn serve(stream: TcpStream, answer: &str) -> Option<Value> {
 }
 
 #[test]
-fn a_session_is_noted_once_and_again_when_it_went_on() {
+fn a_session_has_one_note_which_is_updated_when_it_goes_on() {
     let hooks = Hooks::new();
     let said = [
         ("user", "/new"),
-        ("user", "What about the API design?"),
+        ("user", "The API design is due on Friday."),
         ("assistant", "For the API design I suggest REST."),
+        ("user", "Then the API design will be REST."),
     ];
     let path = hooks.transcript("s1", &said);
     let args = with(&["session-end", "--transcript", &path, "--timezone", "America/New_York"]);
@@ -171,26 +193,172 @@ fn a_session_is_noted_once_and_again_when_it_went_on() {
     };
     assert!(head.starts_with(&format!("# Session: {} ", &name[..10])), "{head}");
     assert!(head.ends_with(" America/New_York"), "{head}");
-    assert_eq!(
-        body,
-        "\n- **Session Key**: unknown\n- **Session ID**: s1\n- **Source**: unknown\n\n\
-         ## Conversation Summary\n\n\
-         user: \"What about the API design?\"\n\
-         assistant: \"For the API design I suggest REST.\"\n"
-    );
+    let lines = "\n- **Session Key**: unknown\n- **Session ID**: s1\n- **Source**: unknown\n\n\
+                 ## Conversation Summary\n\n\
+                 user: \"The API design is due on Friday.\"\n\
+                 assistant: \"For the API design I suggest REST.\"\n\
+                 user: \"Then the API design will be REST.\"\n";
+    assert_eq!(body, lines);
     assert_eq!(hooks.call(&args, "")["status"], "unchanged");
+    // The session is resumed: only the last messages are read, and the note keeps the others.
+    let more = [("user", "Lin reviews the API design of v2."), ("assistant", "Noted.")];
+    hooks.transcript("s1", &[&said[..], &more].concat());
+    let updated = hooks.call(&[&args[..], &["--messages", "2"]].concat(), "");
+    assert_eq!(updated["status"], "updated", "{updated}");
+    assert_eq!(hooks.notes(), [name.clone()]);
+    let note = hooks.note(name);
+    let more = "user: \"Lin reviews the API design of v2.\"\nassistant: \"Noted.\"\n";
+    assert!(note.ends_with(&format!("{lines}{more}")), "{note}");
+    // The update is a change like any other.
+    hooks.run(&["undo", "-w", "agent"]);
+    assert!(!hooks.note(name).contains("Lin reviews"));
+}
+
+/// Ends a session of Claude Code in the workspace of an agent.
+fn end_claude_code(hooks: &Hooks, id: &str, entrance: &str, said: &[(&str, &str)]) -> Value {
+    let line = |(role, text): &(&str, &str)| {
+        let message = json!({ "role": role, "content": text });
+        let line = json!({ "type": role, "sessionId": id, "message": message,
+            "entrypoint": entrance, "userType": "external" });
+        line.to_string()
+    };
+    let lines: Vec<String> = said.iter().map(line).collect();
+    let name = format!("{id}.jsonl");
+    hooks.0.write(&name, lines.join("\n"));
+    let input = json!({
+        "session_id": id, "hook_event_name": "SessionEnd", "reason": "other",
+        "transcript_path": hooks.0.path(&name), "cwd": "/",
+    });
+    hooks.call(&with(&["session-end"]), &input.to_string())
+}
+
+#[test]
+fn questions_that_nobody_answered_leave_no_note_and_do_not_bury_the_fact() {
+    let hooks = Hooks::new();
+    hooks.0.write("agent/MEMORY.md", "# Memory\n\n## Lin\n\n- Lin is allergic to hazelnuts.\n");
+    let question = "What is Lin allergic to?";
+    for (id, answer) in [("a", "I could not find it."), ("b", "I do not know."), ("c", "No idea.")]
+    {
+        let ended =
+            end_claude_code(&hooks, id, "cli", &[("user", question), ("assistant", answer)]);
+        assert_eq!((&ended["status"], &ended["unanswered"]), (&json!("too_short"), &json!(2)));
+    }
+    let asked = [
+        ("user", question),
+        ("assistant", "Lin is allergic to hazelnuts."),
+        ("user", "Anything else?"),
+        ("assistant", "I found nothing about that."),
+        ("user", "and where does Lin live"),
+        ("assistant", "Lin lives by the harbour."),
+    ];
+    assert_eq!(end_claude_code(&hooks, "d", "cli", &asked)["status"], "only_questions");
+    assert!(hooks.notes().is_empty());
+    let found = hooks.call(&with(&["prompt", "--enable", "--message", question]), "");
+    assert!(found["context"].as_str().unwrap().contains("hazelnuts"), "{found}");
+    // Where there is something to note, the question is not in it.
+    let more = [("user", "The tour starts at nine on Friday."), ("assistant", "Noted.")];
+    let said = [&[("user", question), ("assistant", "No idea.")][..], &more, &more].concat();
+    let ended = end_claude_code(&hooks, "e", "cli", &said);
+    assert_eq!((&ended["status"], &ended["unanswered"]), (&json!("written"), &json!(2)), "{ended}");
+    let note = hooks.note(&hooks.notes()[0]);
+    assert!(note.contains("tour starts") && !note.contains("allergic"), "{note}");
+}
+
+#[test]
+fn a_session_that_a_program_held_is_not_noted() {
+    let hooks = Hooks::new();
+    let said = [("user", "I prefer tea to coffee."), ("assistant", "Noted.")];
+    assert_eq!(end_claude_code(&hooks, "p", "sdk-cli", &said)["status"], "scripted");
+    assert!(hooks.notes().is_empty());
+    assert_eq!(end_claude_code(&hooks, "t", "cli", &said)["status"], "written");
+    let Some(home) = fixture("runtimes/claude-code/home-ada/.claude/projects") else { return };
+    let folder = home.join("-home-ada-work-tidepool");
+    for (session, wanted) in [
+        ("1add01d0-6e25-4335-991a-974d178efff9", "scripted"),
+        ("f8e5b182-2d3b-4112-b245-2cc9d028199e", "scripted"),
+        ("751a617e-87d0-4987-8373-5fb229507ca0", "planned"),
+    ] {
+        let path = folder.join(format!("{session}.jsonl"));
+        let path = path.to_str().expect("it is UTF-8");
+        let ended = hooks.call(&with(&["session-end", "--transcript", path, "--dry-run"]), "");
+        assert_eq!(ended["status"], wanted, "{session}: {ended}");
+    }
+}
+
+#[test]
+fn what_the_memory_has_already_is_not_noted_again() {
+    let hooks = Hooks::new();
+    let said = [
+        ("user", "The office has two doors."),
+        ("assistant", "Right."),
+        ("user", "Yes, the office has two doors!"),
+    ];
+    // "Yes, ..." is another sentence than the one that is known.
+    assert_eq!(end_claude_code(&hooks, "a", "cli", &said[..1])["status"], "too_short");
+    let said = [said[0], said[1], ("user", "the office has two doors")];
+    assert_eq!(end_claude_code(&hooks, "b", "cli", &said)["status"], "known");
+    let said = [said[0], said[1], ("user", "The office has a garden, too.")];
+    assert_eq!(end_claude_code(&hooks, "c", "cli", &said)["status"], "written");
+    // Another session says the same: it stands in the note of the first.
+    assert_eq!(end_claude_code(&hooks, "d", "cli", &said)["status"], "known");
     assert_eq!(hooks.notes().len(), 1);
-    let more = [&said[..], &[("user", "And the API design of v2?")]].concat();
-    hooks.transcript("s1", &more);
-    let again = hooks.call(&args, "");
-    assert!(again["path"].as_str().unwrap().ends_with("-api-design-rest-2.md"), "{again}");
-    assert_eq!(hooks.notes().len(), 2);
+    let always = with(&["session-end", "--always", "--transcript", "d.jsonl"]);
+    assert_eq!(hooks.call(&always, "")["status"], "written");
+}
+
+#[test]
+fn what_is_marked_as_private_is_never_kept() {
+    let hooks = Hooks::new();
+    let said = [
+        (
+            "user",
+            "I prefer tea. <private>I prefer absinthe at night.</private> Plan the harbour tour.",
+        ),
+        ("assistant", "Planned <PRIVATE>without absinthe</PRIVATE> for Friday."),
+        ("user", "<private>Remember that my diary is under the absinthe."),
+    ];
+    let ended = end_claude_code(&hooks, "a", "cli", &said);
+    assert_eq!((&ended["status"], &ended["left_out"]["private"]), (&json!("written"), &json!(3)));
+    let path = hooks.transcript("s1", &said);
+    hooks.call(&with(&["turn-end", "--transcript", &path, "--enable"]), "");
+    hooks.call(&with(&["turn-end", "--message", said[0].1, "--enable"]), "");
+    let all: String = hooks.notes().iter().map(|it| it.clone() + &hooks.note(it)).collect();
+    assert!(all.contains("I prefer tea.") && all.contains("harbour tour"), "{all}");
+    assert!(!all.contains("absinthe"), "{all}");
+    assert!(hooks.keeps("harbour tour") && !hooks.keeps("absinthe"), "no other file keeps it");
+}
+
+#[test]
+fn status_shows_what_hooks_wrote_today() {
+    let hooks = Hooks::new();
+    let status = || {
+        let document = hooks.run(&["status", "-w", "agent", "--json"]);
+        let document: Value = serde_json::from_str(&document).expect("it is JSON");
+        (document, hooks.run(&["status", "-w", "agent", "--human"]))
+    };
+    let (document, text) = status();
+    assert_eq!(document["agents"][0]["hook_writes"], json!([]));
+    assert!(!text.contains("hooks"), "{text}");
+    let said = [("user", "I prefer tea to coffee."), ("assistant", "Noted.")];
+    end_claude_code(&hooks, "a", "cli", &said);
+    let path = hooks.transcript("s1", &[("user", "We decided to use SQLite. I live in Oslo.")]);
+    hooks.call(&with(&["turn-end", "--transcript", &path, "--enable"]), "");
+    let (document, text) = status();
+    let writes = document["agents"][0]["hook_writes"].as_array().expect("a list").clone();
+    let shown: Vec<_> = writes.iter().map(|it| (&it["hook"], &it["entries"])).collect();
+    assert_eq!(shown, [(&json!("session-end"), &json!(2)), (&json!("turn-end"), &json!(2))]);
+    assert!(writes[0]["change"].is_string() && writes[0]["at"].is_string(), "{document}");
+    let note = writes[0]["path"].as_str().expect("a path");
+    assert!(note.starts_with("memory/") && text.contains(note), "{text}");
+    assert!(text.contains("wrote 2 times today") && text.contains("(2 entries)"), "{text}");
+    assert!(text.contains("today "), "{text}");
 }
 
 #[test]
 fn the_older_form_is_written_when_it_is_asked_for() {
     let hooks = Hooks::new();
-    let path = hooks.transcript("s1", &[("user", "今天讨论了迁移"), ("assistant", "好\n的")]);
+    let said = [("user", "好"), ("user", "今天讨论了迁移"), ("assistant", "好\n的")];
+    let path = hooks.transcript("s1", &said);
     let args = with(&["session-end", "--transcript", &path, "--form", "gen-3", "--messages", "1"]);
     let written = hooks.call(&args, "");
     assert_eq!((&written["named_by"], &written["messages"]), (&json!("time"), &json!(1)));
@@ -206,7 +374,8 @@ fn claude_code_ends_a_session_on_stdin() {
         let message = json!({ "role": role, "content": text });
         json!({ "type": role, "sessionId": "c1", "message": message }).to_string()
     };
-    let lines = [line("user", "fix the flaky scheduler"), line("assistant", "Fixed.")];
+    let fixed = [line("user", "fix the flaky scheduler"), line("assistant", "Fixed.")];
+    let lines = [&fixed[..], &[line("user", "now document the new scheduler")]].concat();
     hooks.0.write("c1.jsonl", lines.join("\n"));
     let input = json!({
         "session_id": "c1", "hook_event_name": "SessionEnd", "reason": "clear",
@@ -224,25 +393,36 @@ fn claude_code_ends_a_session_on_stdin() {
 fn secrets_are_not_noted() {
     let hooks = Hooks::new();
     let secret = "AKIAQX3LZ7PNW4TJ6KDB";
-    let path = hooks.transcript("s1", &[("user", &format!("the key is {secret}, mind it"))]);
+    let said = [
+        (
+            "user",
+            format!("Remember that the krabbe key is {secret}, mind it. The tour is on Friday."),
+        ),
+        ("assistant", format!("The key is {secret}.")),
+    ];
+    let said: Vec<_> = said.iter().map(|(role, text)| (*role, text.as_str())).collect();
+    let path = hooks.transcript("s1", &said);
     let written = hooks.call(&with(&["session-end", "--transcript", &path]), "");
-    assert_eq!(written["left_out"]["redacted"], 1);
+    assert_eq!(written["left_out"]["redacted"], 2);
     let names = hooks.notes();
-    assert!(!names[0].contains("akia"), "{names:?}");
+    // No word of a sentence with a secret names the file.
+    for word in ["akia", "key", "krabbe", "mind"] {
+        assert!(!names[0].contains(word), "{names:?}");
+    }
     assert!(!hooks.note(&names[0]).contains(secret));
 }
 
 #[test]
 fn a_chat_model_names_the_note_and_what_it_says_is_made_harmless() {
     let hooks = Hooks::new();
-    let path = hooks.transcript("s1", &[("user", "About the vendor")]);
+    let path = hooks.transcript("s1", &[("user", "Remember that the vendor comes")]);
     let model = ChatModel::saying("../../Vendor Pitch!\nIgnore the rest");
     let args = with(&["session-end", "--transcript", &path, "--chat-url", &model.url]);
     let written = hooks.call(&args, "");
     assert_eq!(written["named_by"], "chat");
     assert!(hooks.notes()[0].ends_with("-vendor-pitch.md"));
     let asked = model.asked();
-    assert_eq!(asked["messages"][1]["content"], "user: \"About the vendor\"");
+    assert_eq!(asked["messages"][1]["content"], "user: \"Remember that the vendor comes\"");
     // Nobody is asked about what is noted.
     assert_eq!(hooks.call(&args, "")["status"], "unchanged");
 }
@@ -250,7 +430,7 @@ fn a_chat_model_names_the_note_and_what_it_says_is_made_harmless() {
 #[test]
 fn a_chat_model_that_fails_costs_the_name_and_not_the_note() {
     let hooks = Hooks::new();
-    let path = hooks.transcript("s1", &[("user", "About the vendor pitch")]);
+    let path = hooks.transcript("s1", &[("user", "Remember that the vendor pitch is near")]);
     let model = ChatModel::answering(vec![
         "HTTP/1.1 500 no\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecret".to_owned(),
     ]);
@@ -584,7 +764,7 @@ fn the_session_of_a_real_install_is_noted_by_its_key() {
         let Some(install) = fixture(&format!("openclaw/{generation}/.openclaw")) else { return };
         let hooks = Hooks::new();
         hooks.0.copy_home(&install, ".openclaw");
-        let args = ["session-end", "--agent", "main", "--session", "agent:main:main"];
+        let args = ["session-end", "--always", "--agent", "main", "--session", "agent:main:main"];
         let planned = hooks.call(&[&args[..], &["--dry-run"]].concat(), "");
         assert_eq!(planned["status"], "planned", "{generation}: {planned}");
         let text = planned["text"].as_str().unwrap();
@@ -608,6 +788,14 @@ fn a_session_of_claude_code_begins_with_the_memory_and_within_its_limit() {
     let begun = hooks.call(&with(&["session-start"]), &stdin.to_string());
     let text = begun["hookSpecificOutput"]["additionalContext"].as_str().expect("it is a text");
     assert!(text.chars().count() <= 9_500, "{}", text.chars().count());
+    // What is cut is cut at the end of a line, and the model is told.
+    let (shown, told) = text.split_once("</recalled-memory ").expect("the frame is closed");
+    assert!(shown.trim_end().ends_with("| - A line that says nothing at all."), "{shown}");
+    let shown = shown.matches("says nothing").count();
+    assert!(shown > 200, "{shown}");
+    let total = format!("# Memory\n\n{long}").trim_end().len();
+    assert!(told.contains(&format!(" of {total} characters of MEMORY.md.\n")), "{told}");
+    assert!(told.contains("memory_search") && told.contains("memory_get"), "{told}");
 
     let plain = hooks.call(&with(&["session-start"]), "");
     assert!(plain["ok"] == true && plain["context"].is_string(), "{plain}");

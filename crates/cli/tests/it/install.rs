@@ -224,7 +224,7 @@ fn people_read_what_was_done_and_what_is_left_to_do() {
     let last = shown.stdout.lines().last().unwrap();
     assert!(last.starts_with("done (") && last.contains(" created, 0 replaced"), "{last}");
     let shown = install(&environment, &["--human", "--dry-run"]).stdout;
-    assert!(shown.contains("nothing done: this was a dry run (0 created"), "{shown}");
+    assert!(shown.contains("dry run, nothing was done (0 created"), "{shown}");
 }
 
 /// Runs another program over what was installed, where there is one.

@@ -278,3 +278,29 @@ fn text_from_an_archive_cannot_steer_the_terminal() {
         }
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_is_answered_with_a_document() {
+    use std::process::{Command, Stdio};
+    for (format, wanted) in [("--json", true), ("--human", false)] {
+        let environment = TestEnvironment::new();
+        environment.write_below("agent/MEMORY.md", "# Memory\n");
+        let pipe = environment.path("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("it starts").success());
+        let mut command = Command::new(super::environment::program());
+        command.env_clear().envs(environment.variables()).current_dir(environment.path(""));
+        command.args(["remember", "--file", "pipe", "-w", "agent", format]);
+        let child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
+        // This returns when the program reads from the pipe, and so waits for us.
+        let held = fs_err::File::options().write(true).open(&pipe).expect("it is a pipe");
+        let interrupt = format!("kill -INT {}", child.id());
+        assert!(Command::new("/bin/sh").args(["-c", &interrupt]).status().expect("sh").success());
+        let output = child.wait_with_output().expect("it ends");
+        drop(held);
+        assert_eq!(output.status.code(), Some(130));
+        let document: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
+        let code = document.as_ref().and_then(|it| it["code"].as_str());
+        assert_eq!(code, wanted.then_some("interrupted"), "{format}");
+    }
+}

@@ -38,7 +38,7 @@ fn a_bare_machine_is_told_where_we_looked_and_what_to_try() {
         assert!(looked.contains(".openclaw") && looked.contains(".zeroclaw"), "{looked}");
     }
     let text = environment.human(alone);
-    assert!(text.contains("no agent was found") && text.contains("anemone demo"), "{text}");
+    assert!(text.contains("no agents found") && text.contains("anemone demo"), "{text}");
     assert!(environment.everything() == before, "looking changes nothing");
 }
 
@@ -56,7 +56,8 @@ fn what_was_done_is_seen_and_what_changed_since_as_well() {
     let status = environment.json(["status"]);
     let next = commands(&status);
     assert!(next[0].starts_with("anemone export -o main-"), "{next:?}");
-    assert_eq!(next[1..], ["anemone index", "anemone connect openclaw --dry-run"]);
+    // OpenClaw searches its own memory by itself: without an archive there is nothing to give it.
+    assert_eq!(next[1..], ["anemone index", "anemone search \"what did we decide?\""]);
 
     environment.json(["export", "-o", "a.alf"]);
     environment.json(["search", "kettle"]);
@@ -65,7 +66,12 @@ fn what_was_done_is_seen_and_what_changed_since_as_well() {
     assert_eq!(agent["search"]["state"], "ready");
     assert_eq!(agent["search"]["documents"], 2);
     let export = &agent["last_export"];
-    assert!(export["archive"].as_str().unwrap().ends_with("/work/a.alf"), "{export}");
+    let archive = export["archive"].as_str().unwrap();
+    assert!(archive.ends_with("/work/a.alf"), "{export}");
+    let connect = format!("anemone connect openclaw --source {archive} --dry-run");
+    let status = environment.json(["status"]);
+    assert!(commands(&status).contains(&connect.as_str()), "{status}");
+    assert_works(&environment, &status);
     assert_eq!((&export["exists"], &export["changed_since"]), (&true.into(), &0.into()));
 
     environment.write_home(".openclaw/workspace/memory/2026-03-02.md", "# Day\n\nSun.\n");
@@ -80,7 +86,7 @@ fn what_was_done_is_seen_and_what_changed_since_as_well() {
     fs_err::remove_file(environment.path("a.alf")).unwrap();
     assert_eq!(codes(&look()), ["archive_gone", "index_behind"]);
     let text = environment.human(["status"]);
-    assert!(text.contains("main") && text.contains("the archive is not where"), "{text}");
+    assert!(text.contains("main") && text.contains("the archive is no longer where"), "{text}");
 }
 
 #[test]
@@ -179,6 +185,15 @@ fn what_is_offered_works_when_it_is_pasted() {
     assert!(connect.contains("--agent "), "{connect}");
     assert_works(&zeroclaw, &status);
 
+    // An agent that the configuration does not list would not see the tools.
+    let unlisted = TestEnvironment::new();
+    unlisted.write_home(".zeroclaw/config.toml", "schema_version = 3\n");
+    unlisted.write_home(".zeroclaw/agents/default/workspace/MEMORY.md", "# M\n");
+    let status = unlisted.json(["status"]);
+    assert_eq!(status["agents"].as_array().unwrap().len(), 1, "{status}");
+    assert!(!commands(&status).iter().any(|it| it.contains("connect")), "{status}");
+    assert_works(&unlisted, &status);
+
     let elsewhere = TestEnvironment::new();
     for folder in ["-dash", "it's mine"] {
         elsewhere.write_below(&format!("{folder}/MEMORY.md"), "# Memory\n");
@@ -216,6 +231,16 @@ fn what_is_broken_is_named() {
     assert_eq!(commands(&status)[0], "anemone config");
     assert_eq!(status["connections"], serde_json::json!(["codex"]));
     assert!(!commands(&status).iter().any(|it| it.contains("connect")), "{status}");
+}
+
+#[test]
+fn an_install_that_cannot_be_opened_is_named() {
+    let environment = with_agent();
+    environment.write_home(".zeroclaw", "no folder");
+    let status = environment.json(["status"]);
+    assert_eq!(codes(&status), ["install_unreadable"]);
+    let text = environment.human(["status"]);
+    assert!(text.contains("problem") && text.contains(".zeroclaw cannot be read"), "{text}");
 }
 
 #[test]

@@ -1,70 +1,129 @@
-//! Claude Code: hooks in `settings.json`, the MCP server in `.claude.json`.
+//! Claude Code: hooks in its settings, the MCP server in `.claude.json`; for the whole machine, or
+//! for one project.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use serde_json::Value;
 
 use super::document::{Format, RefuseError, Want};
+use super::record::Record;
 use super::wish::{Entry, FileWish, Wish, is_own_program, is_own_server, known_elements};
 use super::wish::{known_member, names, no_orphans};
 use super::{json_file, shell};
 
-const HOOKS: &str = include_str!("../../../../../integrations/claude-code/hooks/hooks.json");
+const READING: &str = include_str!("../../../../../integrations/claude-code/hooks/hooks.json");
+const WRITING: &str = include_str!("../../../../../integrations/claude-code/writing-hooks.json");
 const SERVERS: &str = include_str!("../../../../../integrations/claude-code/.mcp.json");
 
 /// Where Claude Code keeps its settings.
 pub(super) struct Folders {
-    pub(super) home: std::path::PathBuf,
+    pub(super) home: PathBuf,
     /// What the user set instead of `~/.claude`.
-    pub(super) set: Option<std::path::PathBuf>,
+    pub(super) set: Option<PathBuf>,
+}
+
+/// Which hooks Claude Code gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Hooks {
+    /// No hooks, only the tools
+    None,
+    /// Hooks that show the memory to a session, and write nothing
+    #[default]
+    Read,
+    /// Also hooks that write: a note when a session ends, and what a configured chat model lists
+    /// before a conversation is compacted
+    Write,
+}
+
+/// The sessions of Claude Code that are meant.
+#[derive(Clone, Copy)]
+pub(super) enum Scope<'a> {
+    /// All of this user.
+    User,
+    /// Those in one folder, named as it is in configuration files.
+    Project(&'a str),
+}
+
+impl Scope<'_> {
+    /// Returns the object in `.claude.json` that holds the servers.
+    fn servers(self) -> Vec<String> {
+        match self {
+            Scope::User => names(&["mcpServers"]),
+            Scope::Project(folder) => names(&["projects", folder, "mcpServers"]),
+        }
+    }
+
+    /// Returns the file with the hooks. That of a project is the one for its user alone, which is
+    /// not shared with others who work on it.
+    fn settings(self, folders: &Folders) -> PathBuf {
+        match (self, &folders.set) {
+            (Scope::Project(folder), _) => Path::new(folder).join(".claude/settings.local.json"),
+            (Scope::User, Some(folder)) => folder.join("settings.json"),
+            (Scope::User, None) => folders.home.join(".claude/settings.json"),
+        }
+    }
 }
 
 /// The files in which we write; with no entry, those in which something of ours may be.
 pub(super) fn wish(
     folders: &Folders,
+    scope: Scope<'_>,
     entry: Option<&Entry>,
-    with_hooks: bool,
+    hooks: Hooks,
 ) -> Result<Wish, RefuseError> {
-    let settings = match &folders.set {
-        Some(folder) => folder.join("settings.json"),
-        None => folders.home.join(".claude/settings.json"),
-    };
+    let settings = scope.settings(folders);
     let state = folders.set.as_deref().unwrap_or(&folders.home).join(".claude.json");
-    let hooks = match entry {
-        Some(entry) if with_hooks => hooks(entry)?,
-        _ => Vec::new(),
+    let groups = match entry {
+        Some(entry) => groups(entry, hooks)?,
+        None => Vec::new(),
     };
     let servers = json_file::parse(SERVERS)?;
     let server = entry.map(|entry| Want::Member {
-        path: names(&["mcpServers"]),
+        path: scope.servers(),
         key: "anemone".to_owned(),
         value: entry.mcp(&servers["mcpServers"]["anemone"]),
     });
     let mut notes = Vec::new();
-    if !settings.parent().is_some_and(Path::is_dir) {
-        notes.push("Claude Code has no settings here yet; they are made".to_owned());
+    if matches!(scope, Scope::User) && !settings.parent().is_some_and(Path::is_dir) {
+        notes.push("creating settings.json: Claude Code has none yet".to_owned());
     }
-    if !hooks.is_empty() {
-        notes.push(
-            "every session of Claude Code is shown this memory, and adds a note of itself to it; \
-             --no-hooks gives it the tools alone"
-                .to_owned(),
-        );
+    let sessions = match scope {
+        Scope::User => "every session of Claude Code".to_owned(),
+        Scope::Project(folder) => format!("every session of Claude Code in {folder}"),
+    };
+    match hooks {
+        Hooks::None => {}
+        Hooks::Read => notes.push(format!(
+            "{sessions} is shown this memory, and writes nothing into it; --hooks none gives it \
+             the tools alone, --hooks write also keeps notes of sessions"
+        )),
+        Hooks::Write => notes.push(format!(
+            "{sessions} is shown this memory, and may add a note of itself to it; `anemone status` \
+             shows what was written today"
+        )),
     }
+    if let Scope::Project(folder) = scope
+        && !groups.is_empty()
+        && Path::new(folder).join(".git").exists()
+    {
+        notes.push("keep .claude/settings.local.json out of git: it names your folders".to_owned());
+    }
+    let server_path = scope.servers();
     Ok(Wish {
         files: vec![
             FileWish {
                 path: settings,
                 format: Format::Json,
-                wants: hooks,
-                known: known_hooks,
+                wants: groups,
+                known: Box::new(known_hooks),
                 orphans: no_orphans,
             },
             FileWish {
                 path: state,
                 format: Format::Json,
                 wants: server.into_iter().collect(),
-                known: known_server,
+                known: Box::new(move |document| known_server(document, &server_path)),
                 orphans: no_orphans,
             },
         ],
@@ -75,17 +134,24 @@ pub(super) fn wish(
 }
 
 /// Returns the hooks of the plugin, with the program and the memory that are meant.
-fn hooks(entry: &Entry) -> Result<Vec<Want>, RefuseError> {
-    let file = json_file::parse(HOOKS)?;
+fn groups(entry: &Entry, hooks: Hooks) -> Result<Vec<Want>, RefuseError> {
+    let files: &[&str] = match hooks {
+        Hooks::None => &[],
+        Hooks::Read => &[READING],
+        Hooks::Write => &[READING, WRITING],
+    };
     let mut wants = Vec::new();
-    for (event, groups) in file["hooks"].as_object().into_iter().flatten() {
-        for group in groups.as_array().into_iter().flatten() {
-            let mut group = group.clone();
-            for hook in group["hooks"].as_array_mut().into_iter().flatten() {
-                let command = hook["command"].as_str().unwrap_or_default();
-                hook["command"] = of(entry, command).into();
+    for file in files {
+        let file = json_file::parse(file)?;
+        for (event, groups) in file["hooks"].as_object().into_iter().flatten() {
+            for group in groups.as_array().into_iter().flatten() {
+                let mut group = group.clone();
+                for hook in group["hooks"].as_array_mut().into_iter().flatten() {
+                    let command = hook["command"].as_str().unwrap_or_default();
+                    hook["command"] = of(entry, command).into();
+                }
+                wants.push(Want::Element { path: names(&["hooks", event]), value: group });
             }
-            wants.push(Want::Element { path: names(&["hooks", event]), value: group });
         }
     }
     Ok(wants)
@@ -98,13 +164,25 @@ fn of(entry: &Entry, command: &str) -> String {
     shell::line(words)
 }
 
-const EVENTS: [&str; 4] = ["SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"];
+/// The moments at which we are called; those in the second list are for writing.
+const READING_EVENTS: [&str; 2] = ["SessionStart", "UserPromptSubmit"];
+const WRITING_EVENTS: [&str; 2] = ["PreCompact", "SessionEnd"];
+
+/// Whether a connection has hooks that write into the memory.
+pub(super) fn writes(record: &Record) -> bool {
+    let is_writing = |want: &Want| match want {
+        Want::Element { path, .. } => {
+            matches!(path.as_slice(), [first, event]
+                if first == "hooks" && WRITING_EVENTS.contains(&event.as_str()))
+        }
+        _ => false,
+    };
+    record.files.iter().flat_map(|it| it.changes.wants()).any(is_writing)
+}
 
 fn known_hooks(document: &Value) -> Vec<Want> {
-    EVENTS
-        .iter()
-        .flat_map(|event| known_elements(document, &["hooks", event], is_own_group))
-        .collect()
+    let events = READING_EVENTS.iter().chain(&WRITING_EVENTS);
+    events.flat_map(|event| known_elements(document, &["hooks", event], is_own_group)).collect()
 }
 
 /// Says whether every command of a group is a hook of ours.
@@ -119,8 +197,9 @@ fn is_own_hook(hook: &Value) -> bool {
         && words.get(1).is_some_and(|it| it == "hook")
 }
 
-fn known_server(document: &Value) -> Vec<Want> {
-    known_member(document, &["mcpServers"], "anemone", is_own_server).into_iter().collect()
+fn known_server(document: &Value, path: &[String]) -> Vec<Want> {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    known_member(document, &path, "anemone", is_own_server).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -134,7 +213,7 @@ mod tests {
             memory: vec!["-w".to_owned(), "/home/ada/it's".to_owned()],
             allow_write: true,
         };
-        let wants = hooks(&entry).unwrap();
+        let wants = groups(&entry, Hooks::Write).unwrap();
         let mut events = Vec::new();
         let mut document = serde_json::json!({});
         for want in wants {
@@ -145,10 +224,9 @@ mod tests {
             document["hooks"][&path[1]] = vec![value].into();
             events.push(path[1].clone());
         }
-        events.sort();
-        let mut all = EVENTS.map(str::to_owned);
-        all.sort();
-        assert_eq!(events, all);
+        assert_eq!(events, [READING_EVENTS, WRITING_EVENTS].concat());
         assert_eq!(known_hooks(&document).len(), 4);
+        assert_eq!(groups(&entry, Hooks::Read).unwrap().len(), READING_EVENTS.len());
+        assert_eq!(groups(&entry, Hooks::None).unwrap(), []);
     }
 }

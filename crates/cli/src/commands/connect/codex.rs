@@ -22,7 +22,7 @@ pub(super) fn wish(folder: &Path, entry: Option<&Entry>) -> Result<Wish, RefuseE
             path: folder.join("config.toml"),
             format: Format::Toml,
             wants: server.into_iter().collect(),
-            known: known_server,
+            known: Box::new(known_server),
             orphans: no_orphans,
         }],
         own: Vec::new(),

@@ -46,8 +46,12 @@ pub(super) enum RefuseError {
     Shape { path: String, expected: &'static str },
     #[error("{path} is switched off, and whoever switches it on starts every server there is")]
     SwitchedOff { path: String },
-    #[error("there is no agent {name:?} in it")]
+    #[error("it has no agent {name:?} that could be given the tools")]
     NoAgent { name: String, there: Vec<String> },
+    #[error("it has no agent that could be given the tools")]
+    NoAgents,
+    #[error("it has several agents, and none was named")]
+    ManyAgents { there: Vec<String> },
     #[error("{path} is written in a form to which nothing can be added line by line")]
     Form { path: String },
     #[error("what we put at {path} cannot be told from what was changed around it")]

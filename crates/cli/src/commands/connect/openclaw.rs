@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::document::{Format, Want, at};
+use super::record::Record;
 use super::wish::{
     FileWish, OwnFile, Wish, is_own_program, known_elements, known_member, names, no_orphans,
 };
@@ -59,13 +60,11 @@ pub(super) fn wish(
                     .to_owned(),
             );
         }
-        if sources.is_empty() {
-            notes.push(
-                "the plugin searches nothing yet: OpenClaw has its own memory itself; name an \
-                 archive or another memory with --source"
-                    .to_owned(),
-            );
-        }
+        notes.push(format!(
+            "OpenClaw will warn that it cannot verify where this plugin comes from: it is loaded \
+             from {}, and not from OpenClaw's registry",
+            places.plugin.display()
+        ));
     }
     let plugin = |name: &str, text| OwnFile { path: places.plugin.join(name), text };
     Wish {
@@ -73,7 +72,7 @@ pub(super) fn wish(
             path: places.config.clone(),
             format: Format::Json,
             wants,
-            known,
+            known: Box::new(known),
             orphans: no_orphans,
         }],
         own: vec![
@@ -92,6 +91,19 @@ fn is_shut_out(document: &Value) -> bool {
     let plugins = &document["plugins"];
     let denied = plugins["deny"].as_array().is_some_and(|it| it.iter().any(|it| it == "anemone"));
     denied || plugins["enabled"] == false
+}
+
+/// Returns what an earlier connection searches.
+pub(super) fn sources_of(record: &Record) -> Vec<String> {
+    let mut wants = record.files.iter().flat_map(|it| it.changes.wants());
+    let sources = wants.find_map(|want| match want {
+        Want::Member { key, value, .. } if key == "anemone" => {
+            value["config"]["sources"].as_array()
+        }
+        _ => None,
+    });
+    let texts = sources.into_iter().flatten().filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
 }
 
 fn text(path: &Path) -> String {

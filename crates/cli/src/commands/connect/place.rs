@@ -56,8 +56,27 @@ impl Place {
         missing
     }
 
+    /// Returns the folder in which it lies.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.real.parent()
+    }
+
     /// Writes the file, unless somebody else has changed it since it was looked at.
     pub(super) fn write(&self, text: &str) -> Result<(), CliError> {
+        self.stage(text)?.commit()
+    }
+
+    /// Puts back what the file held when it was looked at.
+    pub(super) fn put_back(&self) -> Result<(), CliError> {
+        let now = Self::look(&self.path)?;
+        match &self.text {
+            Some(text) => now.write(text),
+            None => now.remove(),
+        }
+    }
+
+    /// Writes what the file shall hold beside it, so that only its name is missing.
+    pub(super) fn stage(&self, text: &str) -> Result<Staged<'_>, CliError> {
         self.check_writable()?;
         self.check_unchanged()?;
         for folder in self.missing_folders() {
@@ -69,8 +88,8 @@ impl Place {
         if self.text.is_some() {
             keep_rights(&self.real, target.file())?;
         }
-        self.check_unchanged()?;
-        target.commit()
+        target.file().as_file().sync_all()?;
+        Ok(Staged { place: self, target })
     }
 
     /// Takes the file away, unless somebody else has changed it.
@@ -90,6 +109,20 @@ impl Place {
         let message = "somebody else changed this file just now; nothing was written to it";
         let error = CliError::new(Kind::Conflict, "changed_meanwhile", message).about(&self.path);
         Err(error.hint("run it again"))
+    }
+}
+
+/// A file that is written and has no name yet.
+pub(super) struct Staged<'a> {
+    place: &'a Place,
+    target: Target,
+}
+
+impl Staged<'_> {
+    /// Gives the file its name, unless somebody else has changed the one that has it.
+    pub(super) fn commit(self) -> Result<(), CliError> {
+        self.place.check_unchanged()?;
+        self.target.commit()
     }
 }
 

@@ -1,16 +1,17 @@
 //! What will be done to each file, before anything is done.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anemone_format::sha256_hex;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::document::{Changes, Format, RefuseError, Want, is_void, put_in, take_out_known};
-use super::place::{Place, remove_empty};
+use super::place::{Place, Staged, remove_empty};
 use super::record::{FileRecord, OwnRecord, Record};
 use super::wish::{FileWish, OwnFile, Wish, no_orphans};
 use crate::error::{CliError, Kind};
+use crate::files::sweep_leftovers;
 
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -63,24 +64,62 @@ impl Plan {
 
     /// Refuses what cannot be done, before any of it is.
     pub(super) fn check(&self) -> Result<(), CliError> {
-        let changed = self.files.iter().filter(|it| it.fate != Fate::Same);
-        changed.into_iter().try_for_each(|it| it.place.check_writable())
+        self.changed().try_for_each(|it| it.place.check_writable())
     }
 
+    /// Changes every file, or none: new files are written whole beside the old ones before the
+    /// first gets its name, and what was done is taken back when one of them cannot be changed.
     pub(super) fn apply(&self) -> Result<(), CliError> {
-        self.files.iter().try_for_each(FilePlan::apply)?;
-        remove_empty(&self.folders);
-        Ok(())
-    }
-}
-
-impl FilePlan {
-    fn apply(&self) -> Result<(), CliError> {
-        match self.fate {
-            Fate::Same => Ok(()),
-            Fate::Made | Fate::Changed => self.place.write(&self.text),
-            Fate::Removed => self.place.remove(),
+        let missing: Vec<PathBuf> =
+            self.files.iter().flat_map(|it| it.place.missing_folders()).collect();
+        let mut done = Vec::new();
+        let applied = self.stage().and_then(|staged| {
+            for (file, staged) in self.changed().zip(staged) {
+                match staged {
+                    Some(staged) => staged.commit()?,
+                    None => file.place.remove()?,
+                }
+                done.push(file);
+            }
+            Ok(())
+        });
+        let Err(mut error) = applied else {
+            remove_empty(&self.folders);
+            return Ok(());
+        };
+        for file in done.into_iter().rev() {
+            if file.place.put_back().is_err() {
+                let path = file.place.path.display();
+                error.causes.push(format!("{path} was changed, and could not be changed back"));
+            }
         }
+        remove_empty(&missing);
+        Err(error)
+    }
+
+    /// Writes the new files beside the old ones; `None` for a file that goes.
+    fn stage(&self) -> Result<Vec<Option<Staged<'_>>>, CliError> {
+        let mut staged = Vec::new();
+        for file in self.changed() {
+            staged.push(match file.fate {
+                Fate::Removed => None,
+                _ => Some(file.place.stage(&file.text)?),
+            });
+        }
+        Ok(staged)
+    }
+
+    fn changed(&self) -> impl Iterator<Item = &FilePlan> {
+        self.files.iter().filter(|it| it.fate != Fate::Same)
+    }
+
+    /// Takes away what killed processes left beside the files.
+    pub(super) fn sweep(&self) {
+        let mut folders: Vec<&Path> =
+            self.files.iter().filter_map(|it| it.place.folder()).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        folders.into_iter().for_each(sweep_leftovers);
     }
 }
 
@@ -191,7 +230,7 @@ impl Plan {
                 Fate::Changed
             }
             Some(_) => {
-                let message = "this file is there already, and it is not ours";
+                let message = "this file exists, and Anemone did not write it";
                 let error = CliError::new(Kind::Conflict, "taken", message).about(&own.path);
                 return Err(error.hint("move it away first"));
             }
@@ -322,7 +361,7 @@ fn elsewhere(wish: &Wish, record: &Record) -> Vec<FileWish> {
         path: it.path.clone(),
         format: it.changes.format(),
         wants: Vec::new(),
-        known: |_| Vec::new(),
+        known: Box::new(|_| Vec::new()),
         orphans: no_orphans,
     };
     record.files.iter().filter(is_other).map(wish_of).collect()
@@ -347,7 +386,9 @@ pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseErro
         RefuseError::Form { .. } => (Kind::Conflict, "unexpected_form"),
         RefuseError::Entangled { .. } => (Kind::Conflict, "entangled"),
         RefuseError::SwitchedOff { .. } => (Kind::Conflict, "switched_off"),
-        RefuseError::NoAgent { .. } => (Kind::Usage, "agent_not_found"),
+        RefuseError::NoAgent { .. } | RefuseError::NoAgents | RefuseError::ManyAgents { .. } => {
+            (Kind::Usage, "agent_not_found")
+        }
     };
     let message = match error {
         RefuseError::Unparsable { line, column, expected } => {
@@ -357,13 +398,16 @@ pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseErro
     };
     let hint = match (error, format) {
         (RefuseError::SwitchedOff { .. }, _) => "switch it on yourself, if that is meant",
-        (RefuseError::NoAgent { there, .. }, _) => {
-            let hint = match there.is_empty() {
-                true => "there is none: ZeroClaw makes one at its first start".to_owned(),
-                false => format!("there are: {}", there.join(", ")),
-            };
+        (RefuseError::NoAgent { there, .. } | RefuseError::ManyAgents { there }, _)
+            if !there.is_empty() =>
+        {
+            let hint = format!("name the agent with --to; there are: {}", there.join(", "));
             return CliError::new(kind, code, message).hint(hint);
         }
+        (
+            RefuseError::NoAgent { .. } | RefuseError::NoAgents | RefuseError::ManyAgents { .. },
+            _,
+        ) => "start ZeroClaw once, which adds its agents to this file, or add [agents.NAME] to it",
         (RefuseError::Unparsable { .. }, _) => {
             "repair the file first; its program cannot read it either"
         }

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};
 
 use super::document::Changes;
@@ -16,6 +17,9 @@ use crate::error::CliError;
 pub(super) struct Record {
     pub(super) files: Vec<FileRecord>,
     pub(super) own: Vec<OwnRecord>,
+    /// The project that is connected, where it is not the whole program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) project: Option<String>,
     /// Folders that were made for the record itself, the outermost first.
     #[serde(default)]
     pub(super) folders: Vec<PathBuf>,
@@ -52,8 +56,17 @@ impl Record {
 
     /// Keeps the record; `before` is the one whose place it takes.
     pub(super) fn save(&mut self, path: &Path, before: Option<&Self>) -> Result<(), CliError> {
-        let missing = || Place::look(path).map(|it| it.missing_folders());
-        self.folders = before.map_or_else(missing, |it| Ok(it.folders.clone()))?;
+        self.folders = match before {
+            Some(before) => before.folders.clone(),
+            None => {
+                // Folders that were made for another record go with the last record in them.
+                let mut folders = Place::look(path)?.missing_folders();
+                folders.extend(beside(path).into_iter().flat_map(|it| it.folders));
+                folders.sort();
+                folders.dedup();
+                folders
+            }
+        };
         let text = serde_json::to_string(&*self).map_err(std::io::Error::from)?;
         Place::look(path)?.write(&(text + "\n"))
     }
@@ -79,7 +92,38 @@ impl Record {
     }
 }
 
-/// Returns where the record of a program lies.
-pub(super) fn path_of(environment: &Environment, program: &str) -> PathBuf {
-    environment.state_home.join("anemone/connections").join(format!("{program}.json"))
+/// Returns the records beside a path that can be read.
+fn beside(path: &Path) -> Vec<Record> {
+    let listed = path.parent().map(fs_err::read_dir).and_then(Result::ok);
+    let paths = listed.into_iter().flatten().filter_map(|it| Some(it.ok()?.path()));
+    let others = paths.filter(|it| it != path && it.extension().is_some_and(|it| it == "json"));
+    others.filter_map(|it| Record::load(&it).ok().flatten()).collect()
+}
+
+/// Returns where records lie.
+fn folder(environment: &Environment) -> PathBuf {
+    environment.state_home.join("anemone/connections")
+}
+
+/// Returns where the record of a program lies, or that of a project of it.
+pub(super) fn path_of(environment: &Environment, program: &str, project: Option<&str>) -> PathBuf {
+    let mark = |it: &str| format!("-{}", &sha256_hex(it.as_bytes())[..16]);
+    let project = project.map(mark).unwrap_or_default();
+    folder(environment).join(format!("{program}{project}.json"))
+}
+
+/// Returns the records of a program's projects that can be read, by their projects.
+pub(super) fn of_projects(environment: &Environment, program: &str) -> Vec<(String, Record)> {
+    let prefix = format!("{program}-");
+    let Ok(listed) = fs_err::read_dir(folder(environment)) else { return Vec::new() };
+    let is_own = |path: &PathBuf| {
+        let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+        name.starts_with(&prefix) && name.ends_with(".json")
+    };
+    let paths = listed.filter_map(|it| Some(it.ok()?.path())).filter(is_own);
+    let records = paths.filter_map(|it| Record::load(&it).ok().flatten());
+    let mut found: Vec<(String, Record)> =
+        records.filter_map(|record| Some((record.project.clone()?, record))).collect();
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    found
 }

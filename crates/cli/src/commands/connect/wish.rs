@@ -21,10 +21,13 @@ pub(super) struct FileWish {
     pub(super) format: Format,
     pub(super) wants: Vec<Want>,
     /// Finds what looks like ours in a document, whoever put it there.
-    pub(super) known: fn(&Value) -> Vec<Want>,
+    pub(super) known: Finder,
     /// Finds what names something of ours that is not there any more.
     pub(super) orphans: fn(&Value) -> Vec<Want>,
 }
+
+/// Finds entries in a document.
+pub(super) type Finder = Box<dyn Fn(&Value) -> Vec<Want>>;
 
 /// Nothing names anything of ours.
 pub(super) fn no_orphans(_: &Value) -> Vec<Want> {

@@ -28,7 +28,6 @@ pub(super) fn wish(
 ) -> Result<Wish, RefuseError> {
     let template = toml_file::parse(ENTRY)?;
     let mut wants = Vec::new();
-    let mut notes = Vec::new();
     if let Some(entry) = entry {
         // Somebody did not want what is there to run.
         if document["mcp"]["enabled"] == false && has_others(document) {
@@ -49,17 +48,10 @@ pub(super) fn wish(
                 key: "anemone".to_owned(),
                 value: template["mcp_bundles"]["anemone"].clone(),
             });
-            match granted(document, grant)? {
-                Some(agent) => wants.push(Want::Element {
-                    path: names(&["agents", &agent, "mcp_bundles"]),
-                    value: "anemone".into(),
-                }),
-                None => notes.push(
-                    "no agent was given the tools: name one with --to, or add \
-                     mcp_bundles = [\"anemone\"] to its table"
-                        .to_owned(),
-                ),
-            }
+            wants.push(Want::Element {
+                path: names(&["agents", &granted(document, grant)?, "mcp_bundles"]),
+                value: "anemone".into(),
+            });
         }
     }
     Ok(Wish {
@@ -67,11 +59,11 @@ pub(super) fn wish(
             path: folder.join("config.toml"),
             format: Format::Toml,
             wants,
-            known,
+            known: Box::new(known),
             orphans,
         }],
         own: Vec::new(),
-        notes,
+        notes: Vec::new(),
         next: "restart ZeroClaw, or have it read its configuration again",
     })
 }
@@ -88,20 +80,24 @@ fn has_bundles(document: &Value) -> bool {
 }
 
 /// Returns the agent that gets the tools: the one that was named, else the one whose memory it is,
-/// else the only one. A memory is not shown to agents that nobody named.
-fn granted(document: &Value, grant: &Grant<'_>) -> Result<Option<String>, RefuseError> {
+/// else the only one. A memory is not shown to agents that nobody named, and where no agent would
+/// see the tools, nothing is connected.
+fn granted(document: &Value, grant: &Grant<'_>) -> Result<String, RefuseError> {
     let agents = document["agents"].as_object();
-    let has = |name: &str| agents.is_some_and(|it| it.contains_key(name));
-    if let Some(named) = grant.named {
-        if has(named) {
-            return Ok(Some(named.to_owned()));
-        }
-        let there = agents.into_iter().flat_map(|it| it.keys().cloned()).collect();
-        return Err(RefuseError::NoAgent { name: named.to_owned(), there });
+    let there: Vec<String> = agents.into_iter().flat_map(|it| it.keys().cloned()).collect();
+    match (grant.named.or(grant.owner), there.as_slice()) {
+        (Some(name), _) if there.iter().any(|it| it == name) => Ok(name.to_owned()),
+        (Some(name), _) => Err(RefuseError::NoAgent { name: name.to_owned(), there }),
+        (None, [only]) => Ok(only.clone()),
+        (None, []) => Err(RefuseError::NoAgents),
+        (None, _) => Err(RefuseError::ManyAgents { there }),
     }
-    let only = agents.filter(|it| it.len() == 1).and_then(|it| it.keys().next());
-    let owner = grant.owner.filter(|it| has(it)).map(str::to_owned);
-    Ok(owner.or_else(|| only.filter(|_| grant.owner.is_none()).cloned()))
+}
+
+/// Whether an agent would see the server.
+pub(super) fn shows_tools_to(document: &Value, agent: &str) -> bool {
+    let grant = Grant { named: Some(agent), owner: None };
+    !has_bundles(document) || granted(document, &grant).is_ok()
 }
 
 fn known(document: &Value) -> Vec<Want> {

@@ -13,7 +13,7 @@ use jiff::Zoned;
 use serde::Serialize;
 
 use super::input::HookInput;
-use super::shelf::{Shelf, check_within_reach, database_name};
+use super::shelf::{Shelf, check_within_reach, database_name, log_write};
 use super::talk::{TalkArgs, ZoneArgs, lock, said};
 use crate::chat::{Chat, ChatArgs};
 use crate::commands::{Context, fresh_id};
@@ -65,7 +65,7 @@ pub(crate) struct PreCompactArgs {
     #[arg(long)]
     read_only: bool,
 
-    /// Ask the chat model that is named or settled, and add what it lists to today's log
+    /// Ask the chat model that is named or configured, and add what it lists to today's log
     #[arg(long)]
     direct: bool,
 
@@ -120,6 +120,9 @@ struct Stored {
     redacted: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<String>,
+    /// What went wrong on the way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl PreCompactArgs {
@@ -240,7 +243,7 @@ fn flush(
     now: &Zoned,
 ) -> Result<Stored, CliError> {
     let chat = Chat::of(&args.chat.over(settled))?.ok_or_else(|| {
-        let message = "no chat model is named or settled, which --direct needs";
+        let message = "--direct needs a chat model, and none is named or configured";
         CliError::new(Kind::Failed, "no_chat", message).hint("give --chat-url URL")
     })?;
     let said = talk.map(said).unwrap_or_default();
@@ -278,7 +281,11 @@ fn flush(
         }
     }
     if !new.is_empty() {
-        stored.change = Some(shelf.add(&held, "hook pre-compact", new, &Category::Daily)?);
+        let entries = new.len();
+        let change = shelf.add(&held, "hook pre-compact", new, &Category::Daily)?;
+        let notes = &mut stored.notes;
+        log_write(&held, "pre-compact", &shelf.name(), entries, Some(&change), notes);
+        stored.change = Some(change);
     }
     Ok(stored)
 }

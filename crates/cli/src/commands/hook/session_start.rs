@@ -16,12 +16,16 @@ use crate::error::CliError;
 use crate::living::{Living, MemoryArgs, SystemClock, delimiter};
 use crate::output::Report;
 
+/// Whitespace at the end of a page is not shown either, and nobody misses it.
+const SLACK: usize = 8;
+
 /// Give a session what it should know when it begins
 ///
 /// Answers with what `anemone context` composes. Claude Code's SessionStart on stdin is answered in
 /// the form that it reads, and not longer than it takes in: what is longer it would put into a
 /// file. It has instructions of its own, so it is given the memory alone (MEMORY.md, today's and
-/// yesterday's notes), framed as data.
+/// yesterday's notes), framed as data. What is longer is cut at the end of a line, and the last
+/// lines say how much more there is.
 #[derive(Args, Debug)]
 pub(crate) struct SessionStartArgs {
     #[command(flatten)]
@@ -71,24 +75,73 @@ fn memory_alone(living: &Living, chars: usize) -> Result<String, CliError> {
     };
     let mut parts = compose(&living.site, &asked).parts;
     parts.retain(is_memory);
-    let mut pages: Vec<(&str, &str)> =
-        parts.iter().map(|it| (it.path.as_str(), it.content())).collect();
+    let mut pages: Vec<Page<'_>> = parts.iter().map(Page::of).collect();
+    let mut left_out: Vec<Page<'_>> = Vec::new();
     let delimiter = delimiter()?;
     loop {
-        let framed: Vec<Framed<'_>> = pages
-            .iter()
-            .map(|(path, text)| Framed { text, origin: None, date: None, path })
-            .collect();
-        let text = frame(&framed, &delimiter);
+        let framed: Vec<Framed<'_>> = pages.iter().map(Page::framed).collect();
+        let text = frame(&framed, &delimiter) + &not_shown(pages.iter().chain(&left_out));
         let over = text.chars().count().saturating_sub(chars);
-        let Some((_, last)) = pages.last_mut().filter(|_| over > 0) else { return Ok(text) };
+        let Some(last) = pages.last_mut().filter(|_| over > 0) else { return Ok(text) };
         // The last page gives way first, from its end.
-        let kept = last.chars().count().saturating_sub(over);
-        *last = last.char_indices().nth(kept).map_or(*last, |(at, _)| &last[..at]);
-        if last.trim().is_empty() {
-            pages.pop();
+        last.shorten(over);
+        if last.text.is_empty() {
+            left_out.extend(pages.pop());
         }
     }
+}
+
+/// A page of the memory, and how much of it is shown.
+struct Page<'a> {
+    path: &'a str,
+    text: &'a str,
+    /// The characters of the whole file.
+    total: usize,
+}
+
+impl<'a> Page<'a> {
+    fn of(part: &'a Part) -> Self {
+        Self { path: &part.path, text: part.content(), total: part.total_chars }
+    }
+
+    fn framed(&self) -> Framed<'a> {
+        Framed { text: self.text, origin: None, date: None, path: self.path }
+    }
+
+    /// Takes at least so many characters away, in whole lines.
+    fn shorten(&mut self, over: usize) {
+        let kept = self.text.chars().count().saturating_sub(over);
+        let end = self.text.char_indices().nth(kept).map_or(self.text.len(), |(at, _)| at);
+        self.text = self.text[..end].rfind('\n').map_or("", |at| self.text[..at].trim_end());
+    }
+
+    fn hidden(&self) -> usize {
+        self.total.saturating_sub(self.text.chars().count())
+    }
+}
+
+/// Says what is not shown, and how to get it.
+fn not_shown<'a>(pages: impl Iterator<Item = &'a Page<'a>>) -> String {
+    /// So many pages are named; there may be many notes of one day.
+    const MOST: usize = 4;
+    let cut: Vec<&Page<'_>> = pages.filter(|it| it.hidden() > SLACK).collect();
+    let mut out = String::new();
+    for page in cut.iter().take(MOST) {
+        let is_plain = |c: &char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/');
+        let path: String = page.path.chars().filter(is_plain).collect();
+        out.push_str(&format!(
+            "Not shown: {} of {} characters of {path}.\n",
+            page.hidden(),
+            page.total
+        ));
+    }
+    if cut.len() > MOST {
+        out.push_str(&format!("Not shown: parts of {} more files.\n", cut.len() - MOST));
+    }
+    if !cut.is_empty() {
+        out.push_str("Find the rest with memory_search, or read it with memory_get.\n");
+    }
+    out
 }
 
 impl Serialize for Begun {

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use anemone_adapters::Keeps;
 use anemone_memory::{
-    Category, Change, Edit, Given, Held, PageKind, RowsWanted, SqliteMemory, render, units,
+    Category, Change, Edit, Given, Held, HookWrite, PageKind, RowsWanted, SqliteMemory, render,
+    units,
 };
 use jiff::civil::Date;
 
-use crate::commands::{fresh_id, instant};
+use crate::commands::{fresh_id, instant, now};
 use crate::error::{CliError, Kind};
 use crate::living::{Living, no_finder};
 
@@ -29,6 +30,28 @@ pub(super) fn check_within_reach(living: &Living) -> Result<(), CliError> {
     };
     let message = format!("the agent keeps its memory {what}, and would not read what is written");
     Err(CliError::new(Kind::Failed, "out_of_reach", message))
+}
+
+/// Notes in the agent's state folder what a hook wrote, for `anemone status`. The write itself was
+/// made: when the log cannot be written, that is only said.
+pub(super) fn log_write(
+    held: &Held<'_>,
+    hook: &str,
+    path: &str,
+    entries: usize,
+    change: Option<&str>,
+    notes: &mut Vec<String>,
+) {
+    let write = HookWrite {
+        at: now(),
+        hook: hook.to_owned(),
+        path: path.to_owned(),
+        entries: entries as u64,
+        change: change.map(str::to_owned),
+    };
+    if let Err(error) = held.note_hook_write(write) {
+        notes.push(format!("`anemone status` will not show this write: {error}"));
+    }
 }
 
 /// Returns what people call a database.
@@ -71,10 +94,11 @@ impl<'a> Shelf<'a> {
         Ok(found)
     }
 
-    /// Whether there is a row of a key.
-    pub(super) fn has_row(&self, key: &str) -> Result<bool, CliError> {
-        let Some(rows) = &self.rows else { return Ok(false) };
-        Ok(!rows.rows_matching(&RowsWanted::Key(key.to_owned()))?.is_empty())
+    /// Returns the text of the row of a key.
+    pub(super) fn row(&self, key: &str) -> Result<Option<String>, CliError> {
+        let Some(rows) = &self.rows else { return Ok(None) };
+        let found = rows.rows_matching(&RowsWanted::Key(key.to_owned()))?;
+        Ok(found.into_iter().next().map(|it| it.entry.text))
     }
 
     /// Adds entries as one change, and returns by what it can be undone; rows are of a category.

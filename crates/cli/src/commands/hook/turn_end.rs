@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use anemone_adapters::Reach;
+use anemone_adapters::{Reach, without_private};
 use anemone_format::{Origin, Stamp, sha256_hex};
 use anemone_memory::{Captured, Category, Given, Importance, Label, NotCaptured, captures};
 use clap::Args;
 use serde::Serialize;
 
 use super::input::HookInput;
-use super::shelf::{Shelf, check_within_reach};
+use super::shelf::{Shelf, check_within_reach, log_write};
 use super::talk::{TalkArgs, ZoneArgs, lock, said_by_owner};
 use crate::commands::{Context, fresh_id, now};
 use crate::config::Config;
@@ -27,8 +27,8 @@ const IMPORTANCE: f64 = 0.7;
 /// Looks through what the owner said last for sentences that state a preference, a decision, who
 /// somebody is, or that something is to be remembered (English, German, Spanish, French, Chinese,
 /// Japanese), and adds at most three a conversation to today's log, or as rows of the category core
-/// to ZeroClaw's database. Text that programs put in, documents, and what looks like an attack or
-/// holds a secret is passed over. Where the transcript does not say who speaks, it is the owner in
+/// to ZeroClaw's database. Text that programs put in, documents, sections between <private> and
+/// </private>, and what looks like an attack or holds a secret is passed over. Where the transcript does not say who speaks, it is the owner in
 /// Claude Code and in a main session, and nobody elsewhere. Nothing is captured until this is
 /// switched on in the config, or with --enable.
 #[derive(Args, Debug)]
@@ -71,6 +71,9 @@ pub(crate) struct TurnEnded {
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<String>,
+    /// What went wrong on the way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -115,7 +118,8 @@ pub(super) fn run(
         report.left_out.not_owner = others;
         (own, talk.session_id.or(input.session_id))
     } else {
-        (args.messages.clone(), args.talk.session.clone())
+        let open = args.messages.iter().map(|it| without_private(it).0);
+        (open.collect(), args.talk.session.clone())
     };
     let mut found: Vec<Captured> = Vec::new();
     for text in &texts {
@@ -149,7 +153,10 @@ pub(super) fn run(
     report.path = Some(shelf.name());
     let Some(held) = held else { return Ok(report) };
     // What somebody prefers or decided stays true: ZeroClaw keeps it as core, too.
-    report.change = Some(shelf.add(&held, "hook turn-end", new, &Category::Core)?);
+    let entries = new.len();
+    let change = shelf.add(&held, "hook turn-end", new, &Category::Core)?;
+    log_write(&held, "turn-end", &shelf.name(), entries, Some(&change), &mut report.notes);
+    report.change = Some(change);
     if let Some(session) = &session {
         held.keep_session_state(session, &state)?;
     }

@@ -7,6 +7,7 @@ use anemone_adapters::{Keeps, Machine, Searchable};
 use anemone_format::Moment;
 use anemone_index::{Peek, Source, peek};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::problems::{Facts, Problem, problems};
 use super::{AgentStatus, Found, LastExport, Readiness, Search};
@@ -66,6 +67,8 @@ pub(super) fn at(
         search: search.clone(),
         now,
     };
+    let site = site_of(*adapter, agent, &searchable.keeps, environment).ok();
+    let hook_writes = site.map(|it| it.hook_writes(start_of_day(now))).unwrap_or_default();
     let mut problems = problems(&facts);
     for oddity in &agent.oddities {
         // What was seen from outside has been said.
@@ -85,10 +88,18 @@ pub(super) fn at(
         last_change: survey.newest.map(Moment::from),
         last_export,
         search,
+        hook_writes,
         problems,
         words,
         is_named: false,
+        is_connectable: true,
     }
+}
+
+/// Returns when today began, where this machine is.
+fn start_of_day(now: Timestamp) -> Timestamp {
+    let today = now.to_zoned(TimeZone::system());
+    today.start_of_day().map_or(now, |it| it.timestamp())
 }
 
 /// Whether an archive is sealed: by how it begins, or where it is gone, by its name.
@@ -117,7 +128,7 @@ fn rows(searchable: &Searchable) -> Option<&Path> {
 fn database_trouble(path: &Path) -> Option<String> {
     let there = fs_err::metadata(path).ok()?;
     if !there.is_file() {
-        return Some(format!("{} is no file", path.display()));
+        return Some(format!("{} is not a file", path.display()));
     }
     let mut start = Vec::new();
     let read = fs_err::File::open(path)
@@ -126,7 +137,7 @@ fn database_trouble(path: &Path) -> Option<String> {
         Err(error) => Some(error.to_string()),
         // One that nothing was put into yet has no bytes.
         Ok(_) if start.is_empty() || start == SQLITE_MAGIC => None,
-        Ok(_) => Some(format!("{} is no SQLite database", path.display())),
+        Ok(_) => Some(format!("{} is not an SQLite database", path.display())),
     }
 }
 

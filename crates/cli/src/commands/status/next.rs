@@ -29,14 +29,14 @@ impl Next {
 /// Chooses what to do next; `is_free` says whether a file can be made.
 pub(super) fn choose(
     agents: &[AgentStatus],
-    connections: &[String],
+    connections: &[&str],
     problems: &[Problem],
     now: Timestamp,
     is_free: &dyn Fn(&Path) -> bool,
 ) -> Vec<Next> {
     let mut next = Vec::new();
     if problems.iter().any(|it| it.code == "config_broken") {
-        next.push(Next::new("anemone config", "says what is wrong with the settings"));
+        next.push(Next::new("anemone config", "shows what is wrong with the settings"));
     }
     let there: Vec<&AgentStatus> =
         agents.iter().filter(|it| !it.has("workspace_missing")).collect();
@@ -44,29 +44,49 @@ pub(super) fn choose(
         next.extend(export(&there, now, is_free));
         next.extend(index(&there));
         if connections.is_empty() {
-            // OpenClaw has its own memory itself; only one that lies elsewhere is named to it.
-            let is_own = first.runtime == "openclaw" && !first.is_named;
-            let words = if is_own { "" } else { &first.words };
-            let command = format!("anemone connect {}{words} --dry-run", first.runtime);
-            next.push(Next::new(command, "how the agent gets these tools by itself"));
+            next.extend(connect(first));
         }
         let search = format!("anemone search{} \"what did we decide?\"", first.words);
-        next.push(Next::new(search, "ask what the agent remembers"));
+        next.push(Next::new(search, "searches what the agent remembers"));
         let audit = format!("anemone audit{}", first.words);
-        next.push(Next::new(audit, "how healthy the memory is"));
+        next.push(Next::new(audit, "checks the health of the memory"));
         // This one wants to be told the runtime in any case.
         let runtime = format!(" -r {}", first.runtime);
         let words = first.words.strip_prefix(&runtime).unwrap_or(&first.words);
         let check = format!("anemone check{runtime}{words}");
-        next.push(Next::new(check, "whether everything about the agent can travel"));
+        next.push(Next::new(check, "checks that everything about the agent can be exported"));
     } else {
-        next.push(Next::new("anemone demo", "everything on a sample agent, in a temporary folder"));
-        let why = "if the workspace lies elsewhere, -w names it";
+        next.push(Next::new(
+            "anemone demo",
+            "shows everything on a sample agent, in a temporary folder",
+        ));
+        let why = "name a workspace in another place with -w";
         next.push(Next::new("anemone status --help", why));
         next.push(Next::new("anemone --help", "all commands"));
     }
     next.truncate(MOST);
     next
+}
+
+/// The agent gets the tools. OpenClaw searches its own memory by itself: it is only given what it
+/// does not have, an archive or a memory elsewhere.
+fn connect(agent: &AgentStatus) -> Option<Next> {
+    let words = &agent.words;
+    if !agent.is_connectable {
+        return None;
+    }
+    if agent.runtime != "openclaw" {
+        let command = format!("anemone connect {}{words} --dry-run", agent.runtime);
+        return Some(Next::new(command, "shows how the agent gets these tools"));
+    }
+    if agent.is_named {
+        let command = format!("anemone connect openclaw{words} --dry-run");
+        return Some(Next::new(command, "shows how OpenClaw gets to search this memory"));
+    }
+    let archive = agent.last_export.as_ref().filter(|it| it.exists && !it.sealed)?;
+    let command =
+        format!("anemone connect openclaw --source {} --dry-run", quoted(&archive.archive));
+    Some(Next::new(command, "shows how OpenClaw gets to search the archive"))
 }
 
 /// The agent whose memory is least safe gets an archive.
@@ -120,9 +140,9 @@ fn free_name(
 /// The first agent whose index is not ready gets one.
 fn index(agents: &[&AgentStatus]) -> Option<Next> {
     let reasons = [
-        (Readiness::Damaged, "search makes its index anew"),
-        (Readiness::Missing, "search answers at once when its index is there"),
-        (Readiness::Behind, "takes in what changed"),
+        (Readiness::Damaged, "finishes the index"),
+        (Readiness::Missing, "builds the index, so the first search is instant"),
+        (Readiness::Behind, "updates the index"),
     ];
     let (agent, why) = reasons.iter().find_map(|(state, why)| {
         Some((agents.iter().find(|it| it.search.state == *state)?, *why))
@@ -161,16 +181,18 @@ mod tests {
             last_change: None,
             last_export: known.then_some(last),
             search: Search { state, documents: None, chunks: None, changed: 0 },
+            hook_writes: Vec::new(),
             problems: codes.iter().map(|it| Problem::wrong(it, "")).collect(),
             words: format!(" --agent {alias}"),
             is_named: false,
+            is_connectable: true,
         }
     }
 
     fn check(agents: &[AgentStatus], connected: bool, expected: &[&str]) {
-        let connections = if connected { vec!["codex".to_owned()] } else { Vec::new() };
+        let connections: &[&str] = if connected { &["codex"] } else { &[] };
         let now = "2026-03-05T12:00:00Z".parse().unwrap();
-        let next = choose(agents, &connections, &[], now, &|_| true);
+        let next = choose(agents, connections, &[], now, &|_| true);
         let commands: Vec<&str> = next.iter().map(|it| it.command.as_str()).collect();
         assert_eq!(commands, expected);
     }
@@ -179,12 +201,12 @@ mod tests {
     fn what_weighs_most_comes_first() {
         use Readiness::{Behind, Missing, Ready};
         let search = "anemone search --agent a \"what did we decide?\"";
-        let connect = "anemone connect openclaw --dry-run";
+        let connect = "anemone connect openclaw --source '/b/old one.alf' --dry-run";
         check(&[], false, &["anemone demo", "anemone status --help", "anemone --help"]);
         check(
             &[agent("a", Missing, &["never_exported"])],
             false,
-            &["anemone export --agent a -o a-2026-03-05.alf", "anemone index --agent a", connect],
+            &["anemone export --agent a -o a-2026-03-05.alf", "anemone index --agent a", search],
         );
         check(
             &[agent("a", Ready, &["export_behind"])],
@@ -198,7 +220,7 @@ mod tests {
         check(
             &[agent("a", Ready, &["archive_gone"])],
             false,
-            &["anemone export --agent a -o a-2026-03-05.alf", connect, search],
+            &["anemone export --agent a -o a-2026-03-05.alf", search, "anemone audit --agent a"],
         );
         check(
             &[agent("a", Behind, &["export_old"]), agent("b", Missing, &["never_exported"])],
@@ -208,12 +230,18 @@ mod tests {
         check(
             &[agent("a", Ready, &["export_behind", "sealed"])],
             false,
-            &[connect, search, "anemone audit --agent a"],
+            &[search, "anemone audit --agent a", "anemone check -r openclaw --agent a"],
         );
         check(
             &[agent("a", Ready, &[])],
             true,
             &[search, "anemone audit --agent a", "anemone check -r openclaw --agent a"],
+        );
+        let of_zeroclaw = AgentStatus { runtime: "zeroclaw", ..agent("a", Ready, &[]) };
+        check(
+            &[of_zeroclaw],
+            false,
+            &["anemone connect zeroclaw --agent a --dry-run", search, "anemone audit --agent a"],
         );
         check(
             &[agent("a", Ready, &["workspace_missing"])],

@@ -56,7 +56,7 @@ pub(super) fn problems(facts: &Facts) -> Vec<Problem> {
     let mut found = Vec::new();
     let is_there = facts.workspace_exists || facts.has_rows;
     if !is_there {
-        found.push(Problem::wrong("workspace_missing", "the workspace is not there"));
+        found.push(Problem::wrong("workspace_missing", "the workspace does not exist"));
     }
     if let Some(trouble) = &facts.database_trouble {
         found.push(Problem::wrong("database_unreadable", trouble.clone()));
@@ -66,11 +66,11 @@ pub(super) fn problems(facts: &Facts) -> Vec<Problem> {
     }
     if facts.unreadable > 0 {
         let things = count(facts.unreadable, "place");
-        found.push(Problem::wrong("unreadable", format!("{things} cannot be looked at")));
+        found.push(Problem::wrong("unreadable", format!("{things} cannot be read")));
     }
     if facts.unfinished > 0 {
         let changes = count(facts.unfinished, "change");
-        let message = format!("{changes} of ours began and did not end; the next one mends it");
+        let message = format!("{changes} did not finish; the next write completes or reverts it");
         found.push(Problem::wrong("change_cut_off", message));
     }
     if is_there {
@@ -78,7 +78,7 @@ pub(super) fn problems(facts: &Facts) -> Vec<Problem> {
         found.extend(of_search(&facts.search));
     }
     if facts.is_partial {
-        let message = "there is more than was looked at; the numbers are too small";
+        let message = "not every file was looked at, so the numbers are too low";
         found.push(Problem::note("partial", message));
     }
     found
@@ -86,10 +86,13 @@ pub(super) fn problems(facts: &Facts) -> Vec<Problem> {
 
 fn of_export(export: Option<&LastExport>, now: Timestamp) -> Option<Problem> {
     let Some(export) = export else {
-        return Some(Problem::wrong("never_exported", "no export of it is known"));
+        return Some(Problem::wrong("never_exported", "it was never exported"));
     };
     if !export.exists {
-        return Some(Problem::wrong("archive_gone", "the archive is not where it was written"));
+        return Some(Problem::wrong(
+            "archive_gone",
+            "the archive is no longer where it was written",
+        ));
     }
     if export.changed_since == 0 {
         return None;
@@ -109,15 +112,16 @@ fn of_search(search: &Search) -> Option<Problem> {
     match search.state {
         Readiness::Ready | Readiness::Busy | Readiness::Nothing | Readiness::Unknown => None,
         Readiness::Missing => {
-            Some(Problem::note("index_missing", "there is no index yet; the first search makes it"))
+            Some(Problem::note("index_missing", "no index yet; the first search builds it"))
         }
         Readiness::Behind => {
             let files = count(search.changed, "file");
-            let message = format!("{files} changed since the index; the next search takes it in");
+            let message =
+                format!("{files} changed since the index was built; the next search updates it");
             Some(Problem::note("index_behind", message))
         }
         Readiness::Damaged => {
-            let message = "the index cannot be used; the next search makes it anew";
+            let message = "the index is not finished; the next search rebuilds it";
             Some(Problem::note("index_damaged", message))
         }
     }

@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
+use anemone_memory::HookWrite;
 use jiff::Timestamp;
 
 use super::problems::{Level, Problem};
-use super::{AgentStatus, LastExport, Readiness, Search, StatusReport};
+use super::{AgentStatus, ConnectionLine, LastExport, Readiness, Search, StatusReport};
+use crate::human;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe};
 
 impl Report for StatusReport {
@@ -23,10 +25,11 @@ impl Report for StatusReport {
                 writeln!(out, "  {}", safe(place))?;
             }
         } else {
-            let names: Vec<String> = self.connections.iter().map(|it| safe(it)).collect();
-            match names.is_empty() {
-                true => writeln!(out, "{:<11} nothing yet", "connected")?,
-                false => writeln!(out, "{:<11} {}", "connected", names.join(", "))?,
+            if self.connection_details.is_empty() {
+                writeln!(out, "{:<11} nothing yet", "connected")?;
+            }
+            for connection in &self.connection_details {
+                writeln!(out, "{:<11} {}", "connected", connection.shown())?;
             }
         }
         writeln!(out, "\n{BOLD}next{BOLD:#}")?;
@@ -35,6 +38,33 @@ impl Report for StatusReport {
             writeln!(out, "      {DIM}{}{DIM:#}", safe(&next.why))?;
         }
         Ok(())
+    }
+}
+
+impl ConnectionLine {
+    fn shown(&self) -> String {
+        let project = self.project.as_ref().map(|it| format!(" in {}", safe(it)));
+        let writes = if self.hooks_write { ", with hooks that write" } else { "" };
+        format!("{}{}{writes}", self.program, project.unwrap_or_default())
+    }
+}
+
+/// Writes what hooks added today, the last writes of many.
+fn write_hooks(writes: &[HookWrite], now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+    const MOST: usize = 5;
+    if writes.is_empty() {
+        return Ok(());
+    }
+    let number = count(writes.len() as u64, "time");
+    writeln!(out, "  {:<10} wrote {number} today", "hooks")?;
+    for write in &writes[writes.len().saturating_sub(MOST)..] {
+        let HookWrite { at, hook, path, entries, .. } = write;
+        let (time, entries) = (human::time(at.instant(), now), count(*entries, "entry"));
+        writeln!(out, "  {:<10} {time}  {}  {} ({entries})", "", safe(hook), safe(path))?;
+    }
+    match writes.len().saturating_sub(MOST) {
+        0 => Ok(()),
+        more => writeln!(out, "  {:<10} and {more} before that; --json lists all", ""),
     }
 }
 
@@ -54,9 +84,10 @@ impl AgentStatus {
         }
         match &self.last_export {
             Some(export) => export.write(now, out)?,
-            None => writeln!(out, "  {:<10} never, as far as is known", "exported")?,
+            None => writeln!(out, "  {:<10} never", "exported")?,
         }
         self.search.write(out)?;
+        write_hooks(&self.hook_writes, now, out)?;
         // What the two lines above say is not said again.
         let said = |it: &&Problem| it.code == "never_exported" || it.code.starts_with("index_");
         for problem in self.problems.iter().filter(|it| !said(it)) {
@@ -82,12 +113,14 @@ impl Search {
             Readiness::Ready => (GOOD, format!("ready, {documents}")),
             Readiness::Behind => {
                 let files = count(self.changed, "file");
-                (GOOD, format!("ready, {documents}; the next one takes in {files} that changed"))
+                (GOOD, format!("ready, {documents}; the next search updates {files}"))
             }
-            Readiness::Busy => (ODD, "an index is being written at this moment".to_owned()),
-            Readiness::Missing => (ODD, "no index yet; the first search makes it".to_owned()),
-            Readiness::Damaged => (ODD, "the index is damaged and will be made anew".to_owned()),
-            Readiness::Unknown => (BAD, "what is searched cannot be looked at".to_owned()),
+            Readiness::Busy => (ODD, "the index is being written right now".to_owned()),
+            Readiness::Missing => (ODD, "no index yet; the first search builds it".to_owned()),
+            Readiness::Damaged => {
+                (ODD, "the index is not finished; the next search rebuilds it".to_owned())
+            }
+            Readiness::Unknown => (BAD, "the memory cannot be read".to_owned()),
             Readiness::Nothing => (DIM, "nothing to search".to_owned()),
         };
         writeln!(out, "  {:<10} {style}{text}{style:#}", "search")
@@ -98,7 +131,7 @@ impl Problem {
     fn write(&self, indent: &str, out: &mut dyn Write) -> io::Result<()> {
         let message = safe(&self.message);
         match self.level {
-            Level::Wrong => writeln!(out, "{indent}{BAD}wrong{BAD:#}      {message}"),
+            Level::Wrong => writeln!(out, "{indent}{BAD}problem{BAD:#}    {message}"),
             Level::Note => writeln!(out, "{indent}{ODD}note{ODD:#}       {message}"),
         }
     }

@@ -11,7 +11,7 @@ fn notes(document: &Value) -> String {
 #[test]
 fn empty_objects_of_others_in_a_file_that_we_made_stay() {
     let home = Home::new();
-    home.done(&["connect", "openclaw"], "connected");
+    home.done(&["connect", "openclaw", "-w", "ada"], "connected");
     let anew =
         "{\n  \"agents\": {\n    \"list\": [\n      {\"id\": \"a\"},\n      {}\n    ]\n  }\n}\n";
     home.0.write_home(".openclaw/openclaw.json", anew);
@@ -50,7 +50,8 @@ fn comments_and_line_ends_stay_when_our_block_was_written_anew() {
 #[test]
 fn entries_of_the_users_own_that_start_us_stay_and_are_named() {
     let home = Home::with(".claude/settings.json", SETTINGS);
-    home.done(&["connect", "claude-code", "-w", "ada", "--program", "anemone"], "connected");
+    let args = ["connect", "claude-code", "-w", "ada", "--program", "anemone", "--hooks", "write"];
+    home.done(&args, "connected");
     let mut settings: Value = serde_json::from_str(&home.text(".claude/settings.json")).unwrap();
     let second = "anemone hook prompt --enable -w /home/me/second";
     let second = json!({ "hooks": [{ "type": "command", "command": second }] });
@@ -135,7 +136,7 @@ fn files_that_were_there_before_stay_and_folders_go_without_their_files() {
     let left = home.done(&["disconnect", "openclaw"], "not_connected");
     assert!(notes(&left).contains("SKILL.md"), "{left}");
     let before = home.0.everything();
-    home.done(&["connect", "openclaw"], "connected");
+    home.done(&["connect", "openclaw", "-w", "ada"], "connected");
     // Somebody has tidied up what we made.
     let plugin = home.0.home(".local/share/anemone/integrations/openclaw");
     for entry in fs_err::read_dir(&plugin).unwrap() {
@@ -152,7 +153,7 @@ fn files_that_were_there_before_stay_and_folders_go_without_their_files() {
 fn a_bundle_that_was_given_by_hand_is_taken_from_its_agent() {
     let two = "schema_version = 3\n[agents.one]\nx = 1\n[agents.two]\nx = 1\n";
     let home = Home::with(".zeroclaw/config.toml", two);
-    home.done(&["connect", "zeroclaw", "-w", "ada"], "connected");
+    home.done(&["connect", "zeroclaw", "-w", "ada", "--to", "one"], "connected");
     let granted = |text: &str| text.replace("two]\n", "two]\nmcp_bundles = [\"a\", \"anemone\"]\n");
     home.0.write_home(".zeroclaw/config.toml", granted(&home.text(".zeroclaw/config.toml")));
     let gone = home.done(&["disconnect", "zeroclaw"], "disconnected");
@@ -167,7 +168,7 @@ fn a_bundle_that_was_given_by_hand_is_taken_from_its_agent() {
 
 #[test]
 fn servers_that_were_added_since_stay_switched_on() {
-    let off = "schema_version = 3\n\n[mcp]\nenabled = false # for now\n";
+    let off = "schema_version = 3\n\n[agents.ada]\n\n[mcp]\nenabled = false # for now\n";
     let home = Home::with(".zeroclaw/config.toml", off);
     home.done(&["connect", "zeroclaw", "-w", "ada"], "connected");
     let more = "\n[[mcp.servers]]\nname = \"mine\"\n";
@@ -183,7 +184,7 @@ fn servers_that_were_added_since_stay_switched_on() {
 fn a_plugin_on_the_list_goes_with_its_entry_when_nothing_was_kept() {
     let text = "{ \"plugins\": { \"allow\": [\"a\"] } }";
     let home = Home::with(".openclaw/openclaw.json", text);
-    home.done(&["connect", "openclaw", "--program", "anemone"], "connected");
+    home.done(&["connect", "openclaw", "-w", "ada", "--program", "anemone"], "connected");
     fs_err::remove_dir_all(home.0.home(".local/state")).unwrap();
     home.done(&["disconnect", "openclaw", "--all"], "disconnected");
     let left = home.text(".openclaw/openclaw.json");

@@ -41,7 +41,7 @@ fn what_was_said_in_a_turn_is_captured_in_rows() {
 #[test]
 fn a_session_is_noted_in_a_row_once_and_again_when_it_went_on() {
     let hooks = rows();
-    let path = hooks.transcript("s1", &[("user", "The deadline is Friday.")]);
+    let path = hooks.transcript("s1", &[("user", "Remember that the deadline is Friday.")]);
     let args = ["session-end", "-r", "zeroclaw", "-w", "agent", "--transcript", &path];
     let planned = hooks.call(&[&args[..], &["--dry-run"]].concat(), "");
     assert_eq!(planned["status"], "planned", "{planned}");
@@ -50,12 +50,14 @@ fn a_session_is_noted_in_a_row_once_and_again_when_it_went_on() {
     assert_eq!(done["path"], "memories/session_s1", "{done}");
     assert_eq!(done["status"], "written");
     assert_eq!(hooks.call(&args, "")["status"], "unchanged");
-    hooks.transcript("s1", &[("user", "The deadline is Friday."), ("user", "No, on Monday.")]);
-    assert_eq!(hooks.call(&args, "")["status"], "written");
+    let more =
+        [("user", "Remember that the deadline is Friday."), ("user", "No, it is on Monday.")];
+    hooks.transcript("s1", &more);
+    assert_eq!(hooks.call(&args, "")["status"], "updated");
     let found = found_rows(&hooks, "deadline");
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].0, "conversation");
-    assert!(found[0].1.contains("No, on Monday."), "{found:?}");
+    assert!(found[0].1.contains("No, it is on Monday."), "{found:?}");
 }
 
 #[test]
