@@ -99,6 +99,8 @@ mod terminal;
 mod tidy;
 #[path = "it/trust.rs"]
 mod trust;
+#[path = "it/trust.rs"]
+mod trust;
 #[path = "it/undo.rs"]
 mod undo;
 #[path = "it/validate.rs"]

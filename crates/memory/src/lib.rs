@@ -23,6 +23,7 @@ mod frame;
 mod gathered;
 mod hidden;
 mod journal;
+mod ledger;
 mod markdown;
 mod memory;
 mod none;
@@ -71,10 +72,11 @@ pub use flush::{
     flush_system_prompt, flushed_entries, told,
 };
 pub use forget::{Condemned, ForgetPlan, Wanted};
-pub use frame::{Framed, frame};
+pub use frame::{DATA_NOTICE, Frame, Framed, NOTICE, ShownOrigin, barred, frame, one_line};
 pub use gathered::{Contradiction, Gathered};
-pub use hidden::is_hidden;
+pub use hidden::{hidden_count, is_hidden, shown, shown_with_ranges, visible, with_marks};
 pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
+pub use ledger::OwnStamps;
 pub use markdown::MarkdownMemory;
 pub use memory::{Memory, MemoryError};
 pub use none::NoMemory;
@@ -98,7 +100,7 @@ pub use slug::{Spoken, slug_of, telling_slug};
 pub use sqlite::{
     KeptRow, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory, row_document,
 };
-pub use suspicion::{Suspicion, SuspicionKind, suspicious};
+pub use suspicion::{Suspicion, SuspicionKind, suspicion_reason, suspicious};
 pub use tidy::{
     Expired, Promotion, TidyPlan, TidySettings, count_past_rows, plan_promotion, plan_tidy,
 };

@@ -39,7 +39,11 @@ fn say(environment: &TestEnvironment, args: &[&str], lines: &[Value]) -> Output 
 }
 
 /// Calls tools, one after the other, and returns their results.
-fn call(environment: &TestEnvironment, args: &[&str], calls: &[(&str, Value)]) -> Vec<Value> {
+pub(crate) fn call(
+    environment: &TestEnvironment,
+    args: &[&str],
+    calls: &[(&str, Value)],
+) -> Vec<Value> {
     calls
         .iter()
         .map(|(tool, arguments)| {
