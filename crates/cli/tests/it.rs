@@ -17,6 +17,8 @@ mod browser;
 mod carried;
 #[path = "it/check.rs"]
 mod check;
+#[path = "it/claims.rs"]
+mod claims;
 #[path = "it/completions.rs"]
 mod completions;
 #[path = "it/concurrency.rs"]
@@ -97,8 +99,6 @@ mod status;
 mod terminal;
 #[path = "it/tidy.rs"]
 mod tidy;
-#[path = "it/trust.rs"]
-mod trust;
 #[path = "it/trust.rs"]
 mod trust;
 #[path = "it/undo.rs"]

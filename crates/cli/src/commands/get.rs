@@ -233,7 +233,8 @@ fn print_shape(shape: Shape, path: &str, found: Option<(Document, Place)>) -> Re
     let (document, place) = found.unzip();
     let Place { from, lines } = place.unwrap_or_default();
     let path = document.as_ref().map_or(path, |it| &it.path);
-    let text = document.as_ref().map(|it| &*it.text);
+    let text = document.as_ref().map(|it| shown(&it.text));
+    let text = text.as_deref();
     let text = match shape {
         Shape::OpenClawNine => {
             serde_json::to_string(&MemoryGet9::of(path, text, from, lines, None))
