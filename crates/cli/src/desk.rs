@@ -32,7 +32,7 @@ use crate::environment::{Environment, OwnMachine};
 use crate::error::{CliError, Kind};
 use crate::exports;
 use crate::keys::{KeyArgs, Keys};
-use crate::living::{Living, MemoryArgs};
+use crate::living::{Living, MemoryArgs, delimiter};
 use crate::output::Printer;
 use crate::search_index::{Opened, Otherwise, find, left_out, open_fresh, read_document};
 use crate::searched::{FOLDER, Searched, SourceArgs};
@@ -92,6 +92,12 @@ impl OwnDesk {
         let inner = Inner { offer, machine, printer, sealed, warm: Mutex::new(None) };
         inner.with(|context| inner.searched(context).map(|_| ()))?;
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Returns where the memory is that is offered.
+    pub(crate) fn place(&self) -> Result<String, CliError> {
+        let inner = &*self.inner;
+        inner.with(|context| Ok(inner.searched(context)?.place.display().to_string()))
     }
 }
 
@@ -214,9 +220,14 @@ impl Desk for OwnDesk {
             let started = Instant::now();
             let request = search::request(&args)?;
             let searched = inner.searched(context)?;
-            let found = inner.with_index(&searched, context, |opened| {
+            let mut found = inner.with_index(&searched, context, |opened| {
                 search::ask(&args, &request, &searched, opened, context, started)
             })?;
+            if inner.offer.is_of_agent()
+                && let Ok(living) = inner.living(context)
+            {
+                search::trust::verify_in(&living.site, &mut found.hits);
+            }
             let mut found = answers::found(found, question.min_score);
             if inner.offer.is_of_agent() {
                 entries::name(&mut found.results, &searched);
@@ -384,6 +395,10 @@ impl Desk for OwnDesk {
                 )),
             }
         })
+    }
+
+    fn delimiter(&self) -> Result<String, Refusal> {
+        delimiter().map_err(refusal)
     }
 
     fn watch(&self, tell: Box<dyn Fn(Changed) + Send + Sync>) -> Result<Watching, Refusal> {

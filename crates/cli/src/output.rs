@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anemone_memory::with_marks;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
@@ -179,16 +180,13 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     }
 }
 
-/// Text from an archive, without what could steer a terminal.
+/// Text from an archive or a memory, with a mark in place of what could steer a terminal or
+/// cannot be seen.
 pub(crate) fn safe(text: &str) -> String {
-    let replace = |c: char| {
-        if c.is_control() || is_bidi_control(c) { '\u{fffd}' } else { c }
-    };
-    text.chars().map(replace).collect()
-}
-
-fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+    const MARK: char = '\u{fffd}';
+    let line =
+        |c: char| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { MARK } else { c };
+    with_marks(text, MARK).chars().map(line).collect()
 }
 
 /// The first line of a text, shortened, for lists.

@@ -17,6 +17,8 @@ mod browser;
 mod carried;
 #[path = "it/check.rs"]
 mod check;
+#[path = "it/claims.rs"]
+mod claims;
 #[path = "it/completions.rs"]
 mod completions;
 #[path = "it/concurrency.rs"]

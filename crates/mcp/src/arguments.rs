@@ -23,6 +23,9 @@ const MAX_ITEMS: usize = 100;
 /// How many mistakes are said; whoever makes more has misread the tool.
 const MAX_SAID: usize = 5;
 
+/// Arguments that OpenClaw's agents give, that make no difference here and are not announced.
+const WITHOUT_EFFECT: [&str; 1] = ["corpus"];
+
 /// The code of a refusal because of arguments.
 pub(crate) const BAD_ARGUMENTS: &str = "bad_arguments";
 
@@ -35,6 +38,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     let mut given = arguments;
     // Many models write null, or an empty text, for what they leave out.
     given.retain(|name, value| !value.is_null() && (is_required(name, schema) || value != ""));
+    given.retain(|name, _| !WITHOUT_EFFECT.contains(&name.as_str()));
     let problems = problems(&mut given, schema);
     if !problems.is_empty() {
         let said = problems[..problems.len().min(MAX_SAID)].join("; ");

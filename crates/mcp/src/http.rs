@@ -7,9 +7,11 @@ mod answers;
 mod bucket;
 mod door;
 mod front;
+mod guesses;
 mod guests;
 mod server;
 mod sessions;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -62,7 +64,7 @@ pub struct HttpSettings {
     pub origins: Vec<String>,
     /// How large a request may be.
     pub max_body_bytes: usize,
-    /// How many requests a second go on without end; twice as many may come at once.
+    /// How many requests a second go on without end; twice as many may come at once, and more wait.
     pub requests_per_second: u32,
 }
 
@@ -101,7 +103,7 @@ async fn serve<H: rmcp::ServerHandler + Send + 'static>(
     let listens = listener.local_addr()?;
     let streams = CancellationToken::new();
     let sessions = Sessions::new(limits.sessions);
-    let front = Front::new(&http, listens, sessions, limits.body, streams.clone(), handler)?;
+    let front = Front::new(&http, listens, sessions, &limits, streams.clone(), handler)?;
     // Only its digest is needed from here on.
     drop(http);
     server::serve(front, listener, limits, streams, stop).await;

@@ -12,7 +12,6 @@ mod arguments;
 mod changes;
 mod desk;
 mod handler;
-mod hidden;
 mod http;
 mod near;
 mod prompts;

@@ -1,6 +1,7 @@
 //! Prompts that a user picks: what is known of something, and what to keep before a context is
 //! cut.
 
+use anemone_memory::one_line;
 use rmcp::model::{
     CacheScope, ErrorData, GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument,
     PromptMessage, Role,
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use crate::answer::{refusal_data, refusal_text};
 use crate::arguments;
 use crate::desk::{Desk, Refusal, SearchQuestion};
-use crate::quote::{found_text, one_line};
+use crate::quote::{examined, found_text};
 use crate::resources::failed;
 use crate::schema::input_schema;
 use crate::settings::{Settings, ToolSet};
@@ -81,11 +82,12 @@ fn recall(desk: &dyn Desk, given: JsonObject) -> Result<GetPromptResult, ErrorDa
     let asked: Recall =
         arguments::read(given, &input_schema::<Recall>(), example).map_err(|it| bad(&it))?;
     let question = SearchQuestion { query: asked.question, ..SearchQuestion::default() };
-    let found = desk.search(&question).map_err(|refusal| failed(&refusal))?;
+    let found = desk.search(&question).map(examined).map_err(|refusal| failed(&refusal))?;
+    let delimiter = desk.delimiter().map_err(|refusal| failed(&refusal))?;
     let asked = one_line(&question.query);
     let text = format!(
         "My question: {asked}\n\n{}\n{USE}",
-        found_text(&found, "Other words may find it.")
+        found_text(&found, "Other words may find it.", &delimiter)
     );
     Ok(one_message(text).with_description("What the memory says about the question"))
 }

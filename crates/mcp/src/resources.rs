@@ -4,7 +4,11 @@
 //! addresses would take such parts out, so all of them together are written as one part:
 //! `memory://%2E%2E%2F%2E%2E/notes/a.md`. The memory itself gives no document that it does not
 //! list, wherever an address leads.
+//!
+//! Hosts put a resource before a model as it is, so a document is quoted like everything else, and
+//! is no copy of its file. `anemone get` copies.
 
+use anemone_memory::Frame;
 use rmcp::model::{
     Annotations, CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
@@ -14,6 +18,7 @@ use serde_json::json;
 use crate::answer::{refusal_data, refusal_text};
 use crate::arguments::shortened;
 use crate::desk::{Desk, Document, Refusal};
+use crate::quote::Findings;
 
 const SCHEME: &str = "memory://";
 const MIME_TYPE: &str = "text/markdown";
@@ -149,14 +154,16 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
         .with_cache_scope(CacheScope::Private)
 }
 
-/// Reads the document at an address.
+/// Reads the document at an address, quoted.
 pub(crate) fn read(desk: &dyn Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let path = path_of(uri).ok_or_else(|| not_found(uri))?;
     let text = desk.document(&path).map_err(|refusal| match refusal.code.as_str() {
         Refusal::NOT_FOUND => not_found(uri),
         _ => failed(&refusal),
     })?;
-    let contents = ResourceContents::text(text, uri).with_mime_type(MIME_TYPE);
+    let mut frame = Frame::new(&desk.delimiter().map_err(|refusal| failed(&refusal))?);
+    frame.entry(&format!("{path}{}", Findings::of(&text).heading()), &text);
+    let contents = ResourceContents::text(frame.finish(), uri).with_mime_type(MIME_TYPE);
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
 }
 

@@ -1,7 +1,7 @@
 //! A server at the end of two streams.
 
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -19,20 +19,28 @@ use crate::settings::{ServeError, Settings};
 /// six times as much in JSON.
 const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 
-/// Serves one client until it closes its stream. What it asked before is answered first, for some
-/// seconds; what takes longer is still done, a minute at most, though nobody hears of it.
+/// Serves one client until it closes its stream, or `stop` is done. What it asked before is
+/// answered first, for some seconds; what takes longer is still done, a minute at most, though
+/// nobody hears of it.
 pub async fn serve_stdio(
     desk: Arc<dyn Desk>,
     settings: Settings,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
+    stop: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
     let handler = Handler::new(desk, settings);
     let calls = handler.calls();
-    let input = Ending { input, ended: handler.leaving() };
+    let leaving = handler.leaving();
+    let input = Ending { input, ended: leaving.clone() };
+    let mut stop = pin!(stop);
     let transport =
         AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_LINE_BYTES);
-    let running = match handler.serve(transport).await {
+    let begun = tokio::select! {
+        begun = handler.serve(transport) => begun,
+        () = &mut stop => return Ok(()),
+    };
+    let running = match begun {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(ServerInitializeError::TransportError { error, .. }) => {
@@ -40,7 +48,16 @@ pub async fn serve_stdio(
         }
         Err(error) => return Err(ServeError::Handshake(error.to_string())),
     };
-    let waited = running.waiting().await;
+    let end = running.cancellation_token();
+    let mut waiting = pin!(running.waiting());
+    let waited = tokio::select! {
+        waited = &mut waiting => waited,
+        () = stop => {
+            leaving.cancel();
+            end.cancel();
+            waiting.await
+        }
+    };
     calls.ended().await;
     waited.map_err(io::Error::other)?;
     Ok(())

@@ -157,6 +157,7 @@ impl Held<'_> {
             edit.check(there.as_ref(), self.site())?;
             seen.push(there);
         }
+        self.note_own_stamps(change, &seen)?;
         let begun = self.begin(change, &seen, undoes, id, now)?;
         match self.make_all(change, &seen, id) {
             Ok(restored) => {

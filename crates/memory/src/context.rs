@@ -1,9 +1,12 @@
 //! What a session should see of a memory: which files, in which order, how much of each.
 //!
 //! Each generation of each runtime has its own table, its own limits and its own way to shorten a
-//! file; this follows them, with two exceptions. What is private stays out of group sessions in
-//! every generation, although the program of March put it in. And the sentences with which a
-//! runtime introduces the files are left out: they are its own.
+//! file; this follows them, with four exceptions. What is private stays out of group sessions in
+//! every generation, although the program of March put it in. The sentences with which a runtime
+//! introduces the files are left out: they are its own. Logs are quoted in our frame, see
+//! [`crate::frame`], because whatever an agent noted during a day is in them. And hidden characters,
+//! see [`crate::hidden`], and stamps are left out of every file: a stamp costs a model some 40
+//! tokens and is only a claim there.
 
 mod budget;
 mod cut;
@@ -11,10 +14,13 @@ mod digest;
 mod logs;
 mod table;
 
+use anemone_format::Stamp;
 use jiff::civil::Date;
 
+use crate::frame::{Framed, frame};
+use crate::hidden::{hidden_count, shown};
 use crate::reading::{self, UnreadReason};
-use crate::site::Site;
+use crate::site::{PageKind, Site};
 pub use budget::{Budget, estimated_tokens};
 use cut::{clamped, length};
 pub use table::{Generation, SessionKind};
@@ -35,6 +41,8 @@ pub struct ContextRequest {
     pub today: Date,
     /// What was recalled, framed; it goes last.
     pub recalled: Option<String>,
+    /// A random word that is new each time, for the frame around logs.
+    pub delimiter: String,
 }
 
 /// What a session should see.
@@ -46,6 +54,8 @@ pub struct Composed {
     pub chars: usize,
     /// What it is made of, and what was left out of it, in order.
     pub parts: Vec<Part>,
+    /// How many hidden characters were left out of the files.
+    pub hidden_characters: usize,
 }
 
 /// A file, and what became of it.
@@ -59,7 +69,9 @@ pub struct Part {
     pub total_chars: usize,
     /// What became of it.
     pub fate: Fate,
-    /// What goes into the text.
+    /// How many hidden characters its file has.
+    hidden: usize,
+    /// What goes into the text; of a log, before it is quoted.
     content: String,
     place: Place,
 }
@@ -160,12 +172,19 @@ impl Part {
         &self.content
     }
 
+    /// Returns a log as it is quoted.
+    fn framed(&self) -> Framed<'_> {
+        let date = crate::gathered::day_of(PageKind::of(&self.path));
+        Framed { text: &self.content, origin: None, date, path: &self.path }
+    }
+
     fn out(path: &str, fate: Fate) -> Self {
         Self {
             path: path.to_owned(),
             included_chars: 0,
             total_chars: 0,
             fate,
+            hidden: 0,
             content: String::new(),
             place: Place::File,
         }
@@ -188,8 +207,9 @@ pub fn compose(site: &Site, asked: &ContextRequest) -> Composed {
         });
     }
     budget::keep(&mut parts, asked, site);
-    let text = written(&parts, asked.generation, site);
-    Composed { chars: asked.generation.cutting().length(&text), text, parts }
+    let text = written(&parts, asked, site);
+    let hidden_characters = parts.iter().filter(|it| it.fate.is_in()).map(|it| it.hidden).sum();
+    Composed { chars: asked.generation.cutting().length(&text), text, parts, hidden_characters }
 }
 
 /// Returns where a runtime of a generation would cut a file: how much of its beginning and of its
@@ -211,6 +231,8 @@ fn files(site: &Site, asked: &ContextRequest) -> Vec<Part> {
             Some(fate) => Part::out(&row.path, fate),
             None => file(site, generation, &row.path, row.is_optional, left),
         };
+        let place = if row.is_log { Place::Notes } else { Place::File };
+        let part = Part { place, ..part };
         left = match part.fate {
             // The first file without room ends it, also for shorter ones.
             Fate::NoRoom => 0,
@@ -224,6 +246,7 @@ fn files(site: &Site, asked: &ContextRequest) -> Vec<Part> {
 /// Reads a file, as much of it as there is room for.
 fn file(site: &Site, generation: Generation, path: &str, is_optional: bool, left: usize) -> Part {
     let name = path.rsplit('/').next().unwrap_or_default();
+    let mut hidden = 0;
     let (content, total_chars, fate) = match reading::read(site, path) {
         Ok(None) if is_optional => return Part::out(path, Fate::Absent),
         Ok(None) => (generation.missing(site, path), 0, Fate::Missing),
@@ -233,7 +256,8 @@ fn file(site: &Site, generation: Generation, path: &str, is_optional: bool, left
         Err(why) => (format!("[UNREADABLE: {why}]"), 0, Fate::Unreadable(why)),
         Ok(Some(file)) => {
             let limit = generation.limit(name).min(left);
-            let kept = generation.cutting().cut(&file.text, name, limit);
+            hidden = hidden_count(&file.text);
+            let kept = generation.cutting().cut(&readable(&file.text), name, limit);
             if kept.total == 0 {
                 return Part::out(path, Fate::Empty);
             }
@@ -252,11 +276,24 @@ fn file(site: &Site, generation: Generation, path: &str, is_optional: bool, left
         return Part { total_chars, ..Part::out(path, Fate::NoRoom) };
     }
     let included_chars = length(&content);
-    Part { included_chars, total_chars, content, ..Part::out(path, fate) }
+    Part { included_chars, total_chars, content, hidden, ..Part::out(path, fate) }
+}
+
+/// Returns a text without stamps and hidden characters.
+fn readable(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut end = 0;
+    for (stamp, _) in Stamp::all_in(text) {
+        plain.push_str(text[end..stamp.start].trim_end_matches(' '));
+        end = stamp.end;
+    }
+    plain.push_str(&text[end..]);
+    shown(&plain)
 }
 
 /// Writes the parts down, as the runtime does.
-fn written(parts: &[Part], generation: Generation, site: &Site) -> String {
+fn written(parts: &[Part], asked: &ContextRequest, site: &Site) -> String {
+    let generation = asked.generation;
     let mut text = String::new();
     let has = |place| parts.iter().any(|it| it.place == place && it.fate.is_in());
     if has(Place::File) {
@@ -265,14 +302,15 @@ fn written(parts: &[Part], generation: Generation, site: &Site) -> String {
     for part in parts.iter().filter(|it| it.place == Place::File && it.fate.is_in()) {
         text.push_str(&generation.section(site, &part.path, &part.content));
     }
-    for place in [Place::Notes, Place::Recalled] {
-        for part in parts.iter().filter(|it| it.place == place && it.fate.is_in()) {
-            text.push_str(&part.content);
-            text.push('\n');
-        }
-        if place == Place::Notes && has(Place::Notes) && has(Place::Recalled) {
-            text.push('\n');
-        }
+    let is_note = |it: &&Part| it.place == Place::Notes && it.fate.is_in();
+    let notes: Vec<Framed<'_>> = parts.iter().filter(is_note).map(Part::framed).collect();
+    text.push_str(&frame(&notes, &asked.delimiter));
+    if has(Place::Notes) && has(Place::Recalled) {
+        text.push('\n');
+    }
+    for part in parts.iter().filter(|it| it.place == Place::Recalled && it.fate.is_in()) {
+        text.push_str(&part.content);
+        text.push('\n');
     }
     text
 }

@@ -24,6 +24,7 @@ mod gathered;
 mod hidden;
 mod hook_log;
 mod journal;
+mod ledger;
 mod markdown;
 mod memory;
 mod none;
@@ -73,11 +74,12 @@ pub use flush::{
     flush_system_prompt, flushed_entries, told,
 };
 pub use forget::{Condemned, ForgetPlan, Wanted};
-pub use frame::{Framed, frame};
+pub use frame::{DATA_NOTICE, Frame, Framed, NOTICE, ShownOrigin, barred, frame, one_line};
 pub use gathered::{Contradiction, Gathered};
-pub use hidden::is_hidden;
+pub use hidden::{hidden_count, is_hidden, shown, shown_with_ranges, visible, with_marks};
 pub use hook_log::HookWrite;
 pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
+pub use ledger::OwnStamps;
 pub use markdown::MarkdownMemory;
 pub use memory::{Memory, MemoryError};
 pub use none::NoMemory;
@@ -102,7 +104,7 @@ pub use slug::{Spoken, slug_of, telling_slug};
 pub use sqlite::{
     KeptRow, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory, row_document,
 };
-pub use suspicion::{Suspicion, SuspicionKind, suspicious};
+pub use suspicion::{Suspicion, SuspicionKind, suspicion_reason, suspicious};
 pub use tidy::{
     Expired, Promotion, TidyPlan, TidySettings, count_past_rows, plan_promotion, plan_tidy,
 };

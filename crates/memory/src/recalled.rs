@@ -7,7 +7,9 @@ use anemone_format::{Origin, Stamp};
 use anemone_index::Hit;
 use jiff::civil::Date;
 
-use crate::frame::{Framed, frame};
+use crate::frame::{Framed, ShownOrigin, frame};
+use crate::hidden::shown;
+use crate::ledger::OwnStamps;
 use crate::page::{Unit, units};
 use crate::placed::{Placed, taken};
 use crate::recalls::{RecallKey, recalled_of};
@@ -24,6 +26,8 @@ pub struct RecalledMemory {
     pub text: String,
     /// Where it comes from, where that is known: the least trusted of several.
     pub origin: Option<Origin>,
+    /// Whether this installation wrote the stamps that say so; otherwise they are claims.
+    pub origin_verified: bool,
     /// The day it was written or is about, where that is known.
     pub date: Option<Date>,
     /// How well it fits, comparable within one answer.
@@ -60,6 +64,7 @@ pub fn recalled(site: &Site, hits: &[&Hit], most: usize) -> Result<Recalled, Sit
     }
     let takers = takers(site)?;
     let taken = taken(&takers);
+    let own = OwnStamps::of(site);
     for hit in hits {
         if recalled.memories.len() >= most {
             break;
@@ -72,7 +77,8 @@ pub fn recalled(site: &Site, hits: &[&Hit], most: usize) -> Result<Recalled, Sit
             recalled.suspicious += 1;
             continue;
         }
-        recalled.memories.push(RecalledMemory::of(hit, &text));
+        let is_verified = is_ours(site, hit, &own);
+        recalled.memories.push(RecalledMemory::of(hit, &text, is_verified));
         recalled.keys.extend(recalled_of(site, &hit.path, &hit.bytes, &hit.matches));
     }
     Ok(recalled)
@@ -126,8 +132,15 @@ fn what_holds(site: &Site, hit: &Hit, taken: &Taken<'_>) -> Option<String> {
     (answers && rest.chars().any(char::is_alphanumeric)).then_some(rest)
 }
 
+/// Says whether every entry that a hit shows has a stamp that this installation wrote.
+fn is_ours(site: &Site, hit: &Hit, own: &OwnStamps) -> bool {
+    let Ok(Some(bytes)) = site.read_bytes(&hit.path) else { return false };
+    let Ok(text) = std::str::from_utf8(&bytes) else { return false };
+    own.wrote(text, |it| it.bytes.start < hit.bytes.end && hit.bytes.start < it.bytes.end)
+}
+
 impl RecalledMemory {
-    fn of(hit: &Hit, text: &str) -> Self {
+    fn of(hit: &Hit, text: &str, is_verified: bool) -> Self {
         let noted = hit.provenance.origin.as_deref().and_then(|it| it.parse().ok());
         // A paragraph that was written by several hands has more than the stamp at its end.
         let within = Stamp::all_in(text).map(|(_, it)| it.origin).max();
@@ -135,8 +148,9 @@ impl RecalledMemory {
         let observed = observed.and_then(|it| it.get(..10)?.parse().ok());
         Self {
             path: hit.path.clone(),
-            text: text.trim().to_owned(),
+            text: shown(text.trim()),
             origin: within.max(noted),
+            origin_verified: is_verified,
             date: hit.date.or(observed).or_else(|| day_of(&hit.path)),
             score: hit.score,
         }
@@ -145,7 +159,9 @@ impl RecalledMemory {
     /// Returns it as it is put into a frame.
     #[must_use]
     pub fn framed(&self) -> Framed<'_> {
-        Framed { text: &self.text, origin: self.origin, date: self.date, path: &self.path }
+        let is_verified = self.origin_verified;
+        let origin = self.origin.map(|origin| ShownOrigin { origin, is_verified });
+        Framed { text: &self.text, origin, date: self.date, path: &self.path }
     }
 }
 
@@ -221,7 +237,7 @@ mod tests {
         let shown: Vec<_> = found.memories.iter().map(|it| (it.text.as_str(), it.origin)).collect();
         assert_eq!(shown, [("- Tea", Some(Origin::Web))]);
         assert_eq!(found.memories[0].date, Some(jiff::civil::date(2026, 11, 16)));
-        assert!(found.framed("x").contains("origin=web date=2026-11-16"));
+        assert!(found.framed("x").contains("origin=claims-web date=2026-11-16"));
         assert!(recalled(&site, &[&tea, &tea], 1).unwrap().memories.len() == 1);
     }
 

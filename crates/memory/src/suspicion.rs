@@ -2,7 +2,7 @@
 //!
 //! None of this proves bad faith: it is what a person should look at before a model does.
 
-use crate::hidden::is_hidden;
+use crate::hidden::{is_hidden, is_needed};
 use crate::phrase::{find, folded};
 
 /// Why a text looks suspicious.
@@ -44,6 +44,29 @@ impl SuspicionKind {
             Self::Tags => "tags",
         }
     }
+
+    /// Returns what a text of this kind does, as a phrase behind its word.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Override => "override: tells a model to drop its instructions",
+            Self::Role => "role: poses as another speaker",
+            Self::Leak => "leak: asks for secrets or secrecy",
+            Self::Hidden => "hidden: holds invisible characters",
+            Self::Reordered => "reordered: changes the order in which text is shown",
+            Self::Tags => "tags: holds invisible letters",
+        }
+    }
+}
+
+/// Returns why a text looks suspicious, in one line; `None` for a text that does not.
+#[must_use]
+pub fn suspicion_reason(text: &str) -> Option<String> {
+    let mut kinds: Vec<SuspicionKind> = suspicious(text).iter().map(|it| it.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let reasons: Vec<&str> = kinds.into_iter().map(SuspicionKind::reason).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 /// What tells a model to drop what it was told.
@@ -131,11 +154,14 @@ pub fn suspicious(text: &str) -> Vec<Suspicion> {
 fn characters(text: &str) -> Vec<Suspicion> {
     let mut found: Vec<Suspicion> = Vec::new();
     let mut before = None;
-    for c in text.chars() {
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_used =
+            is_wanted(c, before) || is_needed(before.unwrap_or(' '), c, rest.peek().copied());
         let kind = match c {
             '\u{e0000}'..='\u{e007f}' => Some(SuspicionKind::Tags),
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some(SuspicionKind::Reordered),
-            c if is_hidden(c) && !is_wanted(c, before) => Some(SuspicionKind::Hidden),
+            c if is_hidden(c) && !is_used => Some(SuspicionKind::Hidden),
             _ => None,
         };
         // A flag is written with tags.

@@ -28,7 +28,8 @@ const LOOKED_AT: usize = 12;
 /// begins. A group never sees MEMORY.md, whatever the runtime would do; sub-agents and jobs see no
 /// memory at all. With --query, up to six memories that answer it follow, quoted, with origin and
 /// date, between marks that are new each time, so that none of them can pose as an instruction.
-/// What others took the place of and what looks like an attack is not among them.
+/// What others took the place of and what looks like an attack is not among them. Logs are quoted
+/// in the same way. Invisible characters and stamps are left out.
 ///
 /// Prints the text; with --explain, what went in, what was cut and what was left out, and why.
 #[derive(Args, Debug)]
@@ -108,6 +109,9 @@ pub(crate) struct ContextReport {
     suspicious: u64,
     /// What would have been recalled, but does not hold any more.
     superseded: u64,
+    /// How many characters that nobody sees were left out of the files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden_characters: Option<usize>,
     pub(crate) parts: Vec<PartLine>,
     pub(crate) notes: Vec<String>,
     #[serde(skip)]
@@ -165,14 +169,19 @@ pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextRe
         (None, None) => Budget::Runtime,
     };
     let clock = SystemClock;
+    let delimiter = delimiter()?;
     let asked = ContextRequest {
         session,
         generation,
         budget,
         today: clock.now().to_zoned(clock.zone()).date(),
-        recalled: Some(shown.framed(&delimiter()?)),
+        recalled: Some(shown.framed(&delimiter)),
+        delimiter,
     };
-    let Composed { text, chars, parts } = compose(&living.site, &asked);
+    let Composed { text, chars, parts, hidden_characters } = compose(&living.site, &asked);
+    if hidden_characters > 0 {
+        notes.push(format!("invisible characters left out: {hidden_characters}"));
+    }
     Ok(ContextReport {
         ok: true,
         session: args.session.word(),
@@ -183,6 +192,7 @@ pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextRe
         recalled: shown.memories.len(),
         suspicious: shown.suspicious,
         superseded: shown.superseded,
+        hidden_characters: Some(hidden_characters).filter(|count| *count > 0),
         parts: parts.iter().map(PartLine::of).collect(),
         notes,
         explain: args.explain,

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone_index::{Document, Excerpt, ExcerptLimits, MemoryGet3, MemoryGet9};
+use anemone_memory::{hidden_count, shown, suspicion_reason};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -22,6 +23,9 @@ pub(crate) use place::{Place, split};
 /// Reads from the same place that search would: give the same -w, -r, --agent or SOURCE. Only
 /// documents that are searched can be read, whatever the path says. What is longer than 120 lines
 /// (--lines) or 12,000 characters (--chars) is cut, and the result says where to go on.
+///
+/// Text that goes to a pipe is an exact copy. JSON leaves out invisible characters and says how
+/// many there were; a terminal shows a mark for each.
 #[derive(Args, Debug)]
 pub(crate) struct GetArgs {
     /// The document, as search calls it: PATH, PATH:FROM, PATH:FROM:LINES, or a citation such as
@@ -84,6 +88,13 @@ struct Got {
     line_chars: Option<usize>,
     /// How many lines the document has.
     total_lines: usize,
+    /// How many characters that nobody sees were left out of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hidden_characters: Option<usize>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    suspicious: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suspicion_reason: Option<String>,
     /// Whether these are all the lines that were asked for.
     #[serde(skip)]
     all_asked: bool,
@@ -101,24 +112,31 @@ pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<(), CliError>
     let Some((document, place)) = found else { return Err(not_found(&args.path, &searched)) };
     let limits = ExcerptLimits { chars: args.chars as usize, ..ExcerptLimits::default() };
     let excerpt = Excerpt::of(&document.text, place.from, place.lines, &limits);
-    let got = Got {
+    let suspicion_reason = suspicion_reason(&excerpt.text);
+    let mut got = Got {
         ok: true,
         path: document.path,
         from: excerpt.from,
         lines: excerpt.lines,
-        text: excerpt.text,
         truncated: excerpt.truncated,
         next_from: excerpt.next_from,
         cut: excerpt.cut,
         line_chars: excerpt.line_chars,
         total_lines: excerpt.total_lines,
+        hidden_characters: Some(hidden_count(&excerpt.text)).filter(|count| *count > 0),
+        suspicious: suspicion_reason.is_some(),
+        suspicion_reason,
+        text: excerpt.text,
         all_asked: place.lines == Some(excerpt.lines),
     };
+    if context.printer.is_json() {
+        got.text = shown(&got.text);
+    }
     if context.printer.is_json() || context.environment.stdout_is_terminal {
         return context.printer.print(&got);
     }
-    // As it stands there, escapes and all: whoever asks for text without a terminal uses it. What
-    // we say about it stands elsewhere.
+    // A copy of the file, with every character: whoever asks for text without a terminal uses it.
+    // What we say about it goes to stderr.
     let mut text = got.text.clone();
     if got.lines > 0 {
         text.push('\n');
@@ -215,7 +233,8 @@ fn print_shape(shape: Shape, path: &str, found: Option<(Document, Place)>) -> Re
     let (document, place) = found.unzip();
     let Place { from, lines } = place.unwrap_or_default();
     let path = document.as_ref().map_or(path, |it| &it.path);
-    let text = document.as_ref().map(|it| &*it.text);
+    let text = document.as_ref().map(|it| shown(&it.text));
+    let text = text.as_deref();
     let text = match shape {
         Shape::OpenClawNine => {
             serde_json::to_string(&MemoryGet9::of(path, text, from, lines, None))

@@ -20,11 +20,11 @@ use crate::desk::{Offer, OwnDesk};
 use crate::error::{CliError, Kind};
 use crate::files::on_first_signal;
 use crate::output::{BOLD, Format, Printer, Report, notice, safe};
-use crate::searched::SourceArgs;
+use crate::searched::{SourceArgs, quoted};
 
 /// How large a request may be.
 const MAX_BODY_BYTES: usize = 8 << 20;
-/// How many requests a second are answered over HTTP.
+/// How many requests a second are answered over HTTP; more wait.
 const REQUESTS_PER_SECOND: u32 = 50;
 
 /// Offer a memory to agents over the Model Context Protocol
@@ -108,6 +108,8 @@ struct Serving {
     url: String,
     token_file: String,
     allow_write: bool,
+    /// The command that adds this server to Claude Code.
+    add: String,
 }
 
 pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
@@ -125,13 +127,14 @@ pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, Cli
 /// Serves the one client at stdin and stdout.
 fn speak(args: &McpArgs, context: &Context<'_>) -> Result<(), CliError> {
     let desk = Arc::new(args.desk(context)?);
+    if context.environment.stdin_is_terminal {
+        let how = reading_or_writing(args.allow_write);
+        let place = safe(&desk.place()?);
+        notice(&format!("serving {place} {how} on stdin; agents start this; ctrl-c ends"));
+    }
     let runtime = runtime()?;
-    let served = runtime.block_on(serve_stdio(
-        desk,
-        args.settings(),
-        tokio::io::stdin(),
-        tokio::io::stdout(),
-    ));
+    let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+    let served = runtime.block_on(serve_stdio(desk, args.settings(), input, output, stopped()));
     // Somebody may still wait for a line that nobody writes any more.
     runtime.shutdown_background();
     Ok(served?)
@@ -157,25 +160,40 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
     if !local.ip().is_loopback() {
         notice("requests and the token go over the network in clear: put a server with TLS before");
     }
+    let url = format!("http://{local}/mcp");
+    let token_file = token.path.display().to_string();
+    let file = quoted(&token_file);
     let serving = Serving {
         ok: true,
-        url: format!("http://{local}/mcp"),
-        token_file: token.path.display().to_string(),
+        add: format!(
+            "claude mcp add --transport http memory {url} --header \"Authorization: Bearer $(cat \
+             {file})\""
+        ),
+        url,
+        token_file,
         allow_write: args.allow_write,
     };
     context.printer.print(&serving)?;
+    let runtime = runtime()?;
+    let served = runtime.block_on(serve_http(desk, args.settings(), http, listener, stopped()));
+    runtime.shutdown_background();
+    Ok(served?)
+}
+
+/// Is done when the process is told to stop for the first time.
+fn stopped() -> impl Future<Output = ()> + Send + 'static {
     let (stop, stopped) = oneshot::channel::<()>();
     on_first_signal(move || {
         // Whoever is not there any more does not need to stop.
         stop.send(()).ok();
     });
-    let stopped = async move {
+    async move {
         stopped.await.ok();
-    };
-    let runtime = runtime()?;
-    let served = runtime.block_on(serve_http(desk, args.settings(), http, listener, stopped));
-    runtime.shutdown_background();
-    Ok(served?)
+    }
+}
+
+const fn reading_or_writing(allow_write: bool) -> &'static str {
+    if allow_write { "for reading and writing" } else { "for reading" }
 }
 
 fn runtime() -> Result<Runtime, CliError> {
@@ -220,9 +238,10 @@ impl From<ServeError> for CliError {
 
 impl Report for Serving {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        let how = if self.allow_write { "for reading and writing" } else { "for reading" };
+        let how = reading_or_writing(self.allow_write);
         writeln!(out, "serving {how} at {BOLD}{}{BOLD:#}", self.url)?;
-        writeln!(out, "the token is in {}; ctrl-c ends", safe(&self.token_file))
+        writeln!(out, "the token is in {}; ctrl-c ends", safe(&self.token_file))?;
+        writeln!(out, "for Claude Code: {}", safe(&self.add))
     }
 }
 

@@ -3,6 +3,7 @@
 mod compared;
 pub(crate) mod days;
 mod shown;
+pub(crate) mod trust;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use crate::error::{CliError, Kind};
 use crate::search_index::{Opened, Otherwise, Warning, find, left_out, open_fresh};
 use crate::searched::{Searched, SourceArgs};
 pub(crate) use compared::Compared;
+pub(crate) use trust::Trust;
 
 /// So many hits are shown when nobody says how many.
 const USUAL_LIMIT: u32 = 6;
@@ -161,12 +163,14 @@ pub(crate) struct FoundHit {
     pub(crate) score: f64,
     pub(crate) text: String,
     /// Where words of the query stand in `text`, in bytes.
-    matches: Vec<[usize; 2]>,
+    pub(crate) matches: Vec<[usize; 2]>,
     #[serde(rename = "type")]
     pub(crate) memory_type: Option<String>,
     pub(crate) namespace: Option<String>,
     pub(crate) importance: Option<f64>,
     pub(crate) provenance: Provenance,
+    #[serde(flatten)]
+    pub(crate) trust: Trust,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<Explained>,
 }
@@ -193,7 +197,15 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, Cli
     let machine = context.environment.machine()?;
     let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
     let mut opened = open_fresh(&searched, context, false, Otherwise::Temporary)?;
-    ask(args, &request, &searched, &mut opened, context, started)
+    let mut found = ask(args, &request, &searched, &mut opened, context, started)?;
+    if args.source.is_none() {
+        trust::verify(&mut found.hits, &args.searched, &machine, context);
+    }
+    // People see a mark for each, see `safe`.
+    if context.printer.is_json() {
+        found.hits.iter_mut().for_each(FoundHit::clean);
+    }
+    Ok(found)
 }
 
 /// Asks an index that is up to date.
@@ -414,11 +426,12 @@ fn found_hit(hit: Hit) -> FoundHit {
         headings: hit.headings,
         date: hit.date.map(|it| it.to_string()),
         score: hit.score,
-        text: hit.text,
         matches: hit.matches.iter().map(|it| [it.start, it.end]).collect(),
         memory_type: hit.memory_type,
         namespace: hit.namespace,
         importance: hit.importance,
+        trust: Trust::of(&hit.text, hit.provenance.origin.is_some()),
+        text: hit.text,
         provenance: hit.provenance,
         explain: hit.explanation.map(|Explanation { parts, terms }| Explained { parts, terms }),
     }

@@ -81,6 +81,11 @@ fn memory(hit: FoundHit) -> FoundMemory {
         citation: hit.citation,
         date: hit.date,
         origin: hit.provenance.origin,
+        origin_verified: hit.trust.origin_verified,
+        // What is suspicious or hidden in a text is found where it is quoted.
+        suspicious: false,
+        suspicion_reason: None,
+        hidden_characters: None,
         headings: hit.headings,
         id: hit.provenance.record,
         key: None,

@@ -39,7 +39,11 @@ fn say(environment: &TestEnvironment, args: &[&str], lines: &[Value]) -> Output 
 }
 
 /// Calls tools, one after the other, and returns their results.
-fn call(environment: &TestEnvironment, args: &[&str], calls: &[(&str, Value)]) -> Vec<Value> {
+pub(crate) fn call(
+    environment: &TestEnvironment,
+    args: &[&str],
+    calls: &[(&str, Value)],
+) -> Vec<Value> {
     calls
         .iter()
         .map(|(tool, arguments)| {
@@ -158,7 +162,7 @@ fn what_goes_wrong_is_said_in_the_words_of_tools() {
     // Lines beside a citation are what is meant.
     let asked = json!({"path": "MEMORY.md#L1-L2", "from": 3, "lines": 1});
     let read = &call(&environment, &AGENT, &[("memory_get", asked)])[0];
-    assert_eq!(read["structuredContent"]["text"], "- The shop sells tea.", "{read}");
+    assert_eq!(read["structuredContent"]["text"], "| - The shop sells tea.\n", "{read}");
     assert_eq!(read["structuredContent"]["totalLines"], 3);
 }
 

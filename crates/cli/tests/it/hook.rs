@@ -564,7 +564,10 @@ fn a_message_recalls_what_it_is_about_and_nothing_else() {
     assert_eq!(found["suspicious"], 1);
     let context = found["context"].as_str().unwrap();
     assert!(context.starts_with("<recalled-memory "), "{context}");
-    assert!(context.contains("origin=web date=2026-11-10 path=memory/2026-11-10.md"), "{context}");
+    assert!(
+        context.contains("origin=claims-web date=2026-11-10 path=memory/2026-11-10.md"),
+        "{context}"
+    );
     let other = ask("On which port does the gateway listen?");
     assert_ne!(other["context"], found["context"], "the delimiter is new each time");
     for message in ["What is the weather like in Oslo?", "thanks, that was good", "/status", "  "] {

@@ -3,10 +3,13 @@
 //! What a client may say is tried in the library, line by line; here another implementation says
 //! whether we speak its protocol.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
+use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
 use assert_cmd::Command;
+use serde_json::Value;
 
 use crate::environment::{TestEnvironment, program};
 
@@ -36,6 +39,47 @@ fn a_client_in_python_uses_every_tool_in_both_revisions_over_stdio_and_http() {
         .assert()
         .success();
 }
+
+#[test]
+fn ctrl_c_ends_the_server_with_0_over_stdio_and_http() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/MEMORY.md", "- The lighthouse stands on the cape.\n");
+    for more in [&[][..], &["--http", "0"]] {
+        let mut server = Process::new(program())
+            .current_dir(environment.path(""))
+            .env_clear()
+            .envs(environment.variables())
+            .args(["mcp", "-r", "openclaw", "-w", "ws"])
+            .args(more)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut input = server.stdin.take().expect("it is piped");
+        let output = server.stdout.take().expect("it is piped");
+        let mut line = String::new();
+        if more.is_empty() {
+            // It is up when it has answered.
+            writeln!(input, "{INITIALIZE}").expect("it reads");
+        }
+        BufReader::new(output).read_line(&mut line).expect("it says something");
+        let told: Value = serde_json::from_str(&line).expect("it is JSON");
+        if let Some(add) = told["add"].as_str() {
+            let (url, file) = (&told["url"], &told["token_file"]);
+            let header = format!("Authorization: Bearer $(cat {})", file.as_str().expect("a path"));
+            let command = "claude mcp add --transport http memory";
+            let url = url.as_str().expect("an address");
+            assert_eq!(add, format!("{command} {url} --header \"{header}\""));
+        }
+        let id = nix::unistd::Pid::from_raw(server.id().cast_signed());
+        nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).expect("it is ours");
+        let status = server.wait().expect("it ends");
+        assert_eq!(status.code(), Some(0), "{more:?}");
+        drop(input);
+    }
+}
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"0"}}}"#;
 
 /// Returns Python with the package, or says aloud that it is not there. In CI it must be there.
 #[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]

@@ -194,6 +194,10 @@ async def our_tools(server, mode):
         found = await told(client, "memory_search", query=f"lighthouse {key} teal")
         first = found.structured_content["results"][0]
         assert "teal" in first["snippet"] and first["citation"] in text(found), found
+        # Some clients hand a model only the data, so the frame is there too.
+        assert found.structured_content["notice"].startswith("Quoted from memory."), found
+        assert first["snippet"].startswith("| ") and "<recalled-memory " in text(found), found
+        assert first["origin"] == "agent" and first["originVerified"], found
         read = await told(client, "memory_get", path=first["path"], lines=5)
         assert read.structured_content["status"] == "ok", read
         context = await told(client, "memory_context", query="lighthouse", tokens=2000)
@@ -209,7 +213,8 @@ async def our_tools(server, mode):
         resources = (await client.list_resources()).resources
         assert resources, "documents are listed"
         for resource in resources:
-            assert (await client.read_resource(str(resource.uri))).contents[0].text, resource
+            read = await client.read_resource(str(resource.uri))
+            assert read.contents[0].text.startswith("<recalled-memory "), resource
         beside = [it for it in resources if it.name.startswith("../")]
         assert [it.uri for it in beside] == ["memory://%2E%2E/notes/harbour.md"], beside
         await fails(client.read_resource("memory://../secret"), "there is no resource")

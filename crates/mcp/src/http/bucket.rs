@@ -5,34 +5,41 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Lets so many through a second without end, and twice as many at once.
+/// Lets so many through a second without end, and twice as many at once. More wait for their turn.
 pub(super) struct Bucket {
     per_second: f64,
+    longest_wait: Duration,
     level: Mutex<Level>,
 }
 
 struct Level {
+    /// Below zero where some wait already.
     drops: f64,
     at: Instant,
 }
 
 impl Bucket {
-    pub(super) fn new(per_second: u32, now: Instant) -> Self {
+    /// Returns a bucket for which nobody waits longer than this.
+    pub(super) fn new(per_second: u32, longest_wait: Duration, now: Instant) -> Self {
         let per_second = f64::from(per_second.max(1));
-        Self { per_second, level: Mutex::new(Level { drops: per_second * 2.0, at: now }) }
+        let level = Mutex::new(Level { drops: per_second * 2.0, at: now });
+        Self { per_second, longest_wait, level }
     }
 
-    /// Takes one, or says how long to wait for it.
-    pub(super) fn take(&self, now: Instant) -> Result<(), Duration> {
+    /// Takes a turn, and returns how long to wait for it. Where that would be too long, none is
+    /// taken, and the time after which it would not be is the error.
+    pub(super) fn take(&self, now: Instant) -> Result<Duration, Duration> {
         let mut level = self.level.lock().unwrap_or_else(PoisonError::into_inner);
         let passed = now.saturating_duration_since(level.at).as_secs_f64();
         level.drops = (level.drops + passed * self.per_second).min(self.per_second * 2.0);
         level.at = level.at.max(now);
-        if level.drops < 1.0 {
-            return Err(Duration::from_secs_f64((1.0 - level.drops) / self.per_second));
+        let left = level.drops - 1.0;
+        let wait = Duration::from_secs_f64((-left).max(0.0) / self.per_second);
+        if wait > self.longest_wait {
+            return Err(wait - self.longest_wait);
         }
-        level.drops -= 1.0;
-        Ok(())
+        level.drops = left;
+        Ok(wait)
     }
 }
 
@@ -40,34 +47,38 @@ impl Bucket {
 mod tests {
     use super::*;
 
+    const AT_ONCE: Result<Duration, Duration> = Ok(Duration::ZERO);
+
     #[test]
-    fn twice_as_many_come_at_once_and_then_as_many_as_a_second_gives() {
+    fn twice_as_many_come_at_once_and_more_wait_for_their_turn() {
         let start = Instant::now();
-        let bucket = Bucket::new(4, start);
+        let bucket = Bucket::new(4, Duration::from_millis(500), start);
         for _ in 0..8 {
-            bucket.take(start).unwrap();
+            assert_eq!(bucket.take(start), AT_ONCE);
         }
-        assert_eq!(bucket.take(start), Err(Duration::from_millis(250)));
+        assert_eq!(bucket.take(start), Ok(Duration::from_millis(250)));
+        assert_eq!(bucket.take(start), Ok(Duration::from_millis(500)));
+        assert_eq!(bucket.take(start), Err(Duration::from_millis(250)), "the queue has an end");
         let later = start + Duration::from_secs(1);
-        for _ in 0..4 {
-            bucket.take(later).unwrap();
+        for _ in 0..2 {
+            assert_eq!(bucket.take(later), AT_ONCE);
         }
-        assert!(bucket.take(later).is_err());
+        assert_eq!(bucket.take(later), Ok(Duration::from_millis(250)));
     }
 
     #[test]
     fn a_long_rest_does_not_gather_more_than_twice_a_second() {
         let start = Instant::now();
-        let bucket = Bucket::new(1, start);
+        let bucket = Bucket::new(1, Duration::ZERO, start);
         let later = start + Duration::from_secs(3600);
-        assert!(bucket.take(later).is_ok());
-        assert!(bucket.take(later).is_ok());
+        assert_eq!(bucket.take(later), AT_ONCE);
+        assert_eq!(bucket.take(later), AT_ONCE);
         assert!(bucket.take(later).is_err());
     }
 
     #[test]
     fn a_rate_of_none_is_a_rate_of_one() {
         let start = Instant::now();
-        assert!(Bucket::new(0, start).take(start).is_ok());
+        assert_eq!(Bucket::new(0, Duration::ZERO, start).take(start), AT_ONCE);
     }
 }

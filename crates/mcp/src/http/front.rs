@@ -4,15 +4,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::header::{self, HeaderValue};
+use bytes::{Bytes, BytesMut};
+use http::header::{self, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, StatusCode};
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Incoming};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::de::IgnoredAny;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -20,23 +21,37 @@ use super::HttpSettings;
 use super::answers::{Answer, Refused, harden, preflight};
 use super::bucket::Bucket;
 use super::door::Door;
+use super::guesses::Guesses;
 use super::guests::Guest;
+use super::server::Limits;
 use super::sessions::Sessions;
+use super::streams::{Stream, Streams};
 use crate::settings::ServeError;
 
 const PATH: &str = "/mcp";
 
-/// How many wrong tokens a second are looked at. No rate would do to guess one; but whoever tries
-/// is told to wait.
-const WRONG_TOKENS_PER_SECOND: u32 = 5;
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// A request that is not larger waits for nobody: all connections together hold little of such.
+const USUAL_BYTES: usize = 64 << 10;
+
+/// In what large requests are counted.
+const UNIT: usize = 1 << 10;
+
+/// When to try again where all streams are taken.
+const STREAMS_AGAIN: Duration = Duration::from_secs(1);
 
 /// Takes requests, and hands those that may come in to the protocol.
 pub(super) struct Front<H> {
     door: Door,
-    wrong_tokens: Bucket,
+    guesses: Guesses,
     calls: Bucket,
+    streams: Streams,
     max_body_bytes: usize,
     longest_body: Duration,
+    /// Room for large requests.
+    large: Arc<Semaphore>,
+    large_units: usize,
     service: StreamableHttpService<H, Sessions>,
     sessions: Arc<Sessions>,
 }
@@ -48,13 +63,13 @@ enum Admitted {
 }
 
 impl<H: ServerHandler + Send + 'static> Front<H> {
-    /// Returns the front of a server that listens there. Streams end with `streams`.
+    /// Returns the front of a server that listens there. Streams end with `ending`.
     pub(super) fn new(
         settings: &HttpSettings,
         listens: SocketAddr,
         sessions: Sessions,
-        longest_body: Duration,
-        streams: CancellationToken,
+        limits: &Limits,
+        ending: CancellationToken,
         handler: impl Fn() -> H + Send + Sync + 'static,
     ) -> Result<Self, ServeError> {
         let door = Door::new(settings, listens)?;
@@ -66,14 +81,18 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             .enforce_origin_validation()
             .with_max_request_body_bytes(settings.max_body_bytes)
             .with_json_response(true)
-            .with_cancellation_token(streams);
-        let now = Instant::now();
+            .with_cancellation_token(ending);
+        // One request of the largest size always fits.
+        let large_units = limits.large_bytes.max(settings.max_body_bytes).div_ceil(UNIT);
         Ok(Self {
             door,
-            wrong_tokens: Bucket::new(WRONG_TOKENS_PER_SECOND, now),
-            calls: Bucket::new(settings.requests_per_second, now),
+            guesses: Guesses::default(),
+            calls: Bucket::new(settings.requests_per_second, limits.turn, Instant::now()),
+            streams: Streams::new(limits.streams, limits.streams_of_session),
             max_body_bytes: settings.max_body_bytes,
-            longest_body,
+            longest_body: limits.body,
+            large: Arc::new(Semaphore::new(large_units)),
+            large_units,
             service: StreamableHttpService::new(
                 move || Ok(handler()),
                 Arc::clone(&sessions),
@@ -89,30 +108,47 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         let (parts, body) = request.into_parts();
         let caller = self.door.caller(&parts);
         let page = caller.as_ref().ok().cloned().flatten();
-        let admitted = caller.and_then(|page| self.admit(&parts, page.is_some()));
+        let admitted = caller.and_then(|page| self.admit(&parts, page.is_some(), guest));
         let mut answer = match admitted {
             Ok(Admitted::Preflight) => preflight(),
-            Ok(Admitted::Call) => {
-                guest.is_known();
-                match self.whole(parts, body).await {
-                    Ok(request) => self.call(request).await,
-                    Err(refused) => refused.answer(),
-                }
-            }
+            Ok(Admitted::Call) => match self.admitted(parts, body).await {
+                Ok(answer) => answer,
+                Err(refused) => refused.answer(),
+            },
             Err(refused) => refused.answer(),
         };
         harden(answer.headers_mut(), page);
         answer
     }
 
-    async fn call(&self, request: Request<Full<Bytes>>) -> Answer {
-        let ends_session = request.method() == Method::DELETE;
+    /// Answers a request that may come in, when it is its turn and all of it is there.
+    async fn admitted(&self, parts: Parts, body: Incoming) -> Result<Answer, Refused> {
+        let ends_session = parts.method == Method::DELETE;
+        // A client that leaves makes room for others.
+        if !ends_session {
+            let wait = self.calls.take(Instant::now()).map_err(Refused::TooMany)?;
+            tokio::time::sleep(wait).await;
+        }
+        let session = parts.headers.get(&SESSION_ID).and_then(|it| it.to_str().ok());
+        let session = session.map(str::to_owned);
+        let begin = || {
+            let begun = self.streams.begin(session.as_deref());
+            begun.ok_or(Refused::TooMany(STREAMS_AGAIN))
+        };
+        // Before it begins, so that one too many does not take the place of another.
+        let mut stream = (parts.method == Method::GET).then(begin).transpose()?;
+        let (request, room) = self.whole(parts, body).await?;
         let mut answer = self.service.handle(request).await;
+        drop(room);
+        if is_stream(&answer) {
+            let stream = stream.take().map_or_else(begin, Ok)?;
+            return Ok(counted(answer, stream));
+        }
         // It is over by now, and clients take "accepted" for a failure.
         if ends_session && answer.status() == StatusCode::ACCEPTED {
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
-        answer
+        Ok(answer)
     }
 
     /// Ends all sessions.
@@ -120,7 +156,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         self.sessions.close().await;
     }
 
-    fn admit(&self, request: &Parts, page: bool) -> Result<Admitted, Refused> {
+    fn admit(&self, request: &Parts, page: bool, guest: &Guest) -> Result<Admitted, Refused> {
         if request.uri.path() != PATH {
             return Err(Refused::Path);
         }
@@ -128,42 +164,100 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             // A browser asks before it sends the token, and only pages need to ask.
             return page.then_some(Admitted::Preflight).ok_or(Refused::Origin);
         }
-        let opened = self.door.opens(&request.headers);
-        if opened == Err(Refused::Token) {
-            self.wrong_tokens.take(Instant::now()).map_err(Refused::TooMany)?;
+        let shown = self.door.shown(&request.headers)?;
+        let session = request.headers.get(&SESSION_ID).and_then(|it| it.to_str().ok());
+        let is_vouched_for =
+            guest.knows_token() || session.is_some_and(|id| self.sessions.vouches(id));
+        let now = Instant::now();
+        if !is_vouched_for {
+            self.guesses.begin(guest.from, now).map_err(Refused::TooMany)?;
         }
-        opened.map(|()| Admitted::Call)
+        let is_right = self.door.opens(shown);
+        guest.showed_token(is_right);
+        match (is_right, is_vouched_for) {
+            (true, true) => {}
+            (true, false) => self.guesses.was_right(guest.from, now),
+            (false, true) => {
+                session.into_iter().for_each(|id| self.sessions.doubt(id));
+                self.guesses.was_wrong(guest.from, now);
+            }
+            (false, false) => {}
+        }
+        is_right.then_some(Admitted::Call).ok_or(Refused::Token)
     }
 
-    /// Waits until a request is there as a whole, within limits.
+    /// Waits until a request is there as a whole, within limits. What it returns besides is to be
+    /// kept until the request is answered.
     async fn whole(
         &self,
         mut parts: Parts,
         body: Incoming,
-    ) -> Result<Request<Full<Bytes>>, Refused> {
-        self.calls.take(Instant::now()).map_err(Refused::TooMany)?;
+    ) -> Result<(Request<Full<Bytes>>, Option<OwnedSemaphorePermit>), Refused> {
         if parts.method != Method::POST {
-            return Ok(Request::from_parts(parts, Full::default()));
+            return Ok((Request::from_parts(parts, Full::default()), None));
         }
         if !is_json(parts.headers.get(header::CONTENT_TYPE)) {
             return Err(Refused::MediaType);
         }
         parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let announced = body.size_hint().lower();
-        if usize::try_from(announced).map_or(true, |bytes| bytes > self.max_body_bytes) {
+        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+        if announced > self.max_body_bytes {
             return Err(Refused::TooLarge);
         }
-        let reading = Limited::new(body, self.max_body_bytes).collect();
-        let body = tokio::time::timeout(self.longest_body, reading)
+        let most = match body.size_hint().exact() {
+            Some(_) => announced,
+            None => self.max_body_bytes,
+        };
+        let reading = async {
+            let room = self.room(most).await;
+            let body = read(body, announced, self.max_body_bytes).await?;
+            Ok::<_, Refused>((body, room))
+        };
+        let (body, room) = tokio::time::timeout(self.longest_body, reading)
             .await
-            .map_err(|_| Refused::Incomplete)?
-            .map_err(|error| {
-                if error.is::<LengthLimitError>() { Refused::TooLarge } else { Refused::Incomplete }
-            })?
-            .to_bytes();
+            .map_err(|_| Refused::Incomplete)??;
         serde_json::from_slice::<IgnoredAny>(&body).map_err(|_| Refused::NotJson)?;
-        Ok(Request::from_parts(parts, Full::new(body)))
+        Ok((Request::from_parts(parts, Full::new(body)), room))
     }
+
+    /// Waits until so much may be held besides what is held already.
+    async fn room(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        if bytes <= USUAL_BYTES {
+            return None;
+        }
+        let units = u32::try_from(bytes.div_ceil(UNIT).min(self.large_units)).ok()?;
+        // It cannot be closed, because nobody closes it.
+        Arc::clone(&self.large).acquire_many_owned(units).await.ok()
+    }
+}
+
+/// Reads a body into one piece of memory, which goes back as one.
+async fn read(mut body: Incoming, announced: usize, most: usize) -> Result<Bytes, Refused> {
+    let mut bytes = BytesMut::with_capacity(announced);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Refused::Incomplete)?.into_data() else { continue };
+        if bytes.len() + data.len() > most {
+            return Err(Refused::TooLarge);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.freeze())
+}
+
+fn is_stream(answer: &Answer) -> bool {
+    let media_type = answer.headers().get(header::CONTENT_TYPE);
+    media_type.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// Counts a stream as open until its last part is sent, or nobody wants it any more.
+fn counted(answer: Answer, stream: Stream) -> Answer {
+    answer.map(|body| {
+        let counted = body.map_frame(move |frame| {
+            let _open = &stream;
+            frame
+        });
+        counted.boxed()
+    })
 }
 
 fn is_json(media_type: Option<&HeaderValue>) -> bool {

@@ -5,6 +5,7 @@
 //! them goes.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,6 +28,9 @@ struct Strangers {
 /// One connection, from when it has a place until it ends.
 pub(super) struct Guest {
     number: u64,
+    /// Where it comes from.
+    pub(super) from: IpAddr,
+    knows_token: AtomicBool,
     strangers: Arc<Mutex<Strangers>>,
     asked: Notify,
     has_asked: AtomicBool,
@@ -40,7 +44,7 @@ impl Guests {
     }
 
     /// Waits for a place, and sends a stranger away when there is none.
-    pub(super) async fn seat(&self) -> Guest {
+    pub(super) async fn seat(&self, from: IpAddr) -> Guest {
         let place = match Arc::clone(&self.places).try_acquire_owned() {
             Ok(place) => Some(place),
             Err(_) => {
@@ -58,6 +62,8 @@ impl Guests {
         strangers.waiting.insert(number, sent_away.clone());
         Guest {
             number,
+            from,
+            knows_token: AtomicBool::new(false),
             strangers: Arc::clone(&self.strangers),
             asked: Notify::new(),
             has_asked: AtomicBool::new(false),
@@ -75,8 +81,20 @@ impl Guest {
         }
     }
 
-    /// Takes down that the token was shown.
-    pub(super) fn is_known(&self) {
+    /// Notes whether the token was right that was shown last.
+    pub(super) fn showed_token(&self, is_right: bool) {
+        self.knows_token.store(is_right, Ordering::Relaxed);
+        if is_right {
+            self.leave_strangers();
+        }
+    }
+
+    /// Whether the token that was shown last was right.
+    pub(super) fn knows_token(&self) -> bool {
+        self.knows_token.load(Ordering::Relaxed)
+    }
+
+    fn leave_strangers(&self) {
         locked(&self.strangers).waiting.remove(&self.number);
     }
 
@@ -93,7 +111,7 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        self.is_known();
+        self.leave_strangers();
     }
 }
 

@@ -26,6 +26,14 @@ pub(super) struct Limits {
     /// Sessions at once: far fewer, because each may keep a connection for its stream and still
     /// needs another to ask.
     pub(super) sessions: usize,
+    /// Answers without end at once, so that connections are left for those who ask.
+    pub(super) streams: usize,
+    /// And those of one session.
+    pub(super) streams_of_session: usize,
+    /// How much of all requests that are larger than usual is held at once; more wait.
+    pub(super) large_bytes: usize,
+    /// How long a request waits for its turn at most when there are more than the rate lets in.
+    pub(super) turn: Duration,
     /// The first lines of a request.
     pub(super) head_bytes: usize,
     /// How long the first of a connection may take to come.
@@ -45,6 +53,10 @@ impl Default for Limits {
         Self {
             connections: 256,
             sessions: 64,
+            streams: 128,
+            streams_of_session: 4,
+            large_bytes: 16 << 20,
+            turn: Duration::from_secs(10),
             head_bytes: 16 * 1024,
             first_head: Duration::from_secs(5),
             head: Duration::from_secs(15),
@@ -79,7 +91,7 @@ pub(super) async fn serve<H: ServerHandler + Send + 'static>(
         let next = async {
             let accepted = listener.accept().await;
             match accepted {
-                Ok((stream, _)) => Some((stream, guests.seat().await)),
+                Ok((stream, from)) => Some((stream, guests.seat(from.ip()).await)),
                 Err(_) => {
                     tokio::time::sleep(ACCEPT_AGAIN).await;
                     None

@@ -4,7 +4,7 @@
 //! behind, so the one that was used least lately makes room for a new one; its client, if there is
 //! one, is told that it is gone and begins anew, as the protocol says.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ pub(super) struct Sessions {
 struct Uses {
     count: u64,
     last: HashMap<SessionId, u64>,
+    /// Those with which a wrong token came.
+    doubted: HashSet<SessionId>,
 }
 
 type Failure = <LocalSessionManager as SessionManager>::Error;
@@ -59,6 +61,22 @@ impl Sessions {
         join_all(ids.iter().map(|id| self.end(id))).await;
     }
 
+    /// Whether there is such a session, and nobody used its id with a wrong token. Only who showed
+    /// the token was told the id.
+    pub(super) fn vouches(&self, id: &str) -> bool {
+        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.last.contains_key(id) && !uses.doubted.contains(id)
+    }
+
+    /// Notes that the id of a session came with a wrong token.
+    pub(super) fn doubt(&self, id: &str) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((id, _)) = uses.last.get_key_value(id) {
+            let id = SessionId::clone(id);
+            uses.doubted.insert(id);
+        }
+    }
+
     fn used(&self, id: &SessionId) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.count += 1;
@@ -69,6 +87,7 @@ impl Sessions {
     fn gone(&self, id: &SessionId) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.last.remove(id);
+        uses.doubted.remove(id);
     }
 
     async fn make_room(&self) {

@@ -132,6 +132,54 @@ async fn a_new_session_takes_the_place_of_the_one_that_was_used_least_lately() {
 }
 
 #[tokio::test]
+async fn streams_are_bounded_and_leave_connections_for_others() {
+    let server =
+        start(Limits { streams: 2, streams_of_session: 1, connections: 4, ..Limits::default() });
+    let mut open = Vec::new();
+    let (first, second) = (server.session().await, server.session().await);
+    for (session, status) in [(&first, 200), (&first, 429), (&second, 200)] {
+        let mut stream = server.connect().await;
+        let head = server.head("GET", &[&format!("Mcp-Session-Id: {session}")]);
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut start = [0; 12];
+        timeout(PATIENCE, stream.read_exact(&mut start)).await.unwrap().unwrap();
+        assert_eq!(start, format!("HTTP/1.1 {status}").as_bytes());
+        open.push(stream);
+    }
+    let third = server.session().await;
+    let head = server.head("GET", &[&format!("Mcp-Session-Id: {third}")]);
+    let answer = server.answer(&head).await;
+    assert!(answer.starts_with("HTTP/1.1 429"), "two in all: {answer}");
+    assert_eq!(server.ping(&third).await, 200, "who only asks is answered");
+    drop(open);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn large_requests_wait_until_there_is_room_and_small_ones_do_not() {
+    let large = 100 << 10;
+    let limits = Limits { large_bytes: large, ..Limits::default() };
+    let server = start_with(limits, HttpSettings { max_body_bytes: large, ..settings(TOKEN) });
+    let length = format!("Content-Length: {large}");
+    let mut first = server.connect().await;
+    first.write_all(server.head("POST", &[&length]).as_bytes()).await.unwrap();
+    first.write_all(b"{").await.unwrap();
+    let id = server.session().await;
+    assert_eq!(server.ping(&id).await, 200, "a small one passes");
+    let body = format!("{PING}{}", " ".repeat(large - PING.len()));
+    let session = format!("Mcp-Session-Id: {id}");
+    let mut second = server.connect().await;
+    second.write_all(server.ask(&body, &[&session]).as_bytes()).await.unwrap();
+    let mut byte = [0];
+    let waited = timeout(SHORT, second.read(&mut byte)).await;
+    assert!(waited.is_err(), "it was answered while the first was held");
+    drop(first);
+    let answer = rest(&mut second).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn streams_end_when_the_server_does() {
     let server = start(Limits { finish: SHORT, ..Limits::default() });
     let session = format!("Mcp-Session-Id: {}", server.session().await);
@@ -221,6 +269,10 @@ fn settings(token: &str) -> HttpSettings {
 }
 
 fn start(limits: Limits) -> Running {
+    start_with(limits, settings(TOKEN))
+}
+
+fn start_with(limits: Limits, http: HttpSettings) -> Running {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     let gate = Arc::new(Gate::default());
@@ -231,7 +283,7 @@ fn start(limits: Limits) -> Running {
         let stop = async {
             let _told = stopped.await;
         };
-        serve(handler, settings(TOKEN), listener, limits, stop).await
+        serve(handler, http, listener, limits, stop).await
     });
     Running { port, gate, stop: Some(stop), task }
 }

@@ -1,6 +1,7 @@
 //! The tools of ZeroClaw, by its names. Its agents read the text alone, so it is word for word
-//! theirs, and there is no output schema.
+//! theirs, but for the frame around what was recalled, and there is no output schema.
 
+use anemone_memory::{Frame, one_line};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -8,7 +9,7 @@ use super::{Effect, Tool, Words};
 use crate::answer::Answer;
 use crate::arguments::bad;
 use crate::desk::{Desk, Forgetting, FoundMemory, Refusal, Remembering, SearchQuestion};
-use crate::quote::one_line;
+use crate::quote::examined;
 
 /// What is read in every session.
 const CORE: &str = "core";
@@ -116,22 +117,19 @@ fn recall(desk: &dyn Desk, asked: Recall) -> Result<Answer, Refusal> {
         let problem = "`query` is missing, and so are `since` and `until`";
         return Err(bad(problem.to_owned(), RECALL.example));
     }
-    let found = desk.search(&SearchQuestion {
+    let found = examined(desk.search(&SearchQuestion {
         query: asked.query.unwrap_or_default(),
         max_results: Some(asked.limit.unwrap_or(5)),
         since: asked.since.as_deref().map(day_of),
         until: asked.until.as_deref().map(day_of),
         ..SearchQuestion::default()
-    })?;
+    })?);
     if found.results.is_empty() {
         return Ok(Answer::words("No memories found."));
     }
-    let mut text = format!("Found {} memories:", found.results.len());
-    for memory in &found.results {
-        text.push('\n');
-        text.push_str(&line_of(memory));
-    }
-    Ok(Answer::words(text))
+    let mut frame = Frame::new(&desk.delimiter()?);
+    found.results.iter().for_each(|memory| frame.line(&line_of(memory)));
+    Ok(Answer::words(format!("Found {} memories:\n{}", found.results.len(), frame.finish())))
 }
 
 /// Returns the day of a point in time.
@@ -143,8 +141,9 @@ fn line_of(memory: &FoundMemory) -> String {
     let category = memory.category.as_deref().unwrap_or(DAILY);
     let key = memory.key.as_ref().or(memory.id.as_ref()).unwrap_or(&memory.citation);
     let percent = (memory.score.clamp(0.0, 1.0) * 100.0).round();
-    let (category, key, content) = (one_line(category), one_line(key), one_line(&memory.snippet));
-    format!("- [{category}] {key}: {content} [{percent}%]")
+    let suspicion = memory.suspicion_reason.as_deref();
+    let suspicion = suspicion.map(|it| format!(" [suspicious: {it}]")).unwrap_or_default();
+    format!("[{category}] {key}: {} [{percent}%]{suspicion}", memory.snippet)
 }
 
 fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {

@@ -128,6 +128,10 @@ impl Desk for CountingDesk {
         Ok(CANARY.to_owned())
     }
 
+    fn delimiter(&self) -> Result<String, Refusal> {
+        Ok("7f3c".to_owned())
+    }
+
     fn watch(&self, tell: Tell) -> Result<Watching, Refusal> {
         self.watching.lock().unwrap().push(tell);
         Ok(Box::new(()))

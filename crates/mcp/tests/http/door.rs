@@ -1,8 +1,11 @@
 //! Who is let in.
 
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+
 use crate::desk::CANARY;
-use crate::server::{LISTED_HOST, LISTED_ORIGIN, Server, TOKEN};
-use crate::wire::{Ask, Reply};
+use crate::server::{LISTED_HOST, LISTED_ORIGIN, SEARCH, Server, TOKEN};
+use crate::wire::{Ask, Reply, connect};
 
 #[test]
 fn of_eight_hosts_and_eight_origins_only_the_listed_pass() {
@@ -85,14 +88,76 @@ fn only_the_token_opens_and_nothing_of_the_body_is_read_before() {
 }
 
 #[test]
-fn whoever_tries_tokens_is_told_to_wait_and_the_right_one_still_opens() {
+fn ten_wrong_tokens_a_minute_are_looked_at_and_no_other_from_there() {
     let server = Server::start();
     let wrong = server.search().set("Authorization", "Bearer wrong");
     let replies: Vec<Reply> = (0..40).map(|_| wrong.send()).collect();
-    let told = replies.iter().find(|reply| reply.status == 429).unwrap();
-    assert_eq!(told.header("retry-after"), Some("1"));
-    assert_eq!(server.search().send().status, 200);
-    assert_eq!(server.desk.asked(), 1);
+    let statuses: Vec<u16> = replies.iter().map(|reply| reply.status).collect();
+    assert_eq!(statuses, [vec![401; 10], vec![429; 30]].concat());
+    let wait: u64 = replies[39].header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    // Whether the token is right is not looked at either.
+    assert_eq!(server.search().send().status, 429);
+    assert_eq!(server.desk.asked(), 0);
+}
+
+#[test]
+fn who_showed_the_token_before_goes_on_while_another_guesses() {
+    let server = Server::start();
+    let session = server.session();
+    let mut known = Keeping::open(&server);
+    assert_eq!(known.search(TOKEN), 200);
+    let wrong = server.search().set("Authorization", "Bearer wrong");
+    while wrong.send().status != 429 {}
+    assert_eq!(known.search(TOKEN), 200, "on the same connection");
+    assert_eq!(server.ping(&session).send().status, 200, "in a session");
+    assert_eq!(server.search().send().status, 429, "a stranger");
+    // A session vouches for nobody who brings a wrong token.
+    let stolen = server.ping(&session).set("Authorization", "Bearer wrong");
+    assert_eq!(stolen.send().status, 401);
+    assert_eq!(stolen.send().status, 429);
+    assert_eq!(known.search("wrong"), 401);
+}
+
+/// A connection that is used again.
+struct Keeping {
+    stream: TcpStream,
+    port: u16,
+}
+
+impl Keeping {
+    fn open(server: &Server) -> Self {
+        Self { stream: connect(server.port), port: server.port }
+    }
+
+    /// Searches with a token, and returns the status of the answer.
+    fn search(&mut self, token: &str) -> u16 {
+        let port = self.port;
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n\
+             Mcp-Name: memory_search\r\nContent-Length: {}\r\n\r\n{SEARCH}",
+            SEARCH.len()
+        );
+        self.stream.write_all(head.as_bytes()).unwrap();
+        let mut reader = BufReader::new(&self.stream);
+        let mut status = String::new();
+        reader.read_line(&mut status).unwrap();
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            if line.trim().is_empty() {
+                break;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        reader.read_exact(&mut vec![0; length]).unwrap();
+        status.split(' ').nth(1).unwrap().parse().unwrap()
+    }
 }
 
 #[test]

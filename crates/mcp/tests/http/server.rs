@@ -83,6 +83,25 @@ impl Server {
             .body(SEARCH)
     }
 
+    /// Begins a session, and returns its id.
+    pub(crate) fn session(&self) -> String {
+        let begun = self.in_older_protocol(INITIALIZE).send();
+        let id = begun.header("mcp-session-id").unwrap_or_else(|| panic!("{begun:?}"));
+        let told = self.in_older_protocol(INITIALIZED).with("Mcp-Session-Id", id).send();
+        assert_eq!(told.status, 202, "{told:?}");
+        id.to_owned()
+    }
+
+    /// A request of a session that asks for nothing.
+    pub(crate) fn ping(&self, session: &str) -> Ask {
+        self.in_older_protocol(PING).with("Mcp-Session-Id", session)
+    }
+
+    fn in_older_protocol(&self, body: &str) -> Ask {
+        let ask = self.search().without("MCP-Protocol-Version");
+        ask.without("Mcp-Method").without("Mcp-Name").body(body)
+    }
+
     /// Tells it to end.
     pub(crate) fn begin_stop(&mut self) {
         drop(self.stop.take());
@@ -117,3 +136,8 @@ pub(crate) const SEARCH: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call"
     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
         "io.modelcontextprotocol/clientInfo":{"name":"test","version":"0"},
         "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{
+    "protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"0"}}}"#;
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const PING: &str = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;

@@ -42,7 +42,8 @@ impl Client {
     pub(crate) fn silent(desk: Arc<dyn Desk>, settings: Settings, revision: Revision) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(theirs);
-        let server = tokio::spawn(serve_stdio(desk, settings, input, output));
+        let server =
+            tokio::spawn(serve_stdio(desk, settings, input, output, std::future::pending()));
         let (output, input) = tokio::io::split(ours);
         Self {
             input: Some(input),

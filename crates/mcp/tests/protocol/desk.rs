@@ -207,7 +207,8 @@ impl Desk for FakeDesk {
     }
 
     fn context(&self, asked: &ContextAsked) -> Result<ContextText, Refusal> {
-        let text = format!("session {:?}, query {:?}", asked.session, asked.query);
+        let (session, query) = (asked.session, &asked.query);
+        let text = format!("session {session:?}, query {query:?}\u{200b}\u{e0041}");
         Ok(ContextText { text, estimated_tokens: 7, ..ContextText::default() })
     }
 
@@ -236,6 +237,10 @@ impl Desk for FakeDesk {
     fn document(&self, path: &str) -> Result<String, Refusal> {
         let text = self.documents.lock().expect("nobody panicked with it").get(path).cloned();
         text.ok_or_else(|| refusal(Refusal::NOT_FOUND, "there is no such document"))
+    }
+
+    fn delimiter(&self) -> Result<String, Refusal> {
+        Ok("7f3c".to_owned())
     }
 
     fn watch(&self, tell: Tell) -> Result<Watching, Refusal> {

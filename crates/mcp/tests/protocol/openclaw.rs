@@ -1,6 +1,7 @@
 //! The tools by OpenClaw's names.
 
 use anemone_mcp::ToolSet;
+use anemone_memory::DATA_NOTICE;
 use serde_json::json;
 
 use crate::client::{Client, Revision, settings};
@@ -13,9 +14,9 @@ async fn memories_are_recalled_and_stored_once() {
     let (_, data) = client.told("memory_recall", json!({"query": "tea"})).await;
     assert_eq!(
         data,
-        json!({"count": 1, "memories": [{
+        json!({"notice": DATA_NOTICE, "count": 1, "memories": [{
             "id": "MEMORY.md",
-            "text": "Ana prefers green tea.\nThe database is Postgres.",
+            "text": "| Ana prefers green tea.\n| The database is Postgres.\n",
             "category": "core",
             "importance": 0.5,
             "score": 1.0,
@@ -33,9 +34,10 @@ async fn memories_are_recalled_and_stored_once() {
     assert_eq!(
         data,
         json!({
+            "notice": DATA_NOTICE,
             "action": "duplicate",
             "existingId": "memory/new.md",
-            "existingText": "Bo takes coffee.",
+            "existingText": "| Bo takes coffee.\n",
         })
     );
     let text = client.refused("memory_store", json!({"text": "a", "category": "tea"})).await;

@@ -21,7 +21,10 @@ async fn prompts_are_listed_and_composed() {
         let message = &recalled["result"]["messages"][0];
         assert_eq!(message["role"], "user");
         let text = message["content"]["text"].as_str().unwrap();
-        assert!(text.starts_with("My question: which tea? green\n\n1 memory. Quoted"), "{text}");
+        assert!(
+            text.starts_with("My question: which tea? green\n\n1 memory.\n<recalled"),
+            "{text}"
+        );
         assert!(text.contains("| Ana prefers green tea."), "{text}");
 
         let flush = client.request("prompts/get", json!({"name": "flush"})).await;

@@ -1,6 +1,7 @@
 //! Documents as resources.
 
 use anemone_mcp::ToolSet;
+use anemone_memory::NOTICE;
 use serde_json::json;
 
 use crate::client::{BOTH, Client, Revision, settings};
@@ -24,7 +25,16 @@ async fn documents_are_listed_and_read_by_their_addresses() {
         assert_eq!(listed["result"].get("nextCursor"), None);
 
         let read = client.request("resources/read", json!({"uri": uris[2]})).await;
-        assert_eq!(read["result"]["contents"][0]["text"], "茶は緑茶。");
+        assert_eq!(
+            read["result"]["contents"][0]["text"],
+            format!(
+                "<recalled-memory 7f3c>\n{NOTICE}\n[1] memory/茶.md\n| 茶は緑茶。\n\
+                 </recalled-memory 7f3c>\n"
+            )
+        );
+        let read = client.request("resources/read", json!({"uri": uris[1]})).await;
+        let text = read["result"]["contents"][0]["text"].as_str().unwrap();
+        assert!(text.contains("[1] memory/2026-03-01.md, suspicious (override: "), "{text}");
         let templates = client.request("resources/templates/list", json!({})).await;
         let template = &templates["result"]["resourceTemplates"][0]["uriTemplate"];
         assert_eq!(template, "memory://{+path}");

@@ -1,13 +1,14 @@
 //! The tools by ZeroClaw's names, answered in ZeroClaw's words.
 
 use anemone_mcp::ToolSet;
+use anemone_memory::NOTICE;
 use serde_json::{Value, json};
 
 use crate::client::{Client, Revision, settings};
 use crate::desk::FakeDesk;
 
 #[tokio::test]
-async fn the_answers_are_word_for_word_those_of_zeroclaw() {
+async fn the_answers_are_word_for_word_those_of_zeroclaw_but_for_the_frame() {
     let settings = settings(ToolSet::ZeroClaw, true);
     let desk = FakeDesk::new();
     let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
@@ -40,9 +41,14 @@ async fn the_answers_are_word_for_word_those_of_zeroclaw() {
         ("memory_forget", json!({"key": "bo"}), "No memory found with key: bo"),
     ] {
         let (told, data) = client.told(tool, given.clone()).await;
+        let told = told.replace(&format!("<recalled-memory 7f3c>\n{NOTICE}\n"), "");
+        let told = told.replace("\n</recalled-memory 7f3c>\n", "");
         assert_eq!((told.as_str(), data), (text, Value::Null), "{tool} {given}");
     }
     assert!(!desk.holds("memory/bo.md"));
+    let (told, _) = client.told("memory_recall", json!({"query": "sing"})).await;
+    assert!(told.starts_with("Found 1 memories:\n<recalled-memory 7f3c>\n"), "{told}");
+    assert!(told.contains(" [suspicious: override: "), "{told}");
 }
 
 #[tokio::test]

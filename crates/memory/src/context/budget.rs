@@ -43,7 +43,7 @@ pub fn estimated_tokens(text: &str) -> usize {
 /// Leaves out whole parts until the rest is within the budget: first the logs, then what was
 /// recalled, then files from the last one up. The first file is cut rather than left out.
 pub(super) fn keep(parts: &mut [Part], asked: &ContextRequest, site: &Site) {
-    let fits = |parts: &[Part]| asked.budget.holds(asked, &written(parts, asked.generation, site));
+    let fits = |parts: &[Part]| asked.budget.holds(asked, &written(parts, asked, site));
     while !fits(parts) {
         let mut kept = (0..parts.len()).filter(|at| parts[*at].fate.is_in());
         let first = kept.next();
@@ -63,7 +63,6 @@ pub(super) fn keep(parts: &mut [Part], asked: &ContextRequest, site: &Site) {
 fn turn(part: &Part) -> u8 {
     match part.place {
         Place::Notes => 2,
-        Place::File if part.path.starts_with("memory/") => 2,
         Place::Recalled => 1,
         Place::File => 0,
     }
@@ -81,7 +80,7 @@ fn shorten(parts: &mut [Part], at: usize, asked: &ContextRequest, site: &Site) {
         parts[at].included_chars = cutting.length(&kept.text);
         parts[at].fate = Fate::Cut { limit, head: kept.head.unwrap_or_default(), tail: kept.tail };
         parts[at].content = kept.text;
-        if asked.budget.holds(asked, &written(parts, asked.generation, site)) {
+        if asked.budget.holds(asked, &written(parts, asked, site)) {
             return;
         }
     }

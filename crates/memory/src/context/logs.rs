@@ -1,10 +1,12 @@
-//! How OpenClaw shows the notes of today and yesterday since 2026.9: quoted, each file short, all
-//! of them shorter.
+//! Which notes of today and yesterday OpenClaw shows since 2026.9, and how much of them: each file
+//! short, all of them shorter. It quotes them in a way of its own; here they are in our frame.
 
 use jiff::civil::Date;
 
 use super::cut::{first, length};
-use super::{ContextRequest, Fate, Generation, Part, Place};
+use super::{ContextRequest, Fate, Generation, Part, Place, readable};
+use crate::frame::{Frame, frame};
+use crate::hidden::hidden_count;
 use crate::reading;
 use crate::site::Site;
 
@@ -39,7 +41,7 @@ pub(super) fn notes(site: &Site, asked: &ContextRequest) -> Vec<Part> {
     paths.map(note).collect()
 }
 
-/// Quotes a file, as much of it as there is room for.
+/// Reads a file, as much of it as there is room for.
 fn note(site: &Site, path: &str, left: usize) -> Part {
     let text = match reading::read(site, path) {
         Ok(Some(file)) => file.text,
@@ -50,8 +52,10 @@ fn note(site: &Site, path: &str, left: usize) -> Part {
     if read.is_empty() {
         return Part::out(path, Fate::Empty);
     }
-    let total_chars = length(text.trim());
-    let Some((content, limit)) = fitted(path, &shortened(read, OF_ONE), left) else {
+    let hidden = hidden_count(read);
+    let read = readable(read);
+    let total_chars = length(readable(&text).trim());
+    let Some((content, limit)) = fitted(path, &shortened(&read, OF_ONE), left) else {
         return Part { total_chars, ..Part::out(path, Fate::NoRoom) };
     };
     let limit = limit.unwrap_or(OF_ONE);
@@ -59,7 +63,8 @@ fn note(site: &Site, path: &str, left: usize) -> Part {
         true => Fate::Cut { limit, head: limit, tail: 0 },
         false => Fate::Whole,
     };
-    Part { included_chars: length(&content), total_chars, content, ..Part::out(path, fate) }
+    let included_chars = quoted_length(path, &content);
+    Part { included_chars, total_chars, content, hidden, ..Part::out(path, fate) }
 }
 
 /// Lists the files of a day: the log, then those with a name of their own, the newest first.
@@ -91,18 +96,18 @@ fn shortened(text: &str, limit: usize) -> String {
     format!("{}\n...[truncated]...", first(text, limit))
 }
 
-/// Quotes as much of a note as there is room for; says how much, where it is less than all.
+/// Returns as much of a note as there is room for when it is quoted; says how much, where it is
+/// less than all.
 fn fitted(path: &str, note: &str, room: usize) -> Option<(String, Option<usize>)> {
-    let whole = quoted(path, note);
-    if length(&whole) <= room {
-        return Some((whole, None));
+    if quoted_length(path, note) <= room {
+        return Some((note.to_owned(), None));
     }
     let (mut low, mut high, mut best) = (0, length(note), None);
     while low <= high {
         let middle = (low + high) / 2;
-        let block = quoted(path, &shortened(note, middle));
-        if length(&block) <= room {
-            (best, low) = (Some((block, Some(middle))), middle + 1);
+        let part = shortened(note, middle);
+        if quoted_length(path, &part) <= room {
+            (best, low) = (Some((part, Some(middle))), middle + 1);
         } else if middle == 0 {
             break;
         } else {
@@ -112,15 +117,8 @@ fn fitted(path: &str, note: &str, room: usize) -> Option<(String, Option<usize>)
     best
 }
 
-fn quoted(path: &str, note: &str) -> String {
-    let plain = |c: char| match c {
-        '.' | '_' | '/' | '-' | ' ' => c,
-        c if c.is_ascii_alphanumeric() => c,
-        _ => '_',
-    };
-    let label: String = path.chars().map(plain).collect();
-    let note = note.replace("```", "\\`\\`\\`");
-    format!(
-        "[Untrusted daily memory: {label}]\nBEGIN_QUOTED_NOTES\n```text\n{note}\n```\nEND_QUOTED_NOTES"
-    )
+/// Returns how long a note is when it is quoted.
+fn quoted_length(path: &str, note: &str) -> usize {
+    let out = Part { content: note.to_owned(), ..Part::out(path, Fate::Whole) };
+    length(&frame(&[out.framed()], "")) - length(&Frame::new("").finish())
 }

@@ -86,6 +86,8 @@ pub(super) struct Row {
     pub(super) path: String,
     /// Whether nothing is said when it is not there.
     pub(super) is_optional: bool,
+    /// Whether it is the log of a day, which is quoted.
+    pub(super) is_log: bool,
     pub(super) kept_out: Option<Fate>,
 }
 
@@ -193,7 +195,7 @@ impl Generation {
                     Self::ZeroClaw => *name == "BOOTSTRAP.md",
                     Self::Seed | Self::OpenClaw3 => false,
                 };
-            rows.push(Row { path: path.to_owned(), is_optional, kept_out });
+            rows.push(Row { path: path.to_owned(), is_optional, is_log: false, kept_out });
         }
         if self != Self::OpenClaw9 {
             rows.extend(self.log_rows(site, session, today));
@@ -211,6 +213,7 @@ impl Generation {
         let row = |day: Date| Row {
             path: site.daily(day),
             is_optional: true,
+            is_log: true,
             kept_out: kept_out.clone(),
         };
         days.into_iter().flatten().map(row).collect()

@@ -71,6 +71,9 @@ struct MemoryLine {
     text: String,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_word")]
     origin: Option<Origin>,
+    /// Whether this installation wrote the stamp that names the origin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin_verified: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_day")]
     date: Option<Date>,
     score: f64,
@@ -144,8 +147,9 @@ pub(super) fn run(
 
 impl MemoryLine {
     fn of(it: RecalledMemory) -> Self {
-        let RecalledMemory { path, text, origin, date, score } = it;
-        Self { path, text, origin, date, score }
+        let RecalledMemory { path, text, origin, origin_verified, date, score } = it;
+        let origin_verified = origin.map(|_| origin_verified);
+        Self { path, text, origin, origin_verified, date, score }
     }
 }
 

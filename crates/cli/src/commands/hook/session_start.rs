@@ -68,6 +68,8 @@ fn memory_alone(living: &Living, chars: usize) -> Result<String, CliError> {
         budget: Budget::Runtime,
         today: clock.now().to_zoned(clock.zone()).date(),
         recalled: None,
+        // The parts are framed below.
+        delimiter: String::new(),
     };
     let is_memory = |it: &Part| {
         let is_there = matches!(it.fate, Fate::Whole | Fate::Cut { .. });
