@@ -18,6 +18,7 @@ mod error;
 mod exports;
 mod files;
 mod keys;
+mod known_folders;
 mod living;
 mod models;
 mod nearest;
