@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use anemone_format::front_matter;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// The parser's tree takes some sixty times the bytes it is handed.
@@ -455,35 +456,6 @@ fn interrupts(line: &str) -> bool {
     is_heading
         || !line.starts_with(' ') && Fence::open(line).is_some()
         || HTML.iter().any(|html| line.starts_with(html))
-}
-
-/// Returns the YAML front matter: the bytes between its two rules as a range whose end lies after
-/// the closing rule.
-///
-/// A file may also begin with a thematic break, so the first line has to look like a YAML key.
-pub(crate) fn front_matter(text: &str) -> Option<Range<usize>> {
-    let is_rule = |line: &str, rules: &[&str]| rules.contains(&line.trim_end());
-    let mut start = byte_order_mark(text);
-    let first = next_line(text, start + 1);
-    if !is_rule(text.get(start..first)?, &["---"]) {
-        return None;
-    }
-    start = first;
-    let mut line_end = next_line(text, start + 1);
-    let (key, value) = text.get(start..line_end)?.split_once(':')?;
-    let key_like = key.starts_with(|c: char| c.is_alphabetic() || "_\"'".contains(c))
-        && value.starts_with(char::is_whitespace);
-    if !key_like {
-        return None;
-    }
-    while line_end < text.len() {
-        let line = line_end..next_line(text, line_end + 1);
-        if is_rule(&text[line.clone()], &["---", "..."]) {
-            return Some(start..line.end);
-        }
-        line_end = line.end;
-    }
-    None
 }
 
 /// Moves from the beginning of a line to the beginning of the blank lines before it.

@@ -5,13 +5,13 @@
 
 use std::sync::LazyLock;
 
-use anemone_format::Moment;
+use anemone_format::{Moment, front_matter};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
 use crate::database::Value;
-use crate::markdown::{Page, front_matter};
+use crate::markdown::Page;
 
 /// The zones that are built in: the machine's own may differ.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);

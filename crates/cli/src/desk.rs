@@ -19,7 +19,7 @@ use anemone_mcp::{
     ReadStatus, Reading, Refusal, Remembered, Remembering, SearchQuestion, SessionKind, Status,
     Watching,
 };
-use anemone_memory::Importance;
+use anemone_memory::{Finality, Importance};
 
 use self::answers::{refusal, unwanted};
 use crate::commands::Context;
@@ -304,12 +304,13 @@ impl Desk for OwnDesk {
         let inner = &*self.inner;
         inner.ask(|context| {
             inner.check_may_write()?;
-            let key = forgetting.key.clone();
-            let ids = forgetting.id.iter().cloned().collect::<Vec<_>>();
-            if key.is_some() != ids.is_empty() {
-                return Err(unwanted("key or id", "exactly one of the two"));
+            let Forgetting { key, id, citation, dry_run, for_good } = forgetting.clone();
+            let ids: Vec<String> = id.into_iter().chain(citation).collect();
+            if usize::from(key.is_some()) + ids.len() != 1 {
+                return Err(unwanted("key, id or citation", "exactly one of them"));
             }
-            let args = ForgetArgs::named(key, ids, forgetting.dry_run, inner.memory());
+            let finality = if for_good { Finality::ForGood } else { Finality::Undoable };
+            let args = ForgetArgs::named(key, ids, finality, dry_run, inner.memory());
             // Nothing of the index stays open while it is looked through.
             *inner.warm() = None;
             Ok(answers::forgotten(forget::run(&args, context)?))

@@ -15,7 +15,7 @@ use crate::agent::{AgentArgs, Chosen};
 use crate::commands::{Context, fresh_id, instant};
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
-use crate::search_index::find;
+use crate::search_index::{find, note_elsewhere};
 use crate::searched::{Searched, SourceArgs};
 
 /// Arguments that say whose memory is meant.
@@ -142,6 +142,7 @@ impl Living {
         context: &Context<'_>,
     ) -> Result<Finder, CliError> {
         let searched = self.searched(machine, context)?;
+        note_elsewhere(&searched, context.environment);
         let builtin = std::sync::Arc::new(Builtin::new());
         Ok(Finder::new(searched.index_folder, searched.sources, vec![builtin]))
     }
@@ -171,6 +172,7 @@ impl From<MemoryError> for CliError {
     fn from(error: MemoryError) -> Self {
         match error {
             MemoryError::Site(error) => error.into(),
+            MemoryError::Forget(error) => error.into(),
             MemoryError::Find(error) => error.into(),
             MemoryError::Journal(error) => error.into(),
             MemoryError::Apply(error) => error.into(),

@@ -19,6 +19,7 @@ mod exports;
 mod files;
 mod human;
 mod keys;
+mod known_folders;
 mod living;
 mod models;
 mod nearest;

@@ -27,6 +27,7 @@ use crate::commands::{Context, instant};
 use crate::environment::Environment;
 use crate::error::CliError;
 use crate::files::Scratch;
+use crate::known_folders::{FolderKind, note_folder};
 use crate::progress::Indexing;
 use crate::searched::{Searched, SourceArgs};
 pub(crate) use note::{NotedEmbedder, note_embedder, noted_embedder};
@@ -109,6 +110,7 @@ pub(crate) fn open_fresh(
     let why = match open_in(folder, searched, context, rebuild) {
         Ok((index, freshness)) => {
             note_source(searched, context.environment);
+            note_elsewhere(searched, context.environment);
             let warnings = warnings_of(searched);
             return Ok(Opened { index, freshness, warnings, temporary: None });
         }
@@ -258,6 +260,17 @@ pub(crate) fn find(
     context: &Context<'_>,
 ) -> Result<Searched, CliError> {
     args.find(source, machine, context.environment, &context.keys)
+}
+
+/// Notes an index that lies elsewhere than in the cache, so that what is forgotten is taken out of
+/// it as well.
+pub(crate) fn note_elsewhere(searched: &Searched, environment: &Environment) {
+    // The index of what is encrypted goes with the run.
+    let is_kept = !searched.is_encrypted();
+    if is_kept && searched.index_folder.parent() != Some(&*home(environment)) {
+        let (folder, place) = (&searched.index_folder, &searched.place);
+        note_folder(environment, FolderKind::Index, folder, Some(place));
+    }
 }
 
 /// Counts what is not searched, by reason.

@@ -39,7 +39,7 @@ pub use index::{Along, Freshness, Index, OpenIndexError, RefreshError, SearchErr
 pub use known::{Kinds, KnownDocument};
 pub use near::Near;
 pub use outline::openclaw::{Generation, OpenClawChunk, openclaw_chunks};
-pub use passages::{Passage, passages};
+pub use passages::{Passage, cited_lines, passages};
 pub use peek::{Holding, Peek, peek};
 pub use profile::{Profile, ProfileError};
 pub use progress::{Progress, Silent};

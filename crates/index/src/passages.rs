@@ -1,6 +1,6 @@
 //! The passages that a document is cut into, to look at.
 
-use crate::document::Document;
+use crate::document::{Document, Format};
 use crate::outline::chunks::chunks;
 use crate::outline::outline;
 
@@ -30,4 +30,11 @@ pub fn passages(document: &Document) -> Vec<Passage<'_>> {
         Some(Passage { start_line: chunk.first_line, end_line, text })
     })
     .collect()
+}
+
+/// Returns the first and last line of every block of a text: what a search can cite.
+#[must_use]
+pub fn cited_lines(text: &str, format: Format) -> Vec<(u32, u32)> {
+    let outline = outline(text, format);
+    outline.blocks.iter().map(|block| (block.lines.start, block.lines.end - 1)).collect()
 }

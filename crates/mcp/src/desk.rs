@@ -308,16 +308,22 @@ pub struct Duplicate {
     pub text: String,
 }
 
-/// What to forget: by its key or by its id.
+/// What to forget: by its key, its id or its citation.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Forgetting {
     /// Everything that was remembered under this key.
     #[serde(default)]
     pub key: Option<String>,
-    /// The entry with this id, or at this citation, as memory_search gives it.
+    /// The entry with this id, as memory_search gives it; a citation is taken as well.
     #[serde(default)]
     pub id: Option<String>,
+    /// The lines of this citation, as memory_search gives it, and no others.
+    #[serde(default)]
+    pub citation: Option<String>,
+    /// Also remove it from the undo journal, so that it cannot be brought back.
+    #[serde(default, alias = "for_good")]
+    pub for_good: bool,
     /// Only say what would be forgotten.
     #[serde(default)]
     pub dry_run: bool,
@@ -331,10 +337,26 @@ pub struct Forgotten {
     pub dry_run: bool,
     /// What went, or would go.
     pub entries: Vec<ForgottenEntry>,
-    /// Whether the text was looked for afterwards, everywhere, and not found.
+    /// Whether `anemone undo` can bring it back; until then the undo journal keeps the text.
+    pub can_be_undone: bool,
+    /// Whether the text was searched for afterwards and nothing that is known holds it.
     pub absent: bool,
+    /// What still holds the text.
+    pub holders: Vec<Holder>,
     /// What to know about it.
     pub notes: Vec<String>,
+}
+
+/// Something that still holds a forgotten text.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Holder {
+    /// A file or folder.
+    pub place: String,
+    /// What it is, such as `journal`, `snapshot` or `runtime_index`.
+    pub kind: String,
+    /// A command that clears it, or what to do.
+    pub clear_with: String,
 }
 
 /// One entry that went.

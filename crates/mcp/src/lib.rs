@@ -25,7 +25,7 @@ mod tools;
 
 pub use desk::{
     Changed, ContextAsked, ContextText, Desk, Document, Duplicate, Forgetting, Forgotten,
-    ForgottenEntry, Found, FoundMemory, Origin, ReadLines, ReadStatus, Reading, Refusal,
+    ForgottenEntry, Found, FoundMemory, Holder, Origin, ReadLines, ReadStatus, Reading, Refusal,
     Remembered, Remembering, SearchQuestion, SessionKind, Status, Watching,
 };
 pub use http::{HttpSettings, is_token, serve_http};

@@ -61,7 +61,7 @@ struct Kept {
 }
 
 impl Site {
-    fn acknowledged_file(&self) -> PathBuf {
+    pub(crate) fn acknowledged_file(&self) -> PathBuf {
         self.state().join("acknowledged.json")
     }
 }
@@ -184,6 +184,13 @@ impl Acknowledged {
         };
         self.kept.retain(|it| it.path != path || !is_gone(it));
         self.left.remove(path);
+    }
+
+    /// Forgets entries by their texts; says whether there were any.
+    pub(crate) fn forget_where(&mut self, is_gone: impl Fn(&str) -> bool) -> bool {
+        let before = self.kept.len();
+        self.kept.retain(|kept| !is_gone(&kept.text));
+        self.kept.len() < before
     }
 
     /// Returns the texts that a file lacks, and forgets those that are past help.

@@ -19,16 +19,18 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::change::{Change, Edit};
-use crate::page::key_prefix;
-use crate::placed::{Placed, without};
-use crate::site::{Held, Seen, Site, SiteError};
+use crate::cited::{Citation, citation_of, cited};
+use crate::page::{key_prefix, tables_without_rows};
+use crate::placed::{Entries, Placed, without};
+use crate::site::{Held, PageKind, Site, SiteError};
 
 /// Which entries are to be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// All entries of a key, the replaced ones with it.
     Key(String),
-    /// One entry, or those of a quote such as `MEMORY.md#L8-L12`.
+    /// Entries by their ids, or lines as they are cited: `MEMORY.md#L8-L12`. Of a citation exactly
+    /// the lines go that it names.
     Ids(Vec<String>),
     /// All that was written in a session.
     Session(String),
@@ -70,13 +72,33 @@ pub struct ForgetPlan {
     pub change: Change,
     /// Files that could not be looked into, and why.
     pub skipped: Vec<(String, String)>,
+    /// Files in which a table is left with a header and no rows.
+    pub tables_without_rows: Vec<String>,
+}
+
+/// Why nothing can be forgotten.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForgetError {
+    /// The lines that are cited are a part of something that belongs together.
+    #[error("{cited} is only a part of {whole}; nothing was forgotten")]
+    Part {
+        /// What was named.
+        cited: String,
+        /// The citation of all lines that belong together.
+        whole: String,
+    },
+    /// A file cannot be reached.
+    #[error(transparent)]
+    Site(#[from] SiteError),
 }
 
 impl Wanted {
     fn takes(&self, it: &Placed) -> bool {
         match self {
             Self::Key(key) => it.key() == key,
-            Self::Ids(ids) => ids.iter().any(|id| it.has_id(id)),
+            // What is cited is looked up by its lines.
+            Self::Ids(ids) => it.unit.stamp.is_some() && ids.contains(&it.id),
             Self::Session(session) => it.session() == Some(session),
             Self::Written { since, until } => it.written().is_some_and(|at| {
                 since.is_none_or(|since| at >= since) && until.is_none_or(|until| at <= until)
@@ -101,7 +123,7 @@ impl Wanted {
 impl Held<'_> {
     /// Plans what is to be forgotten, everywhere in the files of the memory, also where they were
     /// put away.
-    pub fn plan_forget(&self, wanted: &Wanted) -> Result<ForgetPlan, SiteError> {
+    pub fn plan_forget(&self, wanted: &Wanted) -> Result<ForgetPlan, ForgetError> {
         self.site().plan_forget(wanted)
     }
 
@@ -113,22 +135,42 @@ impl Held<'_> {
 
 impl Site {
     /// As [`Held::plan_forget`], only to show it: what is applied is planned under the lock.
-    pub fn plan_forget(&self, wanted: &Wanted) -> Result<ForgetPlan, SiteError> {
+    pub fn plan_forget(&self, wanted: &Wanted) -> Result<ForgetPlan, ForgetError> {
         let all = self.entries_where(&|path, text| wanted.may_be_in(path, text))?;
-        let gone: Vec<&Placed> = all.placed.iter().filter(|it| wanted.takes(it)).collect();
-        let mut edits = Vec::new();
-        for seen in &all.pages {
-            let of_page: Vec<&Placed> =
-                gone.iter().copied().filter(|it| it.path == seen.path).collect();
-            if !of_page.is_empty() {
-                edits.push(cut(seen, &of_page)?);
+        let mut gone: Vec<Placed> =
+            all.placed.iter().filter(|it| wanted.takes(it)).cloned().collect();
+        if let Wanted::Ids(ids) = wanted {
+            for citation in ids.iter().filter_map(|id| Citation::parse(id)) {
+                gone.extend(all.cited(&citation)?);
             }
+            gone.sort_by(|one, other| {
+                (&one.path, one.unit.bytes.start).cmp(&(&other.path, other.unit.bytes.start))
+            });
+            // Citations may name the same lines.
+            gone.dedup_by(|later, kept| {
+                later.path == kept.path && later.unit.bytes.start < kept.unit.bytes.end
+            });
+        }
+        let mut edits = Vec::new();
+        let mut rowless = Vec::new();
+        for seen in &all.pages {
+            let of_page: Vec<&Placed> = gone.iter().filter(|it| it.path == seen.path).collect();
+            if of_page.is_empty() {
+                continue;
+            }
+            let text = seen.text()?;
+            let after = without(text, &of_page);
+            if tables_without_rows(&after) > tables_without_rows(text) {
+                rowless.push(seen.path.clone());
+            }
+            edits.push(Edit::replace(seen, after.into_bytes()));
         }
         let skipped = all.skipped.iter().map(|(path, why)| (path.clone(), reason(why)));
         Ok(ForgetPlan {
-            entries: gone.into_iter().map(Condemned::of).collect(),
+            entries: gone.iter().map(Condemned::of).collect(),
             change: Change { what: "forget".to_owned(), edits },
             skipped: skipped.collect(),
+            tables_without_rows: rowless,
         })
     }
 
@@ -139,8 +181,20 @@ impl Site {
     }
 }
 
-fn cut(seen: &Seen, gone: &[&Placed]) -> Result<Edit, SiteError> {
-    Ok(Edit::replace(seen, without(seen.text()?, gone).into_bytes()))
+impl Entries {
+    /// Returns what stands in the cited lines, and only in them.
+    fn cited(&self, citation: &Citation<'_>) -> Result<Vec<Placed>, ForgetError> {
+        let Some(seen) = self.page(citation.path) else { return Ok(Vec::new()) };
+        let entries: Vec<&Placed> =
+            self.placed.iter().filter(|it| it.path == citation.path).collect();
+        // What is no text has been passed over, and is told as such.
+        let Ok(text) = seen.text() else { return Ok(Vec::new()) };
+        let found = cited(text, PageKind::of(citation.path), &entries, citation);
+        found.map_err(|whole| ForgetError::Part {
+            cited: citation_of(citation.path, citation.lines),
+            whole: citation_of(citation.path, whole),
+        })
+    }
 }
 
 fn reason(error: &SiteError) -> String {
@@ -186,19 +240,23 @@ pub(crate) fn bury(
     now: Timestamp,
 ) -> Result<(), SiteError> {
     let path = site.tombstones();
-    let mut lines = String::new();
-    let write = |lines: &mut String| -> io::Result<()> {
+    let write = || -> io::Result<()> {
+        // One that was cut off behind this step is not noted twice.
+        let there = fs_err::read_to_string(&path).unwrap_or_default();
+        let mut lines = String::new();
         for it in gone {
             let stone = Tombstone {
                 id: &it.id,
-                key_sha256: it.key.as_ref().map(|it| sha256_hex(it.as_bytes())),
+                key_sha256: it.key.as_ref().map(|key| sha256_hex(key.as_bytes())),
                 text_sha256: sha256_hex(it.text.as_bytes()),
                 path: &it.path,
                 at: now.to_string(),
                 why,
             };
-            lines.push_str(&serde_json::to_string(&stone)?);
-            lines.push('\n');
+            let line = serde_json::to_string(&stone)? + "\n";
+            if !there.contains(&line) {
+                lines.push_str(&line);
+            }
         }
         fs_err::create_dir_all(site.state())?;
         let mut options = fs_err::OpenOptions::new();
@@ -206,5 +264,5 @@ pub(crate) fn bury(
         file.write_all(lines.as_bytes())?;
         file.sync_all()
     };
-    write(&mut lines).map_err(|source| SiteError::Io { path, source })
+    write().map_err(|source| SiteError::Io { path, source })
 }

@@ -12,6 +12,7 @@ mod audit;
 mod capture;
 mod change;
 mod chat;
+mod cited;
 mod context;
 mod duplicates;
 mod entry;
@@ -19,6 +20,7 @@ mod finder;
 mod flush;
 mod folder;
 mod forget;
+mod forgetting;
 mod frame;
 mod gathered;
 mod hidden;
@@ -33,6 +35,7 @@ mod page;
 mod patch;
 mod phrase;
 mod placed;
+mod preview;
 mod reading;
 mod recall;
 mod recalled;
@@ -73,7 +76,8 @@ pub use flush::{
     DIRECT_SYSTEM_PROMPT, FlushDecision, FlushQuestion, FlushReason, FlushSettings, flush_prompt,
     flush_system_prompt, flushed_entries, told,
 };
-pub use forget::{Condemned, ForgetPlan, Wanted};
+pub use forget::{Condemned, ForgetError, ForgetPlan, Wanted};
+pub use forgetting::{Finality, FinishedForget, ForgetNote, Forgetting};
 pub use frame::{DATA_NOTICE, Frame, Framed, NOTICE, ShownOrigin, barred, frame, one_line};
 pub use gathered::{Contradiction, Gathered};
 pub use hidden::{hidden_count, is_hidden, shown, shown_with_ranges, visible, with_marks};

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use crate::change::ApplyError;
 use crate::entry::{Category, Entry};
 use crate::finder::FindError;
+use crate::forget::ForgetError;
 use crate::journal::JournalError;
 use crate::site::SiteError;
 
@@ -69,6 +70,9 @@ pub enum MemoryError {
     /// Its files cannot be reached.
     #[error(transparent)]
     Site(#[from] SiteError),
+    /// What was named cannot be forgotten.
+    #[error(transparent)]
+    Forget(#[from] ForgetError),
     /// A change could not be made.
     #[error(transparent)]
     Apply(#[from] ApplyError),

@@ -5,16 +5,22 @@
 //!
 //! - [decision|i=0.9] **db**: SQLite it is. #work <!-- anemone: ... -->
 //!   and why: one file                              an entry goes on as long as lines are indented
+//! 1. first                                         a numbered item is an entry as well
+//!
+//! | who | what |                                   the head of a table: not remembered by itself
+//! |-----|------|
+//! | Lin | tea  |                                   each row is an entry
 //!
 //! Some prose                                       a paragraph
 //! ```
 //!
 //! The file is taken apart line by line, without a Markdown parser: what is written back are the
-//! file's own bytes, and an entry ends where a person sees it end.
+//! file's own bytes, and an entry ends where a person sees it end. Items, rows and fences begin
+//! and end where the search index says so, because its citations are what people forget by.
 
 use std::ops::Range;
 
-use anemone_format::{Stamp, escaped, unescaped};
+use anemone_format::{Stamp, escaped, front_matter, unescaped};
 
 use crate::entry::{Given, Importance, Label};
 
@@ -45,8 +51,10 @@ pub struct Unit {
 /// What a unit looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnitKind {
-    /// An item of a list, with all that is indented below it.
+    /// An item of a bulleted or numbered list, with all that is indented below it.
     Item,
+    /// A row of a table that is neither its header nor the line below that.
+    Row,
     /// Lines of prose.
     Paragraph,
     /// A fence of code, with its content.
@@ -58,11 +66,11 @@ pub enum UnitKind {
 pub fn units(text: &str) -> Vec<Unit> {
     let mut reader = Reader::default();
     let mut at = 0;
-    let after_front_matter = front_matter_lines(text);
+    let after_front_matter = front_matter(text).map_or(0, |range| range.end);
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let range = at..at + line.len();
         at = range.end;
-        if index >= after_front_matter {
+        if range.start >= after_front_matter {
             reader.line(line, range, index + 1);
         }
     }
@@ -84,14 +92,23 @@ struct Reader {
     found: Vec<Raw>,
     heading: Option<String>,
     open: Option<Raw>,
+    /// By how many columns the open item is indented.
+    item_indent: usize,
+    /// Where the last line of the open unit begins.
+    last_line: usize,
     /// The fence that is open at the left margin.
-    fence: Option<String>,
+    fence: Option<Fence>,
+    /// Whether the line before was a row of a table that has a header.
+    in_table: bool,
+    /// Whether the line before has a bar, as the header of a table does.
+    has_bar: bool,
     after_blank: bool,
 }
 
 impl Reader {
     fn line(&mut self, line: &str, range: Range<usize>, number: usize) {
         self.take(line, range, number);
+        self.has_bar = line.contains('|');
         // What stands behind a stamp is not what was stamped.
         if self.fence.is_none() && Stamp::at_end_of(line).is_some() {
             self.end();
@@ -100,43 +117,50 @@ impl Reader {
 
     fn take(&mut self, line: &str, range: Range<usize>, number: usize) {
         let plain = line.trim_end();
-        let is_entry = is_item(plain) && Stamp::at_end_of(line).is_some();
-        if let Some(fence) = self.fence.as_ref().filter(|_| !is_entry) {
-            let ends = plain.trim_start().starts_with(fence.as_str());
+        let body = plain.trim_start();
+        let is_entry = is_entry(plain) && Stamp::at_end_of(line).is_some();
+        if let Some(fence) = self.fence.filter(|_| !is_entry) {
             self.go_on(&range, number);
-            if ends {
+            if fence.is_closed_by(body) {
                 self.fence = None;
                 self.end();
             }
             return;
         }
         self.fence = None;
+        let in_table = std::mem::take(&mut self.in_table);
         if plain.is_empty() {
-            if self.open.as_ref().is_some_and(|it| it.kind == UnitKind::Paragraph) {
+            if self.open.as_ref().is_some_and(|raw| raw.kind == UnitKind::Paragraph) {
                 self.end();
             }
             self.after_blank = true;
             return;
         }
         let after_blank = std::mem::take(&mut self.after_blank);
-        let in_item = self.open.as_ref().is_some_and(|it| it.kind == UnitKind::Item);
+        let open = self.open.as_ref().map(|raw| raw.kind);
         let is_indented = line.starts_with("  ") || line.starts_with('\t');
-        if in_item && is_indented {
+        let marker = Marker::of(plain);
+        let is_beside = marker.is_some_and(|marker| marker.indent <= self.item_indent);
+        if open == Some(UnitKind::Item) && is_indented && !is_beside {
             return self.go_on(&range, number);
         }
+        let in_text = open == Some(UnitKind::Paragraph) && !after_blank;
         if let Some(heading) = heading_of(plain) {
             self.end();
             let end = heading.floor_char_boundary(MAX_HEADING_BYTES);
             self.heading = Some(heading[..end].to_owned());
         } else if is_rule(plain) {
             self.end();
-        } else if let Some(fence) = fence_of(plain) {
+        } else if let Some(fence) = Fence::of(plain) {
             self.end();
             self.begin(UnitKind::Code, range, number);
             self.fence = Some(fence);
-        } else if is_item(plain) {
+        } else if let Some(marker) = marker.filter(|marker| !in_text || marker.interrupts()) {
             self.end();
             self.begin(UnitKind::Item, range, number);
+            self.item_indent = marker.indent;
+        } else if self.row(body, &range, number, in_table) {
+            // It belongs to a table.
         } else if self.open.is_some() && !after_blank {
             self.go_on(&range, number);
         } else {
@@ -145,7 +169,40 @@ impl Reader {
         }
     }
 
+    /// Takes a line that is a row of a table, its header or the line below the header.
+    fn row(&mut self, body: &str, range: &Range<usize>, number: usize, in_table: bool) -> bool {
+        let is_delimiter = is_delimiter_row(body);
+        let has_bars = body.starts_with('|') && body.len() > 1 && body[1..].contains('|');
+        if has_bars || in_table {
+            self.end();
+            if !is_delimiter {
+                self.begin(UnitKind::Row, range.clone(), number);
+                self.end();
+            } else if !in_table {
+                // The row above is the header of what follows.
+                self.found.pop_if(|raw| raw.kind == UnitKind::Row && raw.lines.1 + 1 == number);
+            }
+            self.in_table = in_table || is_delimiter;
+            return true;
+        }
+        // The header was taken for the last line of a paragraph.
+        let Some(mut raw) = self.open.take_if(|raw| {
+            let is_header = raw.kind == UnitKind::Paragraph && raw.lines.1 + 1 == number;
+            is_delimiter && is_header && self.has_bar
+        }) else {
+            return false;
+        };
+        raw.bytes.end = self.last_line;
+        raw.lines.1 -= 1;
+        if raw.bytes.start < raw.bytes.end {
+            self.found.push(raw);
+        }
+        self.in_table = true;
+        true
+    }
+
     fn begin(&mut self, kind: UnitKind, bytes: Range<usize>, number: usize) {
+        self.last_line = bytes.start;
         self.open =
             Some(Raw { kind, bytes, lines: (number, number), heading: self.heading.clone() });
     }
@@ -154,6 +211,7 @@ impl Reader {
         if let Some(open) = &mut self.open {
             open.bytes.end = range.end;
             open.lines.1 = number;
+            self.last_line = range.start;
         }
     }
 
@@ -189,10 +247,32 @@ impl Raw {
 }
 
 impl Unit {
+    /// Takes lines of a file that are no unit by themselves: a heading, the head of a table, an
+    /// item within an item.
+    pub(crate) fn of_lines(text: &str, bytes: Range<usize>, lines: (usize, usize)) -> Self {
+        let body = text[bytes.clone()].trim();
+        let is_item = Marker::of(body).is_some();
+        let mut unit = Self {
+            kind: if is_item { UnitKind::Item } else { UnitKind::Paragraph },
+            bytes,
+            lines,
+            heading: None,
+            key: None,
+            label: None,
+            content: heading_of(body).unwrap_or(body).to_owned(),
+            stamp: None,
+        };
+        if is_item {
+            unit.read_item(body);
+        }
+        unit
+    }
+
     fn read_item(&mut self, body: &str) {
         let mut lines = body.split('\n');
         let first = lines.next().unwrap_or_default();
-        let mut rest = first.get(2..).unwrap_or_default();
+        let width = Marker::of(first).map_or(2, |marker| marker.bytes);
+        let mut rest = first.get(width..).unwrap_or_default();
         if let Some((label, after)) = Label::split(rest) {
             self.label = Some(label);
             rest = after;
@@ -290,10 +370,9 @@ pub fn tidied(text: &str) -> String {
 pub(crate) fn closing(text: &str) -> Option<String> {
     let last = units(text).pop().filter(|it| it.kind == UnitKind::Code)?;
     let mut lines = text.get(last.bytes)?.lines();
-    let first = lines.next()?.trim_start();
-    let fence = &first[..first.len() - first.trim_start_matches(['`', '~']).len()];
-    let is_closed = lines.next_back().is_some_and(|it| it.trim_start().starts_with(fence));
-    (!is_closed).then(|| format!("{fence}\n"))
+    let fence = Fence::of(lines.next()?)?;
+    let is_closed = lines.next_back().is_some_and(|line| fence.is_closed_by(line.trim()));
+    (!is_closed).then(|| format!("{}\n", fence.mark.to_string().repeat(fence.length)))
 }
 
 /// Writes a key as it stands before the text of an entry.
@@ -325,25 +404,102 @@ fn is_rule(line: &str) -> bool {
     marks.clone().all(|it| it == mark) && marks.count() >= 2
 }
 
-fn is_item(line: &str) -> bool {
+/// Whether a line looks like an entry that was added behind a fence that nobody closed.
+fn is_entry(line: &str) -> bool {
     ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
 }
 
-fn fence_of(line: &str) -> Option<String> {
-    let indent = line.len() - line.trim_start_matches(' ').len();
-    let line = line.trim_start_matches(' ');
-    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let length = line.chars().take_while(|c| *c == mark).count();
-    (indent < 4 && length >= 3).then(|| mark.to_string().repeat(length))
+/// What makes a line an item of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Marker {
+    /// By how many columns it is indented.
+    pub(crate) indent: usize,
+    /// How many bytes stand before the text of the item: the indentation, the mark, a blank.
+    bytes: usize,
+    /// Its number, if it has one.
+    number: Option<u32>,
 }
 
-/// Counts the lines of YAML at the beginning of a file.
-fn front_matter_lines(text: &str) -> usize {
-    if !text.starts_with("---\n") && !text.starts_with("---\r\n") {
-        return 0;
+impl Marker {
+    /// Reads `- `, `* `, `+ `, `1. ` or `1) ` with something behind it.
+    pub(crate) fn of(line: &str) -> Option<Self> {
+        let body = line.trim_end().trim_start_matches([' ', '\t']);
+        let bytes = body.as_bytes();
+        let digits = bytes.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
+        let (number, width) = match (digits, bytes.get(digits)?) {
+            (0, b'-' | b'*' | b'+') => (None, 1),
+            (1..=9, b'.' | b')') => (body[..digits].parse().ok(), digits + 1),
+            _ => return None,
+        };
+        let behind = body.get(width..).filter(|rest| rest.starts_with([' ', '\t']))?;
+        let blank = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+        // Whoever indents by more than one blank after the mark wants these in the text.
+        let bytes = blank.len() + width + usize::from(!behind.is_empty());
+        Some(Self { indent: indentation(line), bytes, number })
     }
-    let end = text.lines().skip(1).position(|line| line.trim_end() == "---");
-    end.map_or(0, |at| at + 2)
+
+    /// Whether it begins a list in the middle of a paragraph: a sentence may go on with a line such
+    /// as `1986. A great year`, and code may look like an item.
+    fn interrupts(&self) -> bool {
+        self.number.is_none_or(|number| number == 1) && self.indent < 4
+    }
+}
+
+/// Returns by how many columns a line is indented.
+pub(crate) fn indentation(line: &str) -> usize {
+    let mut columns = 0;
+    for byte in line.bytes() {
+        match byte {
+            b' ' => columns += 1,
+            b'\t' => columns = (columns / 4 + 1) * 4,
+            _ => break,
+        }
+    }
+    columns
+}
+
+/// Whether a line is the one below a table's header: `|---|:-:|`.
+pub(crate) fn is_delimiter_row(body: &str) -> bool {
+    body.contains('|')
+        && body.contains('-')
+        && body.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
+}
+
+/// Counts the tables of a text that have a header and no row.
+pub(crate) fn tables_without_rows(text: &str) -> usize {
+    let mut lines = text.lines().peekable();
+    let mut count = 0;
+    let mut above = "";
+    while let Some(line) = lines.next() {
+        let is_last = lines.peek().is_none_or(|next| next.trim().is_empty());
+        if is_last && above.contains('|') && is_delimiter_row(line.trim()) {
+            count += 1;
+        }
+        above = line;
+    }
+    count
+}
+
+/// What a fence of code is closed by.
+#[derive(Clone, Copy, Debug)]
+struct Fence {
+    mark: char,
+    length: usize,
+}
+
+impl Fence {
+    /// Reads the line that opens a fence.
+    fn of(line: &str) -> Option<Self> {
+        let body = line.trim_start_matches(' ');
+        let mark = body.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let length = body.chars().take_while(|c| *c == mark).count();
+        let is_inline = mark == '`' && body[length..].contains('`');
+        (line.len() - body.len() < 4 && length >= 3 && !is_inline).then_some(Self { mark, length })
+    }
+
+    fn is_closed_by(self, body: &str) -> bool {
+        body.len() >= self.length && body.chars().all(|c| c == self.mark)
+    }
 }
 
 #[cfg(test)]
@@ -381,6 +537,49 @@ mod tests {
         assert_eq!(found[0].lines, (6, 9));
         assert_eq!(found[0].heading.as_deref(), Some("Day"));
         assert_eq!(&text[found[1].bytes.clone()], "- two\nlazy\n");
+    }
+
+    #[test]
+    fn a_row_of_a_table_is_a_unit_and_its_head_is_none() {
+        let text = "| who | what |\n|-----|------|\n| Lin | tea |\n| Ana | coffee |\n\n\
+                    above\na | b\n--|--\nc | d\ne\n\n| no | head |\n- item\n| lazy | row |\n";
+        let found: Vec<_> =
+            units(text).into_iter().map(|unit| (unit.lines, unit.content)).collect();
+        let expected = [
+            ((3, 3), "| Lin | tea |"),
+            ((4, 4), "| Ana | coffee |"),
+            ((6, 6), "above"),
+            ((9, 9), "c | d"),
+            ((10, 10), "e"),
+            ((12, 12), "| no | head |"),
+            ((13, 13), "item"),
+            ((14, 14), "| lazy | row |"),
+        ];
+        assert_eq!(found, expected.map(|(lines, text)| (lines, text.to_owned())));
+        assert_eq!(tables_without_rows(text), 0);
+        assert_eq!(tables_without_rows("a | b\n--|--\n\n| a |\n|---|"), 2);
+    }
+
+    #[test]
+    fn numbered_items_are_units_with_what_is_nested_in_them() {
+        let text =
+            "1. one\n   - nested\n2) **key**: two\n   more\n\nIn\n1986. A year\n\n - a\n - b\n";
+        let found: Vec<_> =
+            units(text).into_iter().map(|unit| (unit.lines, unit.content)).collect();
+        let expected = [
+            ((1, 2), "one\n - nested"),
+            ((3, 4), "two\n more"),
+            ((6, 7), "In\n1986. A year"),
+            ((9, 9), "a"),
+            ((10, 10), "b"),
+        ];
+        assert_eq!(found, expected.map(|(lines, text)| (lines, text.to_owned())));
+    }
+
+    #[test]
+    fn a_rule_at_the_top_hides_no_entry() {
+        assert_eq!(contents("---\n- a fact\n---\nmore\n"), ["a fact", "more"]);
+        assert_eq!(contents("---\ntitle: x\n...\n- a fact\n"), ["a fact"]);
     }
 
     #[test]

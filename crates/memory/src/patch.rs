@@ -32,6 +32,15 @@ impl Patch {
         Some(Self { at: at as u64, cut: (old_rest.len() - tail) as u64, put })
     }
 
+    /// Returns what the change put in, or else what it took out of the old version.
+    pub(crate) fn text<'a>(&'a self, old: &'a [u8]) -> Option<&'a [u8]> {
+        if !self.put.trim().is_empty() {
+            return Some(self.put.as_bytes());
+        }
+        let at = usize::try_from(self.at).ok()?;
+        old.get(at..at.checked_add(usize::try_from(self.cut).ok()?)?)
+    }
+
     /// Takes the change back in what the file is now; `None` when its place cannot be told.
     pub(crate) fn taken_back(&self, old: &[u8], now: &[u8]) -> Option<Vec<u8>> {
         let at = usize::try_from(self.at).ok()?;

@@ -11,6 +11,7 @@ use anemone_index::Hit;
 use jiff::Timestamp;
 
 use crate::change::digest;
+use crate::cited::citation_of;
 use crate::entry::{Category, Entry};
 use crate::folder::Folder;
 use crate::page::{Unit, units};
@@ -126,21 +127,22 @@ impl Entries {
     }
 
     /// Returns the entries that a find of the index is about: those with words of the question,
-    /// or all that it shows.
+    /// or all that it shows. An entry may have more lines than the find shows, see
+    /// [`is_shown`](Placed::is_shown).
     #[must_use]
     pub fn of_hit(&self, hit: &Hit) -> Vec<&Placed> {
         let shown: Vec<&Placed> = self
             .placed
             .iter()
             .filter(|it| it.path == hit.path)
-            .filter(|it| it.is_within(hit.start_line as usize, hit.end_line as usize))
+            .filter(|it| it.touches(hit.start_line as usize, hit.end_line as usize))
             .collect();
         let line_of = |at: usize| {
             let before = hit.text.as_bytes().get(..at).unwrap_or_default();
             hit.start_line as usize + before.iter().filter(|it| **it == b'\n').count()
         };
         let lines: Vec<usize> = hit.matches.iter().map(|it| line_of(it.start)).collect();
-        let has_match = |it: &Placed| lines.iter().any(|line| it.is_within(*line, *line));
+        let has_match = |it: &Placed| lines.iter().any(|line| it.touches(*line, *line));
         let told: Vec<&Placed> = shown.iter().copied().filter(|it| has_match(it)).collect();
         if told.is_empty() { shown } else { told }
     }
@@ -159,10 +161,9 @@ pub(crate) fn taken(placed: &[Placed]) -> Taken<'_> {
 
 impl Placed {
     pub(crate) fn new(path: &str, kind: PageKind, unit: Unit) -> Self {
-        let id = match (&unit.stamp, unit.lines) {
-            (Some(stamp), _) => stamp.id.to_string(),
-            (None, (first, last)) if first == last => format!("{path}#L{first}"),
-            (None, (first, last)) => format!("{path}#L{first}-L{last}"),
+        let id = match &unit.stamp {
+            Some(stamp) => stamp.id.to_string(),
+            None => citation_of(path, unit.lines),
         };
         Self { id, path: path.to_owned(), kind, unit }
     }
@@ -207,23 +208,20 @@ impl Placed {
         taken.has(self.unit.key.as_deref(), &self.age())
     }
 
-    fn is_within(&self, first: usize, last: usize) -> bool {
+    /// Whether a find of the index shows all of it.
+    #[must_use]
+    pub fn is_shown(&self, hit: &Hit) -> bool {
+        self.path == hit.path && self.is_within(hit.start_line as usize, hit.end_line as usize)
+    }
+
+    /// Whether any of its lines is one of these.
+    pub(crate) fn touches(&self, first: usize, last: usize) -> bool {
         self.unit.lines.0 <= last && self.unit.lines.1 >= first
     }
 
-    /// Whether an id is its own: that of its stamp, or a quote of one or more of its lines, such
-    /// as `MEMORY.md#L8` or `MEMORY.md#L8-L12`.
-    #[must_use]
-    pub fn has_id(&self, id: &str) -> bool {
-        if self.id == id {
-            return true;
-        }
-        let Some((path, lines)) = id.rsplit_once("#L") else { return false };
-        let (first, last) = lines.split_once("-L").unwrap_or((lines, lines));
-        match (first.parse(), last.parse()) {
-            (Ok(first), Ok(last)) => self.path == path && self.is_within(first, last),
-            _ => false,
-        }
+    /// Whether all of its lines are among these.
+    pub(crate) fn is_within(&self, first: usize, last: usize) -> bool {
+        first <= self.unit.lines.0 && self.unit.lines.1 <= last
     }
 
     /// Returns it as a memory hands it out.

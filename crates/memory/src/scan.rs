@@ -5,7 +5,7 @@
 //! into pages, so of a long text three pieces are looked for, and one of them is enough.
 
 use std::fs::FileType;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -97,19 +97,37 @@ impl Probes {
         self.finder.is_none()
     }
 
+    /// Looks through bytes that are in memory.
+    #[must_use]
+    pub fn are_in_bytes(&self, bytes: &[u8]) -> bool {
+        self.finder.as_ref().is_some_and(|finder| finder.finds_in(bytes))
+    }
+
+    /// Looks through what is read, a window at a time.
+    pub fn are_in_reader(&self, from: &mut dyn io::Read) -> io::Result<bool> {
+        Ok(self.look_through(from, &mut Vec::new())?.0)
+    }
+
     /// Looks through a file.
     pub fn are_in(&self, path: &Path) -> io::Result<bool> {
         Ok(self.look_into(path, &mut Vec::new())?.0)
     }
 
-    /// Looks through a file, a window at a time, and says how many bytes were read for it.
     fn look_into(&self, path: &Path, window: &mut Vec<u8>) -> io::Result<(bool, u64)> {
+        self.look_through(&mut fs_err::File::open(path)?, window)
+    }
+
+    /// Looks through what is read, a window at a time, and says how many bytes were read for it.
+    fn look_through(
+        &self,
+        from: &mut dyn io::Read,
+        window: &mut Vec<u8>,
+    ) -> io::Result<(bool, u64)> {
         let Some(finder) = &self.finder else { return Ok((false, 0)) };
-        let mut file = fs_err::File::open(path)?;
         window.resize(WINDOW_BYTES, 0);
         let (mut bytes, mut kept) = (0, 0);
         loop {
-            let read = match file.read(&mut window[kept..]) {
+            let read = match from.read(&mut window[kept..]) {
                 Ok(0) => return Ok((false, bytes)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read?,

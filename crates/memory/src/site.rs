@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use crate::acknowledged::Restored;
 use crate::change::digest;
 use crate::folder::{Folder, Look, is_not_plain};
+use crate::forgetting::FinishedForget;
 use crate::journal::JournalError;
 
 /// How long one waits before one looks again whether somebody still writes.
@@ -193,8 +194,11 @@ impl Site {
     }
 
     fn held(&self, folder: fs_err::File) -> Result<Held<'_>, SiteError> {
-        let mut held = Held { site: self, restored: Vec::new(), _folder: folder };
+        let finished = Vec::new();
+        let mut held = Held { site: self, restored: Vec::new(), finished, _folder: folder };
         held.recover()?;
+        // Before anything is put back: what was forgotten stays away.
+        held.finished = held.finish_forgets()?;
         held.restored = held.restore()?;
         Ok(held)
     }
@@ -326,6 +330,7 @@ impl PageKind {
 pub struct Held<'a> {
     site: &'a Site,
     restored: Vec<Restored>,
+    finished: Vec<FinishedForget>,
     _folder: fs_err::File,
 }
 
@@ -339,6 +344,20 @@ impl<'a> Held<'a> {
     #[must_use]
     pub fn restored(&self) -> &[Restored] {
         &self.restored
+    }
+
+    /// Takes what was being forgotten, was cut off, and was finished when the lock was taken.
+    /// Whoever takes it tells its user, and ends it.
+    #[must_use]
+    pub fn take_finished_forgets(&mut self) -> Vec<FinishedForget> {
+        std::mem::take(&mut self.finished)
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // Nobody asked, so nobody has to be told.
+        self.finished.drain(..).for_each(FinishedForget::end);
     }
 }
 

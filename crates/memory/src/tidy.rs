@@ -1,8 +1,10 @@
 //! Keeps a memory clean: what goes by its age, what is said twice, what has earned its place.
 //!
 //! A plan is a value: it says what would be done and why, and turns into a [`Change`]. Entries of
-//! logs go by their importance; whole logs are put away as ZeroClaw does. What is said twice or
-//! otherwise is only told: which of two is right nobody here knows.
+//! logs are moved by their importance into `memory/archive/tidied-<month>.md`, which no session
+//! loads and every search finds; whole logs are put away as ZeroClaw does. The name does not begin
+//! with a date, because ZeroClaw deletes dated files from that folder after a month. What is said
+//! twice or otherwise is only told: which of two is right nobody here knows.
 
 mod hygiene;
 mod promotion;
@@ -64,7 +66,7 @@ impl Default for TidySettings {
 /// What would be done to a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TidyPlan {
-    /// Entries that go from logs.
+    /// Entries that are moved from logs into the archive.
     pub expired: Vec<Expired>,
     /// Logs that are put away: from, to.
     pub archived: Vec<(String, String)>,
@@ -96,6 +98,8 @@ pub struct Expired {
     pub tier: Tier,
     /// How old it is.
     pub days: i64,
+    /// The file that it is moved to.
+    pub to: String,
 }
 
 /// Plans what is to be done.
@@ -109,6 +113,7 @@ pub fn plan_tidy(
     let mut entries = Vec::new();
     let mut expired = Vec::new();
     let mut edits = Vec::new();
+    let mut tidied = retention::Tidied::default();
     for (path, kind) in pages {
         let file = match reading::read(site, &path) {
             Ok(Some(file)) => file,
@@ -123,8 +128,10 @@ pub fn plan_tidy(
         let mut going = Vec::new();
         for unit in &found {
             let entry = Gathered::of(&path, kind, unit, title);
-            match retention::verdict(&entry, settings, today) {
+            // Where the archive leads elsewhere nothing is moved into it.
+            match retention::verdict(&entry, settings, today).filter(|_| hygiene.is_own_folder) {
                 Some(gone) => {
+                    tidied.add(&gone, &file.text[unit.bytes.clone()]);
                     going.push(unit.bytes.clone());
                     expired.push(gone);
                 }
@@ -134,6 +141,7 @@ pub fn plan_tidy(
         let kept = retention::without(&file.text, &going, found.len());
         edits.extend(edits_of(&file, kept, hygiene.place_of(&path, kind)));
     }
+    edits.extend(tidied.edits());
     let counts = recall_counts(site)?;
     let promotions = promotion::promotions(&entries, &counts, settings);
     let live: Vec<Gathered> =

@@ -156,7 +156,7 @@ fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
     assert_eq!(texts(&ids(&id.to_string())), ["three"]);
     assert_eq!(texts(&ids("MEMORY.md#L2")), ["two"]);
     assert_eq!(texts(&ids("MEMORY.md#L1-L2")), ["one", "two"]);
-    assert_eq!(texts(&ids("memory/2026-02-01.md#L4")), ["five\nmore"]);
+    assert_eq!(texts(&ids("memory/2026-02-01.md#L3-L4")), ["five\nmore"]);
     for none in ["MEMORY.md#L9", "MEMORY.md#L", "MEMORY.md", "#L1", "", "MEMORY.md#L2-L1x"] {
         assert_eq!(texts(&ids(none)), [] as [&str; 0], "{none}");
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anemone_adapters::Keeps;
-use anemone_memory::{AgeCounts, Audit, Clock as _, KindCounts, Oversized, audit};
+use anemone_memory::{AgeCounts, Audit, Clock as _, KindCounts, Oversized, StaleReason, audit};
 use clap::Args;
 use serde::Serialize;
 
@@ -189,8 +189,13 @@ fn findings(audit: &Audit) -> Vec<Finding> {
         let entry = PlacedLine::of(&it.entry);
         let detail = format!("{}: {}", it.why.code(), entry.text);
         let fix = match it.why {
-            anemone_memory::StaleReason::PastContext => "anemone tidy --apply".to_owned(),
-            _ => entry.fix(),
+            // It is moved to the archive, not deleted.
+            StaleReason::PastContext => "anemone tidy --apply".to_owned(),
+            StaleReason::Superseded => entry.fix(),
+            // That it is old does not make it wrong.
+            StaleReason::OpenTask | StaleReason::PastSoon => {
+                format!("check whether it still holds: {}", entry.place())
+            }
         };
         add("stale", &entry.path, Some(entry.line), detail, fix);
     }

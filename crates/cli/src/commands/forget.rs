@@ -1,39 +1,47 @@
 //! `anemone forget`
 
+mod holders;
 mod report;
 pub(crate) mod rows;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anemone_adapters::Keeps;
-use anemone_index::{Hit, Index, Request};
-use anemone_memory::{Clock as _, Condemned, ForgetPlan, Probes, Scan, Wanted};
+use anemone_format::sha256_hex;
+use anemone_index::{Hit, Index, Request, Silent, Texts, is_index, remove_index};
+use anemone_memory::{
+    Clock as _, Condemned, Finality, Finder, FinishedForget, ForgetError, ForgetNote, ForgetPlan,
+    Forgetting, Probes, Wanted,
+};
 use clap::Args;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use self::holders::{Looked, Search};
 use self::report::{Found, Proof};
 use self::rows::Database;
 use super::search::days;
 use super::{Context, instant};
 use crate::error::{CliError, Kind};
+use crate::known_folders::{FolderKind, known_folders};
 use crate::living::{Living, MemoryArgs, SystemClock};
 use crate::output::{ask, count, notice, safe};
 use crate::search_index::kept;
 
 pub(crate) use self::report::Forgotten;
 
-/// Forget something, for real
+/// Forget something
 ///
-/// Takes entries out of the files of a memory, or out of ZeroClaw's database, and everything that
-/// was made of them out of the search index and its cache of vectors; then every file is read to
-/// prove that the text is gone. A tombstone is left that says that something was forgotten, by
-/// digests, without the text. `anemone undo` brings it back, unless --for-good was given. Say with
-/// --dry-run first what would go.
+/// Removes entries from the files of a memory, or from ZeroClaw's database, and from the search
+/// index. `anemone undo` brings them back: until then the undo journal keeps the text. With
+/// --for-good the journal loses it as well, and everything that is known to hold memories is
+/// searched for the text: the workspace, indexes, snapshots, the last archive, OpenClaw's own
+/// index and transcripts. Whatever still holds it is named, with the command that clears it.
+/// A tombstone is left that says by digests, without the text, that something was forgotten.
 ///
-/// What the runtime keeps for itself is not touched: OpenClaw's own index forgets the text when it
-/// next looks at the files, and transcripts of conversations may still hold it.
+/// A citation removes exactly the lines that it names. Where these are only a part of an entry,
+/// nothing is removed and the lines that belong together are named. Try --dry-run first.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "anemone forget [OPTIONS] <--key KEY|--id ID|--query TEXT|--session ID|--since TIME>"
@@ -58,7 +66,7 @@ pub(crate) struct ForgetArgs {
     #[arg(long, requires = "query")]
     yes: bool,
 
-    /// Also remove it from what `anemone undo` goes back to
+    /// Also remove it from the undo journal, so that it cannot be brought back
     #[arg(long)]
     for_good: bool,
 }
@@ -71,12 +79,12 @@ struct What {
     #[arg(long, value_name = "KEY", conflicts_with_all = ["id", "query", "session", "since", "until"])]
     key: Option<String>,
 
-    /// The entry with this id, or a citation as `anemone search` prints it, such as
+    /// The entry with this id, or the lines of a citation as `anemone search` prints it, such as
     /// MEMORY.md#L8-L12; may be given more than once
     #[arg(long, value_name = "ID", conflicts_with_all = ["query", "session", "since", "until"])]
     id: Vec<String>,
 
-    /// What is found best by these words; asks before anything goes
+    /// The best find that has all of these words; asks before anything is removed
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["session", "since", "until"])]
     query: Option<String>,
 
@@ -102,109 +110,240 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     check_confirmable(args, context)?;
     let machine = context.environment.machine()?;
     let living = args.memory.find(&machine, context)?;
+    check_can_be_forgotten(&living)?;
+    // What was cut off is finished before anything is looked for: lines may have moved since.
+    let resumed =
+        if args.dry_run { Resumed::default() } else { Resumed::of(&living, &args.request())? };
     let finder = living.finder(&machine, context)?;
     let database = match &living.keeps {
-        Keeps::Markdown => None,
         Keeps::Rows(path) => {
             let open = if args.dry_run { Database::open_to_read } else { Database::open };
             open(path, &living, living.finder(&machine, context)?)?
         }
-        Keeps::Nothing => {
-            let message = "this agent keeps no memories";
-            return Err(CliError::new(Kind::Failed, "keeps_nothing", message));
-        }
-        Keeps::Elsewhere(name) => {
-            let message = format!("this agent keeps its memories in {name}, out of our reach");
-            return Err(CliError::new(Kind::Failed, "kept_elsewhere", message)
-                .hint("forget it with the agent's own tools"));
-        }
+        _ => None,
     };
-    let wanted = match named {
-        Some(named) => named,
-        None => {
-            let query = args.what.query.as_deref().unwrap_or_default();
-            let mut request = Request::new(query, instant());
-            request.limit = args.limit as usize;
-            let hits = finder.search(&request)?.hits;
-            // What only means something like it, or lacks a word of it, is not what was named.
-            let hits: Vec<Hit> = hits.into_iter().filter(|it| has_all(&it.text, query)).collect();
-            let entries = living.site.entries()?;
-            let found = hits.iter().flat_map(|hit| entries.of_hit(hit));
-            let found = found.filter(|it| has_all(&it.unit.content, query));
-            let mut ids: Vec<String> = found.map(|it| it.id.clone()).collect();
-            if let Some(database) = &database {
-                ids.extend(database.ids_of(&hits)?);
-            }
-            Wanted::Ids(ids)
-        }
+    let wanted = match (resumed.files_changed, named) {
+        (true, None | Some(Wanted::Ids(_))) => Wanted::Ids(resumed.stable_ids()),
+        (_, Some(named)) => named,
+        (false, None) => found_by(args, &finder, &living, database.as_ref())?,
     };
     let planned = Planned::new(&living, database.as_ref(), &wanted)?;
-    if planned.entries().is_empty() {
-        let message = "there is nothing like that in this memory";
-        let error = CliError::new(Kind::Failed, "nothing_to_forget", message);
-        return Err(match (planned.files.skipped.first(), &args.what.query) {
-            (Some((path, why)), _) => error.hint(format!(
-                "{path} was passed over ({why}): what stands in it is taken out with an editor"
-            )),
-            (None, Some(_)) => {
-                error.hint("give words that all stand in it; `anemone search` says what it says")
-            }
-            (None, None) => error.hint("find it with `anemone search`, which says where it stands"),
-        });
+    let is_nothing = planned.entries().is_empty();
+    if is_nothing && resumed.entries.is_empty() {
+        return Err(nothing_to_forget(args, &planned));
     }
-    let mut report = Forgotten::planned(&planned.entries(), &planned.files.skipped, args.dry_run);
+    let all: Vec<&Condemned> = resumed.entries.iter().chain(planned.entries()).collect();
+    let mut report = Forgotten::planned(&all, &planned.files.skipped, args.dry_run);
+    report.notes.extend(resumed.note());
+    report.notes.extend(planned.notes());
     if args.dry_run {
         return Ok(report);
     }
-    if args.what.is_wide() && !args.yes {
-        confirm(&planned.entries())?;
+    if args.what.is_wide() && !args.yes && !is_nothing && !confirm(&planned.entries())? {
+        return Ok(report.declined());
     }
 
-    let mut index = Index::open(finder.folder()).map_err(|error| failed(&error))?;
+    let index = Index::open(finder.folder()).map_err(|error| failed(&error))?;
     let mut documents: Vec<String> =
         planned.files.change.edits.iter().map(|it| it.path().to_owned()).collect();
     documents.extend(planned.rows.iter().map(|it| it.document()));
     let before = finder.texts_of(&index, &documents)?;
-    let texts: Vec<String> = planned.entries().iter().map(|it| it.text.clone()).collect();
+    let texts: Vec<String> =
+        all.iter().map(|it| it.text.clone()).filter(|text| !text.is_empty()).collect();
     let probes = Probes::new(texts.iter().map(String::as_str));
-    planned.apply(&living, database.as_ref(), &wanted, &mut report)?;
-    if args.for_good {
-        let held = living.site.lock()?;
-        // A record of the journal may hold it in other words than the entry: its id is the same.
-        let ids = planned.entries().into_iter().map(|it| it.id.as_str());
-        let ids: Vec<&str> = ids.filter(|it| it.parse::<uuid::Uuid>().is_ok()).collect();
-        let names = Probes::new(texts.iter().map(String::as_str).chain(ids));
-        report.dropped_changes =
-            Some(held.drop_changes_with(&names).map_err(|error| failed(&error))?);
-        report.can_be_undone = false;
-    }
+    let other_indexes = other_indexes(&living, finder.folder(), context)?;
+    let noted = args.noted(finder.folder(), &other_indexes);
+    let begun = if is_nothing {
+        None
+    } else {
+        Some(planned.apply(&living, database.as_ref(), &wanted, noted)?)
+    };
+    report.tombstones = all.len();
+    report.can_be_undone = !args.for_good && (begun.is_some() || !resumed.is_for_good());
 
-    finder.forget(&mut index, &before, instant())?;
+    clear_index(index, &finder, &before, &probes)?;
+    if let Some(database) = &database
+        && !probes.scan(&[database.path().to_owned()]).found.is_empty()
+        && !database.compact()
+    {
+        let note = "the database is in use: what it left in unused pages stays there";
+        report.notes.push(note.to_owned());
+    }
+    report.dropped_indexes = drop_indexes(&other_indexes, &probes)?;
+    if args.for_good {
+        let ids = all.iter().map(|it| it.id.as_str());
+        let changes = clear_journal(&living, begun.as_ref(), &texts, ids)?;
+        report.dropped_changes = Some(changes);
+    }
+    let search = Search {
+        living: &living,
+        machine: &machine,
+        environment: context.environment,
+        probes: &probes,
+        index: finder.folder(),
+        finality: args.finality(),
+    };
+    let unknown = resumed.entries.iter().filter(|it| it.text.is_empty()).count();
+    report.prove(proof(search.run(), &probes, unknown));
+    if living.adapter.runtime() == "openclaw" && living.agent.install.is_none() {
+        let note = "not checked: OpenClaw's own index and transcripts, because no OpenClaw \
+                    installation was found for this workspace";
+        report.notes.push(note.to_owned());
+    }
+    if let Some(begun) = begun {
+        begun.end();
+    }
+    resumed.end();
+    Ok(report)
+}
+
+/// Takes a text out of the index of this memory.
+fn clear_index(
+    mut index: Index,
+    finder: &Finder,
+    before: &Texts,
+    probes: &Probes,
+) -> Result<(), CliError> {
+    finder.forget(&mut index, before, instant())?;
     index.release();
-    let places = Places::of(&living, finder.folder().to_owned());
-    let mut scan = probes.scan(&places.all);
-    if scan.found.iter().any(|it| it.starts_with(&places.index)) {
+    if !probes.scan(&[finder.folder().to_owned()]).found.is_empty() {
         // What the database of the index left behind goes with the database.
         index.clear();
         finder.refresh(&mut index, instant())?;
         index.release();
-        scan = probes.scan(&places.all);
     }
-    drop(index);
-    if let Some(database) = database.as_ref().filter(|it| it.is_among(&scan.found)) {
-        if !database.compact() {
-            report.notes.push("the database is in use: what it left in unused pages stays there");
+    Ok(())
+}
+
+/// Takes texts out of what undo goes back to; returns how many changes can no longer be undone.
+/// This comes last: as long as the journal has the texts, a forget that was cut off knows what to
+/// look for.
+fn clear_journal<'a>(
+    living: &Living,
+    begun: Option<&Forgetting>,
+    texts: &'a [String],
+    ids: impl Iterator<Item = &'a str>,
+) -> Result<usize, CliError> {
+    let held = living.site.lock()?;
+    if let Some(begun) = begun {
+        begun.erase()?;
+    }
+    // A record of the journal may hold it in other words than the entry: its id is the same.
+    let ids = ids.filter(|it| it.parse::<uuid::Uuid>().is_ok());
+    let names = Probes::new(texts.iter().map(String::as_str).chain(ids));
+    held.drop_changes_with(&names).map_err(|error| failed(&error))
+}
+
+/// Finds the entries that have all words of the query.
+fn found_by(
+    args: &ForgetArgs,
+    finder: &Finder,
+    living: &Living,
+    database: Option<&Database>,
+) -> Result<Wanted, CliError> {
+    let query = args.what.query.as_deref().unwrap_or_default();
+    let mut request = Request::new(query, instant());
+    request.limit = args.limit as usize;
+    let hits = finder.search(&request)?.hits;
+    // What only means something like it, or lacks a word of it, is not what was named.
+    let hits: Vec<Hit> = hits.into_iter().filter(|it| has_all(&it.text, query)).collect();
+    let entries = living.site.entries()?;
+    let mut ids = Vec::new();
+    for hit in &hits {
+        let found = entries.of_hit(hit);
+        let mut named = found.iter().filter(|it| has_all(&it.unit.content, query)).peekable();
+        // A heading is no entry, and an entry may be longer than what was found of it: then it is
+        // the lines of the find that are meant.
+        if named.peek().is_none() && entries.page(&hit.path).is_some() {
+            ids.push(hit.citation());
         }
-        scan = probes.scan(&places.all);
+        for it in named {
+            ids.push(if it.is_shown(hit) { it.id.clone() } else { hit.citation() });
+        }
     }
-    drop_other_indexes(&living, &places, &probes, &mut report, context)?;
-    if living.adapter.runtime() == "openclaw" {
-        report
-            .notes
-            .push("OpenClaw's own index and transcripts are OpenClaw's: they were not looked at");
+    if let Some(database) = database {
+        ids.extend(database.ids_of(&hits)?);
     }
-    report.prove(proof(&scan, &probes, args.for_good, &living));
-    Ok(report)
+    Ok(Wanted::Ids(ids))
+}
+
+fn check_can_be_forgotten(living: &Living) -> Result<(), CliError> {
+    match &living.keeps {
+        Keeps::Markdown | Keeps::Rows(_) => Ok(()),
+        Keeps::Nothing => {
+            let message = "this agent keeps no memories";
+            Err(CliError::new(Kind::Failed, "keeps_nothing", message))
+        }
+        Keeps::Elsewhere(name) => {
+            let message = format!("this agent keeps its memories in {name}, out of our reach");
+            Err(CliError::new(Kind::Failed, "kept_elsewhere", message)
+                .hint("forget it with the agent's own tools"))
+        }
+    }
+}
+
+fn nothing_to_forget(args: &ForgetArgs, planned: &Planned) -> CliError {
+    let error = CliError::new(Kind::Failed, "nothing_to_forget", "no entry matches");
+    match (planned.files.skipped.first(), &args.what.query) {
+        (Some((path, why)), _) => error.hint(format!(
+            "{path} was not searched ({why}); what it holds has to be removed with an editor"
+        )),
+        (None, Some(_)) => {
+            error.hint("use words that all occur in the entry; find them with `anemone search`")
+        }
+        (None, None) => error.hint("find it with `anemone search`, which prints its citation"),
+    }
+}
+
+/// What an earlier run of the same request had begun and this one finishes.
+#[derive(Default)]
+struct Resumed {
+    entries: Vec<Condemned>,
+    files_changed: bool,
+    /// How many entries of other requests were finished.
+    others: usize,
+    finished: Vec<FinishedForget>,
+}
+
+impl Resumed {
+    fn of(living: &Living, request: &str) -> Result<Self, CliError> {
+        let finished = living.site.lock()?.take_finished_forgets();
+        let mut resumed = Self::default();
+        for one in finished {
+            if one.request == request {
+                resumed.entries.extend(one.entries.iter().cloned());
+                resumed.files_changed |= one.files_changed;
+                resumed.finished.push(one);
+            } else {
+                resumed.others += one.entries.len();
+                one.end();
+            }
+        }
+        Ok(resumed)
+    }
+
+    fn is_for_good(&self) -> bool {
+        self.finished.iter().any(|it| it.finality == Finality::ForGood)
+    }
+
+    /// Returns the ids that name the same entry whatever else was changed: not citations.
+    fn stable_ids(&self) -> Vec<String> {
+        let ids = self.entries.iter().map(|it| &it.id);
+        ids.filter(|id| !id.contains("#L")).cloned().collect()
+    }
+
+    fn note(&self) -> Option<String> {
+        let what = match (self.entries.len(), self.others) {
+            (0, 0) => return None,
+            (0, others) => format!("{} of another request", count(others as u64, "entry")),
+            (own, _) => count(own as u64, "entry"),
+        };
+        Some(format!("an earlier run was interrupted; it was finished now: {what}"))
+    }
+
+    fn end(self) {
+        self.finished.into_iter().for_each(FinishedForget::end);
+    }
 }
 
 /// Whether a text has every word of a query.
@@ -220,11 +359,35 @@ impl ForgetArgs {
     pub(crate) fn named(
         key: Option<String>,
         id: Vec<String>,
+        finality: Finality,
         dry_run: bool,
         memory: MemoryArgs,
     ) -> Self {
         let what = What { key, id, query: None, session: None, since: None, until: None };
-        Self { memory, what, limit: 1, dry_run, yes: false, for_good: false }
+        let for_good = finality == Finality::ForGood;
+        Self { memory, what, limit: 1, dry_run, yes: false, for_good }
+    }
+
+    const fn finality(&self) -> Finality {
+        if self.for_good { Finality::ForGood } else { Finality::Undoable }
+    }
+
+    /// Returns by what the same request is known again when it is repeated.
+    fn request(&self) -> String {
+        sha256_hex(format!("{:?} {}", self.what, self.limit).as_bytes())
+    }
+
+    /// Says what is about to be forgotten; which changes that makes is not known yet.
+    fn noted(&self, index: &Path, others: &[PathBuf]) -> ForgetNote {
+        let indexes = std::iter::once(index.to_owned()).chain(others.iter().cloned());
+        ForgetNote {
+            request: self.request(),
+            finality: self.finality(),
+            files: None,
+            rows: None,
+            indexes: indexes.collect(),
+            at: instant(),
+        }
     }
 }
 
@@ -295,14 +458,20 @@ impl Planned {
         self.files.entries.iter().chain(self.rows.iter().map(|it| &it.entry)).collect()
     }
 
+    /// Says what is left behind.
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let tables = self.files.tables_without_rows.iter();
+        tables.map(|path| format!("a table in {path} has no rows left; its header was kept"))
+    }
+
     /// Makes it go, if it is still what was shown.
     fn apply(
         &self,
         living: &Living,
         database: Option<&Database>,
         wanted: &Wanted,
-        report: &mut Forgotten,
-    ) -> Result<(), CliError> {
+        noted: ForgetNote,
+    ) -> Result<Forgetting, CliError> {
         let held = living.site.lock()?;
         let again = Self::new(living, database, wanted)?;
         if again.entries() != self.entries() {
@@ -310,22 +479,27 @@ impl Planned {
             return Err(CliError::new(Kind::Conflict, "changed", message).hint("try again"));
         }
         let clock = SystemClock;
-        if !again.rows.is_empty()
+        let gone: Vec<Condemned> = again.entries().into_iter().cloned().collect();
+        let (files, rows) = (clock.fresh_id(), clock.fresh_id());
+        let noted = ForgetNote {
+            files: (!again.files.change.edits.is_empty()).then_some(files),
+            rows: (!again.rows.is_empty()).then_some(rows),
+            ..noted
+        };
+        let begun = held.begin_forgetting(&noted, &gone, clock.fresh_id())?;
+        if noted.rows.is_some()
             && let Some(database) = database
         {
-            let noted = database.noted(&again.rows);
-            held.note_rows("forget", noted, None, clock.fresh_id(), clock.now())
+            let of_rows = database.noted(&again.rows);
+            held.note_rows("forget", of_rows, None, rows, clock.now())
                 .map_err(|error| failed(&error))?;
             database.remove(&again.rows)?;
         }
-        if !again.files.change.edits.is_empty() {
-            held.apply(&again.files.change, clock.fresh_id(), clock.now())?;
+        if noted.files.is_some() {
+            held.apply(&again.files.change, files, clock.now())?;
         }
-        let gone: Vec<Condemned> = again.entries().into_iter().cloned().collect();
-        held.bury(&gone, "forget", clock.now())?;
-        report.tombstones = gone.len();
-        report.can_be_undone = true;
-        Ok(())
+        held.bury(&gone, "forget", noted.at)?;
+        Ok(begun)
     }
 }
 
@@ -336,94 +510,90 @@ fn check_confirmable(args: &ForgetArgs, context: &Context<'_>) -> Result<(), Cli
     if !args.what.is_wide() || args.yes || args.dry_run || can_be_asked {
         return Ok(());
     }
-    let message = "what a search, a session or a time names goes only when somebody says so";
+    let message =
+        "--query, --session and --since can match several entries, and nobody can be asked";
     Err(CliError::new(Kind::Failed, "not_confirmed", message)
-        .hint("look at it with --dry-run; if that is meant, add --yes"))
+        .hint("look at them with --dry-run, then add --yes to confirm"))
 }
 
 /// Asks whether what was found is meant.
-fn confirm(entries: &[&Condemned]) -> Result<(), CliError> {
+fn confirm(entries: &[&Condemned]) -> Result<bool, CliError> {
     for it in entries {
         let line = it.text.lines().next().unwrap_or_default();
         notice(&format!("{}: {}", safe(&it.path), safe(line)));
     }
-    match ask(&format!("forget {}?", count(entries.len() as u64, "entry")))? {
-        true => Ok(()),
-        false => Err(CliError::new(Kind::Failed, "not_confirmed", "nothing was forgotten")),
-    }
+    Ok(ask(&format!("forget {}?", count(entries.len() as u64, "entry")))?)
 }
 
-/// What is read to prove that something is gone.
-struct Places {
-    all: Vec<PathBuf>,
-    index: PathBuf,
-}
-
-impl Places {
-    fn of(living: &Living, index: PathBuf) -> Self {
-        let mut all =
-            vec![living.site.root().to_owned(), index.clone(), living.site.state().to_owned()];
-        // Its log and its backups lie beside a database.
-        if let Keeps::Rows(path) = &living.keeps
-            && let Some(folder) = path.parent().filter(|it| !it.starts_with(living.site.root()))
-        {
-            all.push(folder.to_owned());
-        }
-        Self { all, index }
-    }
-}
-
-/// Other indexes of the same memory, such as one with its conversations, are dropped when they
-/// hold the text: they are made anew when they are next needed.
-fn drop_other_indexes(
+/// Returns the other indexes of the same memory, such as one with its conversations.
+fn other_indexes(
     living: &Living,
-    places: &Places,
-    probes: &Probes,
-    report: &mut Forgotten,
+    own: &Path,
     context: &Context<'_>,
-) -> Result<(), CliError> {
-    let root = living.site.root().display().to_string();
-    let database = match &living.keeps {
-        Keeps::Rows(path) => path.display().to_string(),
-        _ => String::new(),
+) -> Result<Vec<PathBuf>, CliError> {
+    let root = living.site.root();
+    let is_same = |place: &Path| {
+        let is_database = matches!(&living.keeps, Keeps::Rows(path) if path == place);
+        is_database || place == root || fs_err::canonicalize(place).is_ok_and(|it| it == root)
     };
+    let mut found = Vec::new();
     for other in kept(context.environment)? {
-        let place = other.source.as_ref().map_or("", |it| it.place.as_str());
-        let folder = PathBuf::from(&other.folder);
-        if (place != root && place != database) || folder == places.index {
-            continue;
-        }
-        if !probes.scan(std::slice::from_ref(&folder)).found.is_empty() {
-            other.remove()?;
-            report.dropped_indexes.push(other.folder);
+        if other.source.as_ref().is_some_and(|source| is_same(Path::new(&source.place))) {
+            found.push(PathBuf::from(&other.folder));
         }
     }
-    Ok(())
+    for other in known_folders(context.environment, FolderKind::Index) {
+        if other.place.as_deref().is_some_and(is_same) {
+            found.push(other.folder);
+        }
+    }
+    found.retain(|folder| folder != own && is_index(folder));
+    found.dedup();
+    Ok(found)
 }
 
-fn proof(scan: &Scan, probes: &Probes, for_good: bool, living: &Living) -> Proof {
-    let journal = living.site.journal();
-    let (in_journal, elsewhere): (Vec<_>, Vec<_>) =
-        scan.found.iter().partition(|it| it.starts_with(&journal));
-    let found = |path: &PathBuf| {
-        let within = path.strip_prefix(living.site.root()).unwrap_or(path);
-        Found { path: within.display().to_string() }
-    };
-    let remains: Vec<Found> = match for_good {
-        true => scan.found.iter().map(found).collect(),
-        false => elsewhere.into_iter().map(found).collect(),
-    };
+/// Clears indexes that hold a text: they are rebuilt when they are next needed.
+fn drop_indexes(folders: &[PathBuf], probes: &Probes) -> Result<Vec<String>, CliError> {
+    let mut dropped = Vec::new();
+    for folder in folders {
+        if !probes.scan(std::slice::from_ref(folder)).found.is_empty() {
+            remove_index(folder, &Silent).map_err(anemone_index::OpenIndexError::from)?;
+            dropped.push(folder.display().to_string());
+        }
+    }
+    Ok(dropped)
+}
+
+fn proof(looked: Looked, probes: &Probes, unknown: usize) -> Proof {
+    let in_journal = looked.holders.iter().filter(|it| it.kind == "journal").count();
+    let others = looked.holders.iter().filter(|it| it.kind != "journal");
     Proof {
-        absent: remains.is_empty()
-            && scan.skipped.is_empty()
+        absent: looked.holders.is_empty()
+            && looked.unreadable.is_empty()
             && !probes.is_empty()
-            && probes.too_short == 0,
-        scanned_files: scan.files,
-        scanned_bytes: scan.bytes,
-        found: remains,
-        in_journal: in_journal.len(),
+            && probes.too_short == 0
+            && unknown == 0,
+        scanned_files: looked.files,
+        scanned_bytes: looked.bytes,
+        found: others.map(|it| Found { path: it.place.clone() }).collect(),
+        holders: looked.holders,
+        in_journal,
         too_short: probes.too_short,
-        unreadable: scan.skipped.iter().map(|(path, _)| path.display().to_string()).collect(),
+        unknown: unknown as u64,
+        unreadable: looked.unreadable,
+    }
+}
+
+impl From<ForgetError> for CliError {
+    fn from(error: ForgetError) -> Self {
+        match error {
+            ForgetError::Site(error) => error.into(),
+            ForgetError::Part { ref whole, .. } => {
+                let hint = format!("to forget all of it: --id {whole}");
+                Self::from_error(Kind::Failed, "part_of_an_entry", &error).hint(hint)
+            }
+            error => Self::from_error(Kind::Failed, "memory", &error),
+        }
     }
 }
 

@@ -27,6 +27,7 @@ use crate::archive_source::ArchiveSource;
 use crate::error::{CliError, Kind};
 use crate::exports::Begun;
 use crate::files::{Existing, Target, copy_bytes, spool, write_step};
+use crate::known_folders::{FolderKind, note_folder};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
 use crate::progress::Progress;
 use crate::proof::{Announced, Current, Expected, LayerProof, Proof, compare, name_of};
@@ -544,6 +545,9 @@ impl Reader<'_> {
         let mut target = Target::create(&path, Existing::Keep)?;
         target.write(None, |out| copy_bytes(&*read.bytes, read.length, out))?;
         target.commit()?;
+        if self.args.snapshots.is_some() {
+            note_folder(self.context.environment, FolderKind::Snapshots, self.folder, None);
+        }
         Ok(SnapshotLine { of, path: path.display().to_string(), file_size: read.length })
     }
 

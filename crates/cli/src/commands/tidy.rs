@@ -24,17 +24,18 @@ const SHOWN: usize = 8;
 
 /// Keep a memory clean
 ///
-/// Shows what has had its time, and changes nothing without --apply: entries of daily logs by
-/// their importance (0.8 and more stay for ever, 0.4 and more for 30 days, less for 7 days; what
-/// nobody gave an importance stays), and for ZeroClaw whole logs after 7 days into memory/archive/
-/// and 30 days out of it. Entries that say the same, and entries of one key that contradict each
-/// other, are told: which one is right is for you to say.
+/// Shows which entries have expired, and changes nothing without --apply. Entries of daily logs
+/// expire by their importance (0.8 and more never, 0.4 and more after 30 days, less after 7 days;
+/// entries without an importance never) and are moved to memory/archive/tidied-YYYY-MM.md, which
+/// no session loads and search still finds. For ZeroClaw whole logs move to memory/archive/ after 7
+/// days and are removed after 30, as ZeroClaw itself does. Duplicates, and entries of one key that
+/// contradict each other, are only listed: which one is right is for you to say.
 ///
 /// What was recalled often is proposed for MEMORY.md, and written there only with --promote or
 /// --promote-all. `anemone undo` brings back the last change.
 #[derive(Args, Debug)]
 pub(crate) struct TidyArgs {
-    /// Do it: remove and put away what has had its time
+    /// Do it: move what has expired into memory/archive/
     #[arg(long)]
     apply: bool,
 
@@ -84,6 +85,8 @@ struct ExpiredLine {
     entry: PlacedLine,
     tier: &'static str,
     days: i64,
+    /// The file that it is moved to.
+    to: String,
 }
 
 #[derive(Serialize)]
@@ -208,6 +211,7 @@ impl TidyReport {
                     entry: PlacedLine::of(&it.entry),
                     tier: tier(it.tier),
                     days: it.days,
+                    to: it.to.clone(),
                 })
                 .collect(),
             archived: plan
@@ -281,8 +285,10 @@ impl Report for TidyReport {
             let (place, text) = (it.entry.place(), &it.entry.text);
             writeln!(
                 out,
-                "{BAD}-{BAD:#} {place} {DIM}{}, {} days{DIM:#}  {text}",
-                it.tier, it.days
+                "{ODD}>{ODD:#} {place} {DIM}{}, {} days, to {}{DIM:#}  {text}",
+                it.tier,
+                it.days,
+                safe(&it.to)
             )?;
         }
         more(out, self.expired.len())?;
@@ -345,9 +351,9 @@ impl Report for TidyReport {
         }
         let planned = self.expired.len() + self.archived.len() + self.purged.len();
         match (self.applied, planned) {
-            (_, 0) => writeln!(out, "nothing has had its time"),
-            (true, _) => writeln!(out, "done; `anemone undo` brings it back"),
-            (false, _) => writeln!(out, "nothing was removed: --apply does it"),
+            (_, 0) => writeln!(out, "Nothing to tidy: no entry has expired"),
+            (true, _) => writeln!(out, "Done; `anemone undo` takes it back"),
+            (false, _) => writeln!(out, "Nothing was changed; --apply does it"),
         }
     }
 }

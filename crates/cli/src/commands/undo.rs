@@ -73,6 +73,9 @@ struct ListedChange {
     files: Vec<String>,
     /// `made`, `undone`, or `undo`: it took another one back.
     state: &'static str,
+    /// The first words of what it was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -163,7 +166,12 @@ fn list(living: &Living) -> Result<Vec<ListedChange>, CliError> {
         None if undone.contains(id) => "undone",
         None => "made",
     };
-    Ok(all.iter().map(|(id, it)| ListedChange::new(*id, it, state(id, it))).collect())
+    let mut listed = Vec::new();
+    for (id, noted) in &all {
+        let text = living.site.preview(*id)?.map(|it| first_words(&it));
+        listed.push(ListedChange { text, ..ListedChange::new(*id, noted, state(id, noted)) });
+    }
+    Ok(listed)
 }
 
 impl ListedChange {
@@ -179,8 +187,25 @@ impl ListedChange {
                 .chain(noted.rows.as_ref().map(NotedRows::name))
                 .collect(),
             state,
+            text: None,
         }
     }
+}
+
+/// Returns the beginning of a text, on one line.
+fn first_words(text: &str) -> String {
+    const MOST_CHARS: usize = 60;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}...", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+/// Returns a time as people here read it.
+fn local(at: &str) -> String {
+    let time = at.parse::<jiff::Timestamp>().map(|it| it.to_zoned(SystemClock.zone()));
+    time.map_or_else(|_| safe(at), |it| it.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
 impl PlannedEdit {
@@ -224,14 +249,12 @@ impl Report for UndoReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         if let Some(changes) = &self.changes {
             for it in changes {
+                let (at, what) = (local(&it.at), safe(&it.what));
                 let files = safe(&it.files.join(", "));
-                writeln!(
-                    out,
-                    "{BOLD}{}{BOLD:#}  {}  {}  {files}",
-                    it.at,
-                    safe(&it.what),
-                    it.state
-                )?;
+                let text = it.text.as_ref().map(|it| format!("  {}", safe(it)));
+                let text = text.unwrap_or_default();
+                let undone = if it.state == "undone" { "  (undone)" } else { "" };
+                writeln!(out, "{BOLD}{at}{BOLD:#}  {what:<8}  {files}{text}{undone}")?;
             }
             return writeln!(out, "{}", count(changes.len() as u64, "change"));
         }
@@ -263,7 +286,7 @@ impl Report for UndoReport {
             writeln!(out, "{ODD}note:{ODD:#} {number} can no longer be undone")?;
         }
         let Some(it) = &self.undone else { return Ok(()) };
-        let change = format!("`{}` of {}", safe(&it.what), safe(&it.at));
+        let change = format!("`{}` of {}", safe(&it.what), local(&it.at));
         match (self.dry_run, self.skipped) {
             (true, true) => writeln!(out, "{change} would be passed over: this was a dry run"),
             (true, false) => writeln!(out, "{change} would be taken back: this was a dry run"),

@@ -2,8 +2,8 @@
 
 use anemone_format::Origin as Source;
 use anemone_mcp::{
-    ContextText, Duplicate, Forgotten, ForgottenEntry, Found, FoundMemory, Origin, ReadLines,
-    ReadStatus, Refusal, Remembered,
+    ContextText, Duplicate, Forgotten, ForgottenEntry, Found, FoundMemory, Holder, Origin,
+    ReadLines, ReadStatus, Refusal, Remembered,
 };
 use serde_json::{Map, Value};
 
@@ -23,10 +23,10 @@ pub(super) fn refusal(error: CliError) -> Refusal {
     let hint = match error.code {
         "secret" => Some("leave the secret out: memories are read by many".to_owned()),
         Refusal::NOTHING_TO_FORGET => Some(
-            "find it with memory_search, and give its citation as id, or the key it was \
-             remembered under"
+            "find it with memory_search, and give its citation, or the key it was remembered under"
                 .to_owned(),
         ),
+        "part_of_an_entry" => error.hint.map(|it| it.replace("--id", "citation")),
         "only_read" => Some("search it and read it".to_owned()),
         "read_only" => {
             Some("whoever runs this server allows it with `anemone mcp --allow-write`".to_owned())
@@ -153,10 +153,13 @@ fn already_there(error: CliError) -> Remembered {
     let duplicates = details.get("duplicates").and_then(Value::as_array).into_iter().flatten();
     let duplicate = |fields: &Map<String, Value>| {
         let path = word(fields, "path");
-        let first = fields.get("lines").and_then(|it| it.get(0)).and_then(Value::as_u64);
-        let id = match (word(fields, "id"), first) {
-            (id, Some(line)) if id.is_empty() => format!("{path}#L{line}"),
-            (id, _) => id,
+        let line = |at: usize| fields.get("lines")?.get(at)?.as_u64();
+        let id = match (word(fields, "id"), line(0), line(1)) {
+            (id, Some(first), Some(last)) if id.is_empty() && first < last => {
+                format!("{path}#L{first}-L{last}")
+            }
+            (id, Some(line), _) if id.is_empty() => format!("{path}#L{line}"),
+            (id, ..) => id,
         };
         Duplicate { id, path, text: word(fields, "text") }
     };
@@ -173,6 +176,12 @@ fn already_there(error: CliError) -> Remembered {
 
 pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
     let absent = report.is_absent();
+    let holders = report.holders().iter().map(|it| Holder {
+        place: it.place.clone(),
+        kind: it.kind.to_owned(),
+        clear_with: it.clear_with.clone(),
+    });
+    let holders = holders.collect();
     let entry = |it: anemone_memory::Condemned| ForgottenEntry {
         id: it.id,
         path: it.path,
@@ -180,8 +189,10 @@ pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
     };
     Forgotten {
         dry_run: report.dry_run,
+        can_be_undone: report.can_be_undone,
         absent,
-        notes: report.notes.iter().map(|it| (*it).to_owned()).collect(),
+        holders,
+        notes: report.notes.iter().map(|it| for_tools(it)).collect(),
         entries: report.entries.into_iter().map(entry).collect(),
     }
 }

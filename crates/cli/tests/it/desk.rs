@@ -119,7 +119,17 @@ fn a_find_says_by_what_it_is_forgotten() {
     assert_eq!(found["structuredContent"]["results"], json!([]), "{found}");
     let args = ["-w", "agent", "--allow-write"];
     let gone = &call(&environment, &args, &[("memory_forget", json!({"key": "ferry"}))])[0];
-    assert_eq!(gone["structuredContent"]["absent"], true, "{gone}");
+    let data = &gone["structuredContent"];
+    assert_eq!((&data["canBeUndone"], &data["absent"]), (&json!(true), &json!(false)), "{gone}");
+    assert_eq!(data["holders"][0]["kind"], "journal", "{gone}");
+    let text = gone["content"][0]["text"].as_str().expect("it is told");
+    assert!(text.contains("can be undone") && !text.contains("nowhere"), "{text}");
+    let undo = ["undo", "-w", "agent"];
+    environment.json(undo);
+    let asked = json!({"citation": first["citation"], "forGood": true});
+    let gone = &call(&environment, &args, &[("memory_forget", asked)])[0];
+    let data = &gone["structuredContent"];
+    assert_eq!((&data["canBeUndone"], &data["absent"]), (&json!(false), &json!(true)), "{gone}");
     let log = environment.read("agent/memory/2026-01-05.md");
     assert!(!String::from_utf8_lossy(&log).contains("ferry"));
 }

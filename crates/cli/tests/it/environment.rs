@@ -177,8 +177,9 @@ impl TestEnvironment {
             if path.starts_with("home/.cache") {
                 return false;
             }
-            // Pre-images are what a change of a memory is to leave, and a note an export.
-            let kept = ["memory", "exports"].map(|it| Path::new(STATE).join(it));
+            // Pre-images are what a change of a memory is to leave, and a note an export or an
+            // index in a folder of somebody's choice.
+            let kept = ["memory", "exports", "known-folders"].map(|it| Path::new(STATE).join(it));
             if kept.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
                 return false;
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 use anemone_testkit::write_database;
 use serde_json::{Value, json};
 
-use crate::environment::TestEnvironment;
+use crate::environment::{TestEnvironment, program};
 
 const SECRET: &str = "the gateway password is seven-grey-geese";
 
@@ -57,6 +57,11 @@ fn holding(folder: &Path, text: &str) -> Vec<String> {
     found
 }
 
+fn kinds(report: &Value) -> Vec<&str> {
+    let holders = report["proof"]["holders"].as_array().expect("holders are listed");
+    holders.iter().map(|it| it["kind"].as_str().expect("it has a kind")).collect()
+}
+
 fn texts(report: &Value) -> Vec<&str> {
     let entries = report["entries"].as_array().expect("there are entries");
     entries.iter().map(|it| it["text"].as_str().expect("it has a text")).collect()
@@ -75,7 +80,9 @@ fn a_key_is_gone_from_files_and_index_and_the_proof_says_so() {
     let report = forget(&environment, &["--key", "gate"]);
     assert_eq!(texts(&report), texts(&shown));
     let proof = &report["proof"];
-    assert_eq!((&proof["absent"], &proof["found"]), (&json!(true), &json!([])), "{report}");
+    assert_eq!((&proof["found"], &proof["in_journal"]), (&json!([]), &json!(1)), "{report}");
+    // The journal keeps it for undo, so it is not gone.
+    assert_eq!((&proof["absent"], kinds(&report)), (&json!(false), vec!["journal"]), "{report}");
     assert!(proof["scanned_files"].as_u64().is_some_and(|it| it > 3), "{report}");
     assert_eq!((&report["tombstones"], &report["can_be_undone"]), (&json!(2), &json!(true)));
     for folder in [environment.path("ws"), cache] {
@@ -184,11 +191,186 @@ fn a_row_is_gone_from_the_database_with_all_that_was_made_of_it() {
     write_database(&database, &script).expect("it can be written");
     let found = environment.json(["search", "gateway", "-r", "zeroclaw", "-w", "ws"]);
     assert!(found.to_string().contains("geese"), "{found}");
-    let report = forget(&environment, &["-r", "zeroclaw", "--session", "main", "--yes"]);
+    let report =
+        forget(&environment, &["-r", "zeroclaw", "--session", "main", "--yes", "--for-good"]);
     assert_eq!(texts(&report), [SECRET]);
     assert_eq!(report["proof"]["absent"], true, "{report}");
     assert_eq!(holding(&environment.path("ws"), "seven-grey-geese"), [] as [&str; 0]);
     assert_eq!(holding(&environment.home(".cache"), "seven-grey-geese"), [] as [&str; 0]);
     let found = environment.json(["search", "tea gateway", "-r", "zeroclaw", "-w", "ws"]);
     assert_eq!(found["hits"].as_array().map(Vec::len), Some(1), "{found}");
+}
+
+#[test]
+fn a_citation_takes_one_row_or_item_and_never_more() {
+    let environment = TestEnvironment::new();
+    let table = "| who | what |\n|-----|------|\n| Lin | likes tea |\n| Ana | likes coffee |\n";
+    let memory = format!("# Memory\n\n{table}\n1. the first step\n2. the second step\n");
+    environment.write_below("ws/MEMORY.md", &memory);
+    let found = environment.json(["search", "Lin tea", "-w", "ws"]);
+    let citation = found["hits"][0]["citation"].as_str().expect("it is cited");
+    assert_eq!(citation, "MEMORY.md#L5");
+    assert_eq!(texts(&forget(&environment, &["--id", citation])), ["| Lin | likes tea |"]);
+    let memory = memory.replace("| Lin | likes tea |\n", "");
+    assert_eq!(environment.read("ws/MEMORY.md"), memory.as_bytes());
+    let report = forget(&environment, &["--id", "MEMORY.md#L5", "--id", "MEMORY.md#L8"]);
+    assert_eq!(texts(&report), ["| Ana | likes coffee |", "the second step"]);
+    assert!(report["notes"].to_string().contains("its header was kept"), "{report}");
+    let left = "# Memory\n\n| who | what |\n|-----|------|\n\n1. the first step\n";
+    assert_eq!(environment.read("ws/MEMORY.md"), left.as_bytes());
+}
+
+#[test]
+fn a_part_of_an_entry_is_refused_and_the_whole_is_named() {
+    let environment = TestEnvironment::new();
+    let memory = "- Lin likes tea,\n  but no coffee\n- Ana\n";
+    environment.write_below("ws/MEMORY.md", memory);
+    let refusal = refused(&environment, 1, &["--id", "MEMORY.md#L2"]);
+    assert_eq!(refusal["code"], "part_of_an_entry", "{refusal}");
+    let hint = refusal["hint"].as_str().expect("there is a hint");
+    assert!(hint.ends_with("--id MEMORY.md#L1-L2"), "{refusal}");
+    assert_eq!(environment.read("ws/MEMORY.md"), memory.as_bytes());
+    forget(&environment, &["--id", "MEMORY.md#L1-L2"]);
+    assert_eq!(environment.read("ws/MEMORY.md"), b"- Ana\n");
+}
+
+#[test]
+fn what_is_found_can_be_forgotten_wherever_it_is() {
+    for (text, word, left) in [
+        ("---\n- a heron nests here\n---\n", "heron", "---\n---\n"),
+        ("# Notes\n\n## The heron nests here\n", "heron", "# Notes\n\n"),
+        ("- Lin\n  - a heron\n  - a swan\n", "heron", "- Lin\n  - a swan\n"),
+    ] {
+        let environment = TestEnvironment::new();
+        environment.write_below("ws/MEMORY.md", text);
+        forget(&environment, &["--query", word, "--yes"]);
+        assert_eq!(environment.read("ws/MEMORY.md"), left.as_bytes(), "{text}");
+    }
+}
+
+#[test]
+fn an_index_in_another_folder_loses_it_too() {
+    let environment = workspace();
+    let state = environment.path("state");
+    let search = ["search", "gateway password", "-w", "ws", "--index-dir", "elsewhere"];
+    environment.json_with(&[("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))], search);
+    assert!(!holding(&environment.path("elsewhere"), "seven-grey-geese").is_empty());
+    let report = forget(&environment, &["--key", "gate", "--for-good"]);
+    assert_eq!(report["proof"]["absent"], true, "{report}");
+    assert!(report["dropped_indexes"].to_string().contains("elsewhere"), "{report}");
+    assert_eq!(holding(&environment.path(""), "seven-grey-geese"), [] as [&str; 0]);
+}
+
+#[test]
+fn archives_that_still_hold_it_are_named() {
+    let environment = workspace();
+    let state = environment.path("state");
+    let state = [("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))];
+    environment.json_with(&state, ["export", "-w", "ws", "-o", "a.alf", "--allow-secrets"]);
+    fs_err::create_dir_all(environment.home(".local/share/anemone/snapshots")).expect("ours");
+    let snapshot = environment.home(".local/share/anemone/snapshots/b.alf");
+    fs_err::copy(environment.path("a.alf"), &snapshot).expect("it can be copied");
+    let report = forget(&environment, &["--key", "gate", "--for-good"]);
+    assert_eq!(report["proof"]["absent"], false, "{report}");
+    let mut found = kinds(&report);
+    found.sort_unstable();
+    assert_eq!(found, ["archive", "snapshot"], "{report}");
+    let first = &report["proof"]["holders"][0]["clear_with"];
+    assert!(first.as_str().is_some_and(|it| it.starts_with("anemone purge ")), "{report}");
+}
+
+#[test]
+fn the_runtimes_own_index_and_transcripts_are_named_while_they_hold_it() {
+    let environment = TestEnvironment::new();
+    environment.write_home(".openclaw/openclaw.json", "{}");
+    environment.write_home(".openclaw/workspace/MEMORY.md", format!("- **gate**: {SECRET}\n"));
+    environment.write_home(".openclaw/memory/x", "");
+    let said = json!({"type": "message", "id": "1", "timestamp": "2026-11-15T08:00:00Z",
+        "message": {"role": "user", "content": [{"type": "text", "text": SECRET}]}});
+    let head = json!({"type": "session", "version": 3, "id": "s1",
+        "timestamp": "2026-11-15T08:00:00Z", "cwd": "/"});
+    let transcript = ".openclaw/agents/main/sessions/s1.jsonl";
+    environment.write_home(transcript, format!("{head}\n{said}\n"));
+    let index = environment.home(".openclaw/memory/main.sqlite");
+    let script = format!(
+        "CREATE TABLE chunks(id TEXT PRIMARY KEY, path TEXT, text TEXT);
+         INSERT INTO chunks VALUES ('1', 'MEMORY.md', '- **gate**: {SECRET}');"
+    );
+    write_database(&index, &script).expect("it can be written");
+    let report = environment.json(["forget", "-r", "openclaw", "--key", "gate", "--for-good"]);
+    assert_eq!(report["proof"]["absent"], false, "{report}");
+    assert_eq!(kinds(&report), ["runtime_index", "transcript"], "{report}");
+    let clear = &report["proof"]["holders"][0]["clear_with"];
+    assert_eq!(clear, "openclaw memory index", "{report}");
+    assert!(
+        !holding(&index.parent().expect("it has one").to_owned(), SECRET).is_empty(),
+        "only read"
+    );
+}
+
+#[test]
+fn people_are_not_told_that_it_is_gone_while_undo_brings_it_back() {
+    let environment = workspace();
+    let text = environment.human(["forget", "-w", "ws", "--key", "gate"]);
+    assert!(!text.contains("gone") && text.contains("`anemone undo` brings it back"), "{text}");
+    let text = environment.human(["forget", "-w", "ws", "--key", "tea", "--for-good"]);
+    assert!(text.contains("gone: not found in "), "{text}");
+}
+
+/// Runs a command and kills it as soon as something is seen.
+fn killed_when(environment: &TestEnvironment, args: &[&str], is_seen: &dyn Fn() -> bool) {
+    let mut command = std::process::Command::new(program());
+    command.current_dir(environment.path("")).env_clear().envs(environment.variables());
+    command.env("XDG_STATE_HOME", environment.path("state"));
+    command.args(["forget", "-w", "ws"]).args(args);
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().expect("it can be started");
+    while child.try_wait().expect("it is ours").is_none() && !is_seen() {
+        std::thread::yield_now();
+    }
+    // It may have ended by itself.
+    child.kill().ok();
+    child.wait().expect("it is ours");
+}
+
+#[test]
+fn one_that_was_killed_is_finished_by_running_it_again() {
+    let environment = TestEnvironment::new();
+    let state = environment.path("state");
+    let state = [("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))];
+    let exists = |ending: &str| {
+        let folders = fs_err::read_dir(environment.path("state/anemone/memory")).into_iter();
+        let notes = folders.flatten().flatten().map(|it| it.path().join("forgetting"));
+        let notes = notes.flat_map(|it| fs_err::read_dir(it).into_iter().flatten().flatten());
+        notes.into_iter().any(|it| it.path().extension().is_some_and(|it| it == ending))
+    };
+    let log = || -> Vec<u8> {
+        let logs = fs_err::read_dir(environment.path("ws/memory")).into_iter().flatten().flatten();
+        logs.flat_map(|it| fs_err::read(it.path()).unwrap_or_default()).collect()
+    };
+    let is_out = || !String::from_utf8_lossy(&log()).contains("seven-grey-geese");
+    let moments: [&dyn Fn() -> bool; 3] = [&|| exists("json"), &|| is_out(), &|| exists("erasing")];
+    for (round, moment) in moments.into_iter().enumerate() {
+        environment.write_below("ws/MEMORY.md", "- Lin drinks green tea.\n");
+        let gate = "the gateway words are seven-grey-geese";
+        let remember = ["remember", "-w", "ws", gate, "--key", "gate"];
+        environment.json_with(&state, remember);
+        environment.json_with(&state, ["search", "gateway", "-w", "ws"]);
+        let args = ["--key", "gate", "--for-good"];
+        killed_when(&environment, &args, moment);
+        let again = [&["forget", "-w", "ws"], &args[..]].concat();
+        let ran = environment.run_with(&state, again);
+        // Where it was killed behind its last step there is nothing left to do.
+        assert!(
+            ran.code == 0 || ran.stdout.contains("nothing_to_forget"),
+            "{round}: {}",
+            ran.stdout
+        );
+        assert_eq!(holding(&environment.path(""), "seven-grey-geese"), [] as [&str; 0], "{round}");
+        assert_eq!(holding(&environment.home(""), "seven-grey-geese"), [] as [&str; 0], "{round}");
+        let other = format!("something else, number {round}");
+        let restored = environment.json_with(&state, ["remember", "-w", "ws", &other, "--force"]);
+        assert_eq!(restored["restored"], json!([]), "{round}: it does not come back");
+        assert_eq!(holding(&environment.path(""), "seven-grey-geese"), [] as [&str; 0], "{round}");
+    }
 }

@@ -43,6 +43,11 @@ fn the_plan_is_shown_and_nothing_changed_until_it_is_applied() {
     );
     let kept = "# 2026-01-02\n\n- [decision|i=0.9] the bridge stays\n";
     assert_eq!(environment.read(LOG), kept.as_bytes());
+    // What expired is moved, not deleted, and is still found.
+    assert_eq!(done["expired"][0]["to"], "memory/archive/tidied-2026-01.md");
+    let found = environment.json(["search", "rained", "-w", "ws"]);
+    assert_eq!(found["hits"][0]["path"], "memory/archive/tidied-2026-01.md", "{found}");
+    assert_eq!(found["hits"][0]["date"], "2026-01-02", "{found}");
     assert_eq!(tidy(&environment, &["--apply"])["changes"], serde_json::json!([]));
 }
 
@@ -78,5 +83,5 @@ fn an_id_that_is_not_proposed_is_refused() {
 fn people_are_told_how_to_go_on() {
     let environment = workspace();
     let text = environment.human(["tidy", "-r", "openclaw", "-w", "ws"]);
-    assert!(text.ends_with("nothing was removed: --apply does it\n"), "{text}");
+    assert!(text.ends_with("Nothing was changed; --apply does it\n"), "{text}");
 }

@@ -36,6 +36,22 @@ fn each_undo_goes_one_change_further_back() {
 }
 
 #[test]
+fn the_list_says_what_was_changed_and_when_in_plain_words() {
+    let environment = with_changes();
+    environment.json(["forget", "-r", "openclaw", "-w", "agent", "--id", "MEMORY.md#L3"]);
+    environment.json(args(&[]));
+    let text = environment.human(args(&["--list"]));
+    let lines: Vec<&str> = text.lines().collect();
+    let (time, rest) = lines[1].split_at(19);
+    assert!(time.bytes().filter(u8::is_ascii_digit).count() == 14 && !text.contains('Z'), "{text}");
+    assert_eq!(rest, "  forget    MEMORY.md  The shop sells tea.  (undone)");
+    assert!(lines[2].ends_with("  remember  MEMORY.md  two"), "{text}");
+    assert!(lines[3].ends_with(".md  one") && lines[0].contains("  undo "), "{text}");
+    let listed = environment.json(args(&["--list"]));
+    assert_eq!(listed["changes"][1]["text"], "The shop sells tea.", "{listed}");
+}
+
+#[test]
 fn a_dry_run_and_a_list_change_nothing() {
     let environment = with_changes();
     let before = environment.everything();

@@ -42,7 +42,7 @@ pub(super) fn outline(text: &str) -> Outline {
         in_table: false,
     };
     let mut lines = lines(text);
-    if let Some((block, rest)) = front_matter(lines.clone()) {
+    if let Some((block, rest)) = front_matter(text, lines.clone()) {
         scanner.put(block);
         lines = rest;
     }
@@ -55,20 +55,14 @@ pub(super) fn outline(text: &str) -> Outline {
 }
 
 /// Reads the lines between `---` at the top, and returns what follows them.
-fn front_matter(mut lines: Lines<'_>) -> Option<(Block, Lines<'_>)> {
-    let first = lines.next().filter(|it| it.text.trim_end() == "---")?;
-    let mut block = Block::of_line(BlockKind::FrontMatter, &first);
-    let second = lines.clone().next()?;
-    if second.text.trim().is_empty() {
-        return None;
+fn front_matter<'a>(text: &str, mut lines: Lines<'a>) -> Option<(Block, Lines<'a>)> {
+    let end = anemone_format::front_matter(text)?.end;
+    let mut block = Block::of_line(BlockKind::FrontMatter, &lines.next()?);
+    while let Some(line) = lines.clone().next().filter(|line| line.start < end) {
+        block.extend(&line);
+        lines.next();
     }
-    while let Some(line) = lines.next() {
-        if matches!(line.text.trim_end(), "---" | "...") {
-            block.extend(&line);
-            return Some((block, lines));
-        }
-    }
-    None
+    Some((block, lines))
 }
 
 /// A heading that later blocks stand under.
@@ -733,6 +727,7 @@ mod tests {
     fn a_rule_at_the_top_is_not_front_matter() {
         assert_eq!(blocks("---\n\na\n\n---\nb"), [(Paragraph, 3, 3, "a"), (Paragraph, 6, 6, "b")]);
         assert_eq!(blocks("---\na: b\n"), [(Paragraph, 2, 2, "a: b")]);
+        assert_eq!(blocks("---\n- a\n---\n"), [(Item, 2, 2, "- a")]);
     }
 
     #[test]

@@ -92,9 +92,10 @@ const REMEMBER: Words = Words {
 const FORGET: Words = Words {
     name: "memory_forget",
     title: "Forget",
-    description: "Delete an entry for good, by its key or its id from memory_search. Call it only \
-                  when the user asks to forget, or when an entry is wrong. dryRun shows what \
-                  would go.",
+    description: "Forget an entry, by its key, id or citation from memory_search. The user can \
+                  bring it back with `anemone undo`, and the undo journal keeps the text until \
+                  then; forGood removes it there too. Call it only when the user asks to forget, \
+                  or when an entry is wrong. dryRun shows what would go.",
     example: FORGET_EXAMPLE,
 };
 
@@ -121,10 +122,11 @@ struct NoArguments {}
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
 fn forget(desk: &dyn Desk, forgetting: Forgetting) -> Result<Answer, Refusal> {
-    let problem = match (&forgetting.key, &forgetting.id) {
-        (None, None) => Some("`key` or `id` is missing"),
-        (Some(_), Some(_)) => Some("`key` and `id` are both given; one says what to forget"),
-        _ => None,
+    let Forgetting { key, id, citation, .. } = &forgetting;
+    let problem = match [key, id, citation].into_iter().flatten().count() {
+        0 => Some("`key` or `id` is missing; a `citation` will do as well"),
+        1 => None,
+        _ => Some("of `key`, `id` and `citation` more are given; one says what to forget"),
     };
     if let Some(problem) = problem {
         return Err(bad(problem.to_owned(), FORGET_EXAMPLE));
@@ -220,8 +222,19 @@ fn forgotten_text(forgotten: &Forgotten) -> String {
         let (id, path) = (one_line(&entry.id), one_line(&entry.path));
         text.push_str(&format!("{id} in {path}\n{}", entry.text));
     }
-    if forgotten.absent {
-        text.push_str("It was looked for afterwards and is nowhere.\n");
+    if !forgotten.dry_run && count > 0 {
+        text.push_str(match (forgotten.can_be_undone, forgotten.absent) {
+            (true, _) => {
+                "It can be undone with `anemone undo`; the undo journal keeps the text until then. \
+                 forGood removes it there too.\n"
+            }
+            (false, true) => "Searched for afterwards: nothing that is known holds the text.\n",
+            (false, false) => "It cannot be undone, but it is not proved to be gone.\n",
+        });
+    }
+    for holder in forgotten.holders.iter().filter(|it| it.kind != "journal") {
+        let (place, clear) = (one_line(&holder.place), one_line(&holder.clear_with));
+        text.push_str(&format!("Still in {place}; to clear it: {clear}\n"));
     }
     text.push_str(&notes(&forgotten.notes));
     text

@@ -30,7 +30,8 @@ async fn bad_arguments_are_answered_with_the_field_and_an_example() {
         ("memory_remember", json!({"text": "a", "source": "owner"}), "one of agent, tool, web"),
         ("memory_remember", json!({"text": "a", "force": "yes"}), "must be true or false"),
         ("memory_forget", json!({}), "`key` or `id` is missing"),
-        ("memory_forget", json!({"key": "a", "id": "b"}), "both given"),
+        ("memory_forget", json!({"key": "a", "id": "b"}), "more are given"),
+        ("memory_forget", json!({"citation": "a#L1", "id": "b"}), "more are given"),
         ("memory_context", json!({"session": "dm"}), "one of main, group, subagent, cron"),
         ("memory_status", json!({"verbose": true}), "it takes no arguments"),
     ] {

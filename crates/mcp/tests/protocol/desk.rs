@@ -192,7 +192,8 @@ impl Desk for FakeDesk {
 
     fn forget(&self, forgetting: &Forgetting) -> Result<Forgotten, Refusal> {
         let key = forgetting.key.as_ref().map(|it| format!("memory/{it}.md"));
-        let id = forgetting.id.as_deref().and_then(|it| it.split('#').next());
+        let id = forgetting.id.as_deref().or(forgetting.citation.as_deref());
+        let id = id.and_then(|it| it.split('#').next());
         let path = key.or_else(|| id.map(str::to_owned)).expect("a key or an id");
         let mut documents = self.documents.lock().expect("nobody panicked with it");
         let Some(text) = documents.get(&path).cloned() else {
@@ -202,8 +203,10 @@ impl Desk for FakeDesk {
             documents.remove(&path);
         }
         let entries = vec![ForgottenEntry { id: path.clone(), path, text }];
-        let absent = !forgetting.dry_run;
-        Ok(Forgotten { dry_run: forgetting.dry_run, entries, absent, ..Forgotten::default() })
+        let absent = !forgetting.dry_run && forgetting.for_good;
+        let can_be_undone = !forgetting.dry_run && !forgetting.for_good;
+        let dry_run = forgetting.dry_run;
+        Ok(Forgotten { dry_run, entries, absent, can_be_undone, ..Forgotten::default() })
     }
 
     fn context(&self, asked: &ContextAsked) -> Result<ContextText, Refusal> {

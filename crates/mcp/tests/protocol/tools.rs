@@ -147,7 +147,8 @@ async fn something_is_remembered_once_and_forgotten_for_good() {
     assert_eq!(data["dryRun"], true);
     assert!(text.contains("Would forget 1; nothing is changed"), "{text}");
     let (text, data) = client.told("memory_forget", json!({"key": "bo"})).await;
-    assert_eq!(data["absent"], true);
+    assert_eq!((&data["absent"], &data["canBeUndone"]), (&json!(false), &json!(true)));
+    assert!(text.contains("can be undone with `anemone undo`"), "{text}");
     assert!(text.contains("Forgot 1:\nmemory/bo.md in memory/bo.md\n| Bo takes coffee."), "{text}");
     let text = client.refused("memory_forget", json!({"key": "bo"})).await;
     assert!(text.contains("(nothing_to_forget)"), "{text}");

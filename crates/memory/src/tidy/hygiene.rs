@@ -8,11 +8,13 @@ use super::{Target, TidySettings};
 use crate::gathered::days_between;
 use crate::site::{PageKind, Site};
 
-const ARCHIVE: &str = "memory/archive/";
+pub(super) const ARCHIVE: &str = "memory/archive/";
 
 pub(super) struct Hygiene {
     pub(super) archived: Vec<(String, String)>,
     pub(super) purged: Vec<String>,
+    /// Whether the archive is a folder of this workspace, or can be made one.
+    pub(super) is_own_folder: bool,
     is_on: bool,
     archive_days: i64,
     purge_days: i64,
@@ -34,6 +36,7 @@ impl Hygiene {
         Self {
             archived: Vec::new(),
             purged: Vec::new(),
+            is_own_folder,
             is_on: site.archives(settings) && is_own_folder,
             archive_days: i64::from(settings.archive_after_days),
             purge_days: i64::from(settings.purge_after_days),

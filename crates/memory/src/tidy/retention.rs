@@ -1,19 +1,20 @@
-//! Which entries of logs have had their time, and what is left without them.
+//! Which entries of logs have had their time, where they are moved, and what is left without them.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jiff::civil::Date;
 
+use super::hygiene::ARCHIVE;
 use super::{Expired, TidySettings};
+use crate::change::Edit;
 use crate::entry::Tier;
 use crate::gathered::Gathered;
 use crate::site::PageKind;
 
 /// Says whether an entry has had its time. What nobody called unimportant stays.
 pub(super) fn verdict(entry: &Gathered, settings: &TidySettings, today: Date) -> Option<Expired> {
-    if !matches!(entry.kind, PageKind::Daily(_)) {
-        return None;
-    }
+    let PageKind::Daily(day) = entry.kind else { return None };
     let tier = entry.importance?.tier();
     let allowed = match tier {
         Tier::Structural => settings.structural_days,
@@ -22,7 +23,44 @@ pub(super) fn verdict(entry: &Gathered, settings: &TidySettings, today: Date) ->
     };
     let days = entry.age(today)?;
     let is_over = allowed > 0 && days > i64::from(allowed);
-    is_over.then(|| Expired { entry: entry.clone(), tier, days })
+    let to = || format!("{ARCHIVE}tidied-{:04}-{:02}.md", day.year(), day.month());
+    is_over.then(|| Expired { entry: entry.clone(), tier, days, to: to() })
+}
+
+/// What is moved into files of the archive.
+#[derive(Default)]
+pub(super) struct Tidied {
+    /// By file: the texts under a heading for each day.
+    files: BTreeMap<String, String>,
+    /// The log from which the last entry came.
+    last: String,
+}
+
+impl Tidied {
+    /// Adds an entry with its text as it is in its log.
+    pub(super) fn add(&mut self, gone: &Expired, text: &str) {
+        let file = self.files.entry(gone.to.clone()).or_default();
+        if self.last != gone.entry.path {
+            self.last.clone_from(&gone.entry.path);
+            let day = gone.entry.day.map(|day| day.to_string()).unwrap_or_default();
+            let free = if file.is_empty() { "" } else { "\n" };
+            file.push_str(&format!("{free}## {day}\n\n"));
+        }
+        file.push_str(text);
+        if !text.ends_with('\n') {
+            file.push('\n');
+        }
+    }
+
+    /// Returns what is added to each file.
+    pub(super) fn edits(self) -> impl Iterator<Item = Edit> {
+        let head = "# Moved here by `anemone tidy`\n\n";
+        self.files.into_iter().map(move |(path, text)| Edit::Append {
+            path,
+            head: head.to_owned(),
+            text,
+        })
+    }
 }
 
 /// Returns a text without some of its units; `None` when none of them goes. A log of which no unit

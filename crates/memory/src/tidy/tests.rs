@@ -61,7 +61,7 @@ impl Workspace {
 }
 
 #[test]
-fn entries_go_from_logs_by_their_importance_and_can_be_brought_back() {
+fn entries_are_moved_from_logs_by_their_importance_and_can_be_brought_back() {
     let old = "# 2026-10-01\n\n- [decision|i=0.9] stays for ever\n- [idea|i=0.5] goes\n\
                - goes too <!-- importance: 3 -->\n- nobody said\n";
     let new = "- [idea|i=0.5] young\n- [context|i=0.1] a week and a day\n";
@@ -82,6 +82,12 @@ fn entries_go_from_logs_by_their_importance_and_can_be_brought_back() {
     let kept = "# 2026-10-01\n\n- [decision|i=0.9] stays for ever\n- nobody said\n";
     assert_eq!(workspace.read("memory/2026-10-01.md").as_deref(), Some(kept));
     assert_eq!(workspace.read("memory/2026-10-02.md"), None);
+    let moved = "# Moved here by `anemone tidy`\n\n## 2026-10-01\n\n- [idea|i=0.5] goes\n\
+                 - goes too <!-- importance: 3 -->\n\n## 2026-10-02\n\n- [context|i=0.1] all of it\n";
+    assert_eq!(workspace.read("memory/archive/tidied-2026-10.md").as_deref(), Some(moved));
+    let moved =
+        "# Moved here by `anemone tidy`\n\n## 2026-11-08\n\n- [context|i=0.1] a week and a day\n";
+    assert_eq!(workspace.read("memory/archive/tidied-2026-11.md").as_deref(), Some(moved));
     assert_eq!(workspace.read("MEMORY.md").as_deref(), Some("- [context|i=0.1] curated\n"));
     assert!(workspace.plan().change().is_none(), "once is enough");
     let site = workspace.site();
@@ -91,6 +97,7 @@ fn entries_go_from_logs_by_their_importance_and_can_be_brought_back() {
     for (path, text) in files {
         assert_eq!(workspace.read(path).as_deref(), Some(text), "{path}");
     }
+    assert_eq!(workspace.read("memory/archive/tidied-2026-10.md"), None);
 }
 
 #[test]

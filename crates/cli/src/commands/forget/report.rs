@@ -5,19 +5,23 @@ use std::io::{self, Write};
 use anemone_memory::Condemned;
 use serde::Serialize;
 
+use super::holders::Holder;
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, bytes, count, safe};
 
 #[derive(Serialize)]
 pub(crate) struct Forgotten {
     ok: bool,
     pub(crate) dry_run: bool,
+    /// Whether somebody was asked and said no.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    declined: bool,
     pub(crate) entries: Vec<Condemned>,
     /// Files that could not be looked into.
     skipped: Vec<Unread>,
     /// Lines that say that something was forgotten.
     pub(super) tombstones: usize,
     /// Whether `anemone undo` brings it back.
-    pub(super) can_be_undone: bool,
+    pub(crate) can_be_undone: bool,
     /// Changes that can no longer be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) dropped_changes: Option<usize>,
@@ -27,7 +31,7 @@ pub(crate) struct Forgotten {
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<Proof>,
     /// What somebody should know.
-    pub(crate) notes: Vec<&'static str>,
+    pub(crate) notes: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -39,16 +43,20 @@ struct Unread {
 /// What was read to see that something is gone.
 #[derive(Serialize)]
 pub(super) struct Proof {
-    /// Whether every text was looked for everywhere and stands nowhere.
+    /// Whether every text was looked for wherever it may be, and nothing that is known holds it.
     pub(super) absent: bool,
     pub(super) scanned_files: u64,
     pub(super) scanned_bytes: u64,
-    /// Files in which a text still stands.
+    /// Files in which a text still stands; what undo goes back to is not among them.
     pub(super) found: Vec<Found>,
+    /// Everything that still holds a text.
+    pub(super) holders: Vec<Holder>,
     /// Changes that can be undone in which a text stands.
     pub(super) in_journal: usize,
     /// Texts that are too short to be looked for.
     pub(super) too_short: u64,
+    /// Entries whose text is no longer known, because an interrupted forget had removed it.
+    pub(super) unknown: u64,
     /// Files that could not be read.
     pub(super) unreadable: Vec<String>,
 }
@@ -71,6 +79,7 @@ impl Forgotten {
         Self {
             ok: true,
             dry_run,
+            declined: false,
             entries: entries.iter().map(|it| (*it).clone()).collect(),
             skipped: skipped.iter().map(unread).collect(),
             tombstones: 0,
@@ -80,6 +89,18 @@ impl Forgotten {
             proof: None,
             notes: Vec::new(),
         }
+    }
+
+    /// Says that somebody was asked and said no: nothing was forgotten.
+    pub(super) fn declined(mut self) -> Self {
+        self.declined = true;
+        self.entries.clear();
+        self
+    }
+
+    /// Returns who still holds a text.
+    pub(crate) fn holders(&self) -> &[Holder] {
+        self.proof.as_ref().map_or(&[][..], |proof| &proof.holders)
     }
 
     /// Whether the texts were looked for everywhere and not found.
@@ -109,24 +130,28 @@ impl Report for Forgotten {
         }
         for it in &self.skipped {
             let (path, reason) = (safe(&it.path), safe(&it.reason));
-            writeln!(out, "{ODD}not looked into:{ODD:#} {path}: {reason}")?;
+            writeln!(out, "{ODD}not searched:{ODD:#} {path}: {reason}")?;
+        }
+        if self.declined {
+            return writeln!(out, "Nothing was forgotten.");
         }
         if self.dry_run {
-            return writeln!(out, "nothing forgotten: this was a dry run");
+            return writeln!(out, "Nothing was forgotten: this was a dry run.");
         }
         for it in &self.dropped_indexes {
-            writeln!(out, "{ODD}note:{ODD:#} the index {} held it and was dropped", safe(it))?;
+            writeln!(out, "{ODD}note:{ODD:#} cleared the index {}, which held it", safe(it))?;
         }
         if let Some(proof) = &self.proof {
             proof.write(out)?;
         }
         for it in &self.notes {
-            writeln!(out, "{ODD}note:{ODD:#} {it}")?;
+            writeln!(out, "{ODD}note:{ODD:#} {}", safe(it))?;
         }
         match (self.can_be_undone, self.dropped_changes) {
             (true, _) => writeln!(
                 out,
-                "`anemone undo` brings it back; to rule that out, forget with --for-good"
+                "Forgotten. `anemone undo` brings it back; until the undo journal is cleared it \
+                 keeps the text. --for-good removes it there too."
             ),
             (false, Some(changes)) if changes > 0 => {
                 writeln!(out, "{} can no longer be undone", count(changes as u64, "change"))
@@ -138,19 +163,25 @@ impl Report for Forgotten {
 
 impl Proof {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        for it in &self.found {
-            writeln!(out, "{ODD}still there:{ODD:#} {} holds it, or a part", safe(&it.path))?;
+        for it in self.holders.iter().filter(|it| it.kind != "journal") {
+            let (place, clear) = (safe(&it.place), safe(&it.clear_with));
+            let kind = it.kind.replace('_', " ");
+            writeln!(out, "{ODD}still in:{ODD:#} {place} ({kind}); to clear it: {clear}")?;
         }
         if self.too_short > 0 {
             let texts = count(self.too_short, "text");
-            writeln!(out, "{ODD}not proved:{ODD:#} {texts} too short to be looked for")?;
+            writeln!(out, "{ODD}not verified:{ODD:#} {texts} too short to search for")?;
+        }
+        if self.unknown > 0 {
+            let texts = count(self.unknown, "text");
+            writeln!(out, "{ODD}not verified:{ODD:#} {texts} that an earlier run already removed")?;
         }
         for it in &self.unreadable {
-            writeln!(out, "{ODD}not read:{ODD:#} {}", safe(it))?;
+            writeln!(out, "{ODD}not checked:{ODD:#} {} cannot be read", safe(it))?;
         }
         if self.absent {
             let (files, read) = (count(self.scanned_files, "file"), bytes(self.scanned_bytes));
-            writeln!(out, "{GOOD}gone:{GOOD:#} looked through {files}, {read}; not found")?;
+            writeln!(out, "{GOOD}gone:{GOOD:#} not found in {files}, {read}")?;
         }
         Ok(())
     }

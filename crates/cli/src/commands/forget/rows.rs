@@ -61,9 +61,9 @@ impl Database {
         self.memory.compact().is_ok()
     }
 
-    /// Whether the database is one of these files.
-    pub(super) fn is_among(&self, files: &[PathBuf]) -> bool {
-        files.contains(&self.path)
+    /// Returns where the database is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(super) fn remove(&self, rows: &[KeptRow]) -> Result<(), CliError> {

@@ -1,0 +1,101 @@
+//! Folders outside our own in which copies of memories were put: indexes by `--index-dir`,
+//! snapshots by `migrate --snapshots`.
+//!
+//! ```text
+//! <state>/anemone/known-folders/
+//!   index-0f3a....json        by the digest of the folder's path
+//!   snapshots-77c1....json
+//! ```
+//!
+//! `anemone forget --for-good` looks into them. Where a note cannot be written nothing fails: then
+//! nobody knows the folder.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anemone_format::sha256_hex;
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Environment;
+
+/// A path has some thousand bytes, and no byte of it takes more than ten in JSON.
+const MAX_NOTE: u64 = 64 << 10;
+
+/// What a folder holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FolderKind {
+    /// A search index.
+    Index,
+    /// Archives of agents.
+    Snapshots,
+}
+
+impl FolderKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Index => "index",
+            Self::Snapshots => "snapshots",
+        }
+    }
+}
+
+/// A folder that was used.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct KnownFolder {
+    pub(crate) folder: PathBuf,
+    /// What an index is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<PathBuf>,
+}
+
+/// Notes that a folder is used.
+pub(crate) fn note_folder(
+    environment: &Environment,
+    kind: FolderKind,
+    folder: &Path,
+    place: Option<&Path>,
+) {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let known = KnownFolder { folder: absolute(folder), place: place.map(absolute) };
+    let name = sha256_hex(known.folder.as_os_str().as_encoded_bytes());
+    let home = home(environment);
+    let path = home.join(format!("{}-{}.json", kind.as_str(), &name[..32]));
+    if read(&path).as_ref() != Some(&known) {
+        write(&home, &path, &known).ok();
+    }
+}
+
+/// Lists the folders that were used.
+pub(crate) fn known_folders(environment: &Environment, kind: FolderKind) -> Vec<KnownFolder> {
+    let Ok(listed) = fs_err::read_dir(home(environment)) else { return Vec::new() };
+    let start = format!("{}-", kind.as_str());
+    let is_of_kind = |path: &PathBuf| {
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(&start))
+    };
+    let mut paths: Vec<_> = listed.flatten().map(|entry| entry.path()).filter(is_of_kind).collect();
+    paths.sort_unstable();
+    paths.iter().filter_map(|path| read(path)).collect()
+}
+
+fn home(environment: &Environment) -> PathBuf {
+    environment.state_home.join("anemone/known-folders")
+}
+
+fn read(path: &Path) -> Option<KnownFolder> {
+    let is_small =
+        fs_err::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_NOTE);
+    let text = is_small.then(|| fs_err::read(path).ok())??;
+    serde_json::from_slice(&text).ok()
+}
+
+fn write(home: &Path, path: &Path, known: &KnownFolder) -> std::io::Result<()> {
+    if !home.is_dir() {
+        fs_err::create_dir_all(home)?;
+        fs_err::set_permissions(home, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    }
+    let mut file = tempfile::Builder::new().prefix(".anemone-").tempfile_in(home)?;
+    serde_json::to_writer(&mut file, known)?;
+    file.write_all(b"\n")?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

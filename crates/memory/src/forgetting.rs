@@ -1,0 +1,467 @@
+//! A forget that is under way, noted so that one that was cut off can be finished.
+//!
+//! The note is written before anything is changed and removed when everything is done. Whoever
+//! takes the lock next finds what a kill left and finishes it: entries are taken out of what is
+//! put back when an editor drops it, and where it is for good, the indexes and the journal lose
+//! the text as well. The note names entries by their ids and by digests, never by their texts.
+//!
+//! ```text
+//! <state>/forgetting/<id>.json        what is forgotten; locked while somebody is at it
+//! <state>/forgetting/<id>.erasing     the files are done: only what was kept of them is left
+//! <state>/forgetting/<id>.finished    everything is done, and nobody was told yet
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anemone_format::sha256_hex;
+use anemone_index::{Silent, is_index, remove_index};
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::forget::{Condemned, bury};
+use crate::journal::{ChangeId, Recorded, keep_private};
+use crate::page::units;
+use crate::scan::Probes;
+use crate::site::{Held, Site, SiteError};
+
+/// Whether what is forgotten can be brought back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finality {
+    /// The journal keeps it, and `undo` brings it back.
+    Undoable,
+    /// Nothing is kept.
+    ForGood,
+}
+
+/// What is about to be forgotten.
+#[derive(Clone, Debug)]
+pub struct ForgetNote {
+    /// A digest of what was asked for, by which the same request is known again.
+    pub request: String,
+    /// Whether it can be brought back.
+    pub finality: Finality,
+    /// The id of the change of the files, if they are changed.
+    pub files: Option<Uuid>,
+    /// The id of the change of the rows, if there are any.
+    pub rows: Option<Uuid>,
+    /// Folders of indexes that may hold the text.
+    pub indexes: Vec<PathBuf>,
+    /// When it began.
+    pub at: Timestamp,
+}
+
+/// A forget that is under way; nobody else finishes it while this value lives.
+#[derive(Debug)]
+pub struct Forgetting {
+    path: PathBuf,
+    _lock: fs_err::File,
+}
+
+/// A forget that was cut off and has been finished.
+#[derive(Debug)]
+pub struct FinishedForget {
+    /// A digest of what was asked for.
+    pub request: String,
+    /// Whether it can be brought back.
+    pub finality: Finality,
+    /// Whether the files were changed; otherwise only rows were.
+    pub files_changed: bool,
+    /// What went, with its text where that could still be read.
+    pub entries: Vec<Condemned>,
+    note: Forgetting,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Noted {
+    at: String,
+    request_sha256: String,
+    finality: Finality,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    files: Option<ChangeId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows: Option<ChangeId>,
+    entries: Vec<NotedEntry>,
+    indexes: Vec<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct NotedEntry {
+    id: String,
+    path: String,
+    text_sha256: String,
+}
+
+impl Site {
+    fn forgetting_folder(&self) -> PathBuf {
+        self.state().join("forgetting")
+    }
+}
+
+impl Held<'_> {
+    /// Notes durably what is about to be forgotten.
+    pub fn begin_forgetting(
+        &self,
+        note: &ForgetNote,
+        entries: &[Condemned],
+        id: Uuid,
+    ) -> Result<Forgetting, SiteError> {
+        let path = self.site().forgetting_folder().join(format!("{id}.json"));
+        let fail = |source| SiteError::Io { path: path.clone(), source };
+        let noted = Noted {
+            at: note.at.to_string(),
+            request_sha256: note.request.clone(),
+            finality: note.finality,
+            files: note.files.map(ChangeId),
+            rows: note.rows.map(ChangeId),
+            entries: entries.iter().map(NotedEntry::of).collect(),
+            // An index whose folder is not UTF-8 is cleared by this run, or by the next search.
+            indexes: note.indexes.iter().filter_map(|it| it.to_str()).map(str::to_owned).collect(),
+        };
+        let bytes = serde_json::to_vec(&noted).map_err(|error| fail(error.into()))?;
+        keep_private(&path, &bytes).map_err(fail)?;
+        let begin = || -> io::Result<Forgetting> {
+            let lock = fs_err::File::open(&path)?;
+            flock(lock.file(), FlockOperation::NonBlockingLockExclusive)?;
+            lock.sync_all()?;
+            sync_folder(&path)?;
+            Ok(Forgetting { path: path.clone(), _lock: lock })
+        };
+        begin().map_err(fail)
+    }
+
+    /// Finishes what was cut off.
+    pub(crate) fn finish_forgets(&self) -> Result<Vec<FinishedForget>, SiteError> {
+        let folder = self.site().forgetting_folder();
+        let fail = |source| SiteError::Io { path: folder.clone(), source };
+        let listed = match fs_err::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            listed => listed.map_err(fail)?,
+        };
+        let mut paths = Vec::new();
+        for one in listed {
+            paths.push(one.map_err(fail)?.path());
+        }
+        paths.sort_unstable();
+        let mut finished = Vec::new();
+        for path in paths.iter().filter(|path| path.extension().is_some_and(|it| it == "json")) {
+            let Some(note) = Forgetting::take(path).map_err(fail)? else { continue };
+            let bytes = fs_err::read(path).map_err(fail)?;
+            match serde_json::from_slice::<Noted>(&bytes) {
+                Ok(noted) => finished.extend(self.finish(noted, note)?),
+                // It was never whole, so nothing was begun.
+                Err(_) => note.end(),
+            }
+        }
+        Ok(finished)
+    }
+
+    fn finish(&self, noted: Noted, note: Forgetting) -> Result<Option<FinishedForget>, SiteError> {
+        let is_erasing = note.is_at("erasing");
+        let files = noted.files.map(|id| self.site().recorded(id)).transpose()?.flatten();
+        let rows = noted.rows.map(|id| self.site().recorded(id)).transpose()?.flatten();
+        let files_changed = noted.files.is_some() && (is_erasing || files.is_some());
+        if !is_erasing && files.is_none() && rows.is_none() {
+            // Recovery took the change back, or nothing was done yet: the entries are still there.
+            note.end();
+            return Ok(None);
+        }
+        let entries = noted.entries_in(files.iter().chain(&rows));
+        if !note.is_at("finished") {
+            self.forget_acknowledged(&noted)?;
+            if !is_erasing && let Ok(at) = noted.at.parse() {
+                bury(self.site(), &entries, "forget", at)?;
+            }
+            if noted.finality == Finality::ForGood {
+                note.mark("erasing")?;
+                // What cannot be cleared now is left for the next one, and the note with it.
+                if !clear_indexes(&noted.indexes) {
+                    return Ok(None);
+                }
+                self.drop_kept(&noted, &entries)?;
+            }
+            note.mark("finished")?;
+        }
+        let Noted { request_sha256: request, finality, .. } = noted;
+        Ok(Some(FinishedForget { request, finality, files_changed, entries, note }))
+    }
+
+    /// Takes entries out of what is put back when an editor drops it.
+    fn forget_acknowledged(&self, noted: &Noted) -> Result<(), SiteError> {
+        let mut acknowledged = self.acknowledged();
+        let is_gone = |text: &str| {
+            let found = units(text);
+            found.iter().any(|unit| {
+                let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
+                noted.entries.iter().any(|entry| {
+                    Some(&entry.id) == id.as_ref()
+                        || entry.text_sha256 == sha256_hex(unit.content.as_bytes())
+                })
+            })
+        };
+        if acknowledged.forget_where(is_gone) {
+            self.keep_acknowledged(&mut acknowledged)?;
+        }
+        Ok(())
+    }
+
+    /// Drops every change of the journal that holds what is forgotten for good.
+    fn drop_kept(&self, noted: &Noted, entries: &[Condemned]) -> Result<(), SiteError> {
+        let texts = entries.iter().map(|entry| entry.text.as_str());
+        let ids = noted.entries.iter().map(|entry| entry.id.as_str());
+        let ids = ids.filter(|id| Uuid::try_parse(id).is_ok());
+        self.drop_changes_with(&Probes::new(texts.chain(ids)))?;
+        for id in noted.files.iter().chain(&noted.rows) {
+            self.drop_change(*id)?;
+        }
+        Ok(())
+    }
+}
+
+impl Noted {
+    /// Returns the entries with the texts that the journal still has.
+    fn entries_in<'a>(&self, recorded: impl Iterator<Item = &'a Recorded>) -> Vec<Condemned> {
+        let mut entries: Vec<Condemned> = self.entries.iter().map(NotedEntry::bare).collect();
+        let mut take = |text: &str, key: Option<&str>| {
+            let sha256 = sha256_hex(text.as_bytes());
+            for (entry, noted) in entries.iter_mut().zip(&self.entries) {
+                if noted.text_sha256 == sha256 {
+                    text.clone_into(&mut entry.text);
+                    entry.key = key.map(str::to_owned);
+                }
+            }
+        };
+        for record in recorded {
+            for image in &record.images {
+                for unit in units(&String::from_utf8_lossy(image)) {
+                    take(&unit.content, unit.key.as_deref());
+                }
+            }
+            for row in record.noted.rows.iter().flat_map(|rows| &rows.rows) {
+                let field = |name: &str| row.get(name).and_then(|value| value.as_str());
+                take(field("content").unwrap_or_default(), field("key"));
+            }
+        }
+        entries
+    }
+}
+
+impl NotedEntry {
+    fn of(entry: &Condemned) -> Self {
+        Self {
+            id: entry.id.clone(),
+            path: entry.path.clone(),
+            text_sha256: sha256_hex(entry.text.as_bytes()),
+        }
+    }
+
+    fn bare(&self) -> Condemned {
+        Condemned {
+            id: self.id.clone(),
+            key: None,
+            path: self.path.clone(),
+            lines: None,
+            written: None,
+            text: String::new(),
+        }
+    }
+}
+
+impl Forgetting {
+    /// Takes over what somebody left; `None` when somebody is at it, or it has just been ended.
+    fn take(path: &Path) -> io::Result<Option<Self>> {
+        let lock = match fs_err::File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            lock => lock?,
+        };
+        match flock(lock.file(), FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) if path.exists() => Ok(Some(Self { path: path.to_owned(), _lock: lock })),
+            Ok(()) | Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Says that the files are done, and that from here on what was kept of them goes.
+    pub fn erase(&self) -> Result<(), SiteError> {
+        self.mark("erasing")
+    }
+
+    fn is_at(&self, stage: &str) -> bool {
+        self.path.with_extension(stage).exists()
+    }
+
+    fn mark(&self, stage: &str) -> Result<(), SiteError> {
+        let path = self.path.with_extension(stage);
+        let made = fs_err::File::create(&path).and_then(|_| sync_folder(&path));
+        made.map_err(|source| SiteError::Io { path, source })
+    }
+
+    /// Removes the note: everything is done, and whoever asked for it was told. What is left of it
+    /// by an error is removed by the next one who looks.
+    pub fn end(self) {
+        // The note goes first: its marks alone mean nothing.
+        for extension in ["json", "erasing", "finished"] {
+            fs_err::remove_file(self.path.with_extension(extension)).ok();
+        }
+    }
+}
+
+impl FinishedForget {
+    /// Removes the note of it, once whoever asked for it was told.
+    pub fn end(self) {
+        self.note.end();
+    }
+}
+
+/// Clears indexes that may hold a text; they are rebuilt when they are next needed. Says whether
+/// all of them could be cleared.
+fn clear_indexes(folders: &[String]) -> bool {
+    let mut folders = folders.iter().map(Path::new).filter(|folder| is_index(folder));
+    folders.all(|folder| remove_index(folder, &Silent).is_ok())
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    fs_err::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Manner, Wanted};
+
+    const TEXT: &str = "the gateway password is seven-grey-geese";
+
+    struct Place {
+        folder: tempfile::TempDir,
+        site: Site,
+    }
+
+    impl Place {
+        /// A memory with an entry that was acknowledged a moment ago.
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            fs_err::create_dir_all(folder.path().join("w/memory")).unwrap();
+            let state = folder.path().join("s");
+            let site = Site::open(&folder.path().join("w"), &state, Manner::OpenClaw).unwrap();
+            let place = Self { folder, site };
+            let stamp = "agent 2026-11-16T10:00:00Z -->";
+            let text = format!(
+                "- **tea**: green\n- {TEXT} <!-- anemone: {} {stamp}\n",
+                Uuid::from_u128(9)
+            );
+            let append = crate::Edit::Append {
+                path: "memory/2026-11-16.md".to_owned(),
+                head: String::new(),
+                text,
+            };
+            let change = crate::Change { what: "remember".to_owned(), edits: vec![append] };
+            let held = place.site.lock().unwrap();
+            held.apply(&change, Uuid::from_u128(1), Timestamp::UNIX_EPOCH).unwrap();
+            drop(held);
+            place
+        }
+
+        fn holds(&self) -> Vec<PathBuf> {
+            Probes::new([TEXT]).scan(&[self.folder.path().to_owned()]).found
+        }
+
+        /// Does what a forget does, until it is killed after a step.
+        fn forget(&self, finality: Finality, steps: usize) {
+            let wanted = Wanted::Ids(vec![Uuid::from_u128(9).to_string()]);
+            let held = self.site.lock().unwrap();
+            let plan = held.plan_forget(&wanted).unwrap();
+            let files = Some(Uuid::from_u128(2));
+            let (request, at) = ("digest".to_owned(), Timestamp::UNIX_EPOCH);
+            let note = ForgetNote { request, finality, files, rows: None, indexes: Vec::new(), at };
+            let begun = held.begin_forgetting(&note, &plan.entries, Uuid::from_u128(3)).unwrap();
+            if steps == 0 {
+                return;
+            }
+            // As apply does it, but for what it keeps of acknowledged entries.
+            let before = self.site.acknowledged_bytes();
+            held.apply(&plan.change, Uuid::from_u128(2), Timestamp::UNIX_EPOCH).unwrap();
+            if steps == 1 {
+                return fs_err::write(self.site.acknowledged_file(), before).unwrap();
+            }
+            begun.erase().unwrap();
+            if steps == 2 {
+                return;
+            }
+            held.drop_changes_with(&Probes::new([TEXT])).unwrap();
+        }
+    }
+
+    impl Site {
+        fn acknowledged_bytes(&self) -> Vec<u8> {
+            fs_err::read(self.acknowledged_file()).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_forget_that_was_cut_off_is_finished_by_whoever_takes_the_lock_next() {
+        for steps in 1..=3 {
+            let place = Place::new();
+            place.forget(Finality::ForGood, steps);
+            let mut held = place.site.lock().unwrap();
+            assert_eq!(held.restored(), [], "after {steps} steps it comes back");
+            assert_eq!(place.holds(), [] as [PathBuf; 0], "after {steps} steps");
+            let finished = held.take_finished_forgets();
+            assert_eq!(finished.len(), 1, "after {steps} steps");
+            let entry = &finished[0].entries[0];
+            assert!(finished[0].files_changed);
+            assert_eq!(entry.id, Uuid::from_u128(9).to_string());
+            let text = if steps < 3 { TEXT } else { "" };
+            assert_eq!(entry.text, text, "after {steps} steps");
+            drop(held);
+            // Killed again before anybody was told.
+            drop(finished);
+            let finished = place.site.lock().unwrap().take_finished_forgets();
+            assert_eq!(finished.len(), 1);
+            finished.into_iter().for_each(FinishedForget::end);
+            assert_eq!(place.site.lock().unwrap().take_finished_forgets().len(), 0);
+            let stones = fs_err::read_to_string(place.site.tombstones()).unwrap_or_default();
+            assert!(steps > 1 || stones.lines().count() == 1, "{stones}");
+        }
+    }
+
+    #[test]
+    fn one_that_changed_nothing_is_not_taken_for_one_that_did() {
+        let place = Place::new();
+        place.forget(Finality::ForGood, 0);
+        assert_eq!(place.site.lock().unwrap().take_finished_forgets().len(), 0);
+        assert_eq!(fs_err::read_dir(place.site.forgetting_folder()).unwrap().count(), 0);
+        assert!(!place.holds().is_empty());
+    }
+
+    #[test]
+    fn one_that_can_be_undone_is_finished_and_stays_undoable() {
+        let place = Place::new();
+        place.forget(Finality::Undoable, 1);
+        drop(place.site.lock().unwrap());
+        assert_eq!(fs_err::read_dir(place.site.forgetting_folder()).unwrap().count(), 0);
+        let undo = place.site.plan_undo().unwrap();
+        let held = place.site.lock().unwrap();
+        held.undo(&undo, Uuid::from_u128(4), Timestamp::UNIX_EPOCH).unwrap();
+        assert!(place.holds().contains(&place.site.root().join("memory/2026-11-16.md")));
+    }
+
+    #[test]
+    fn one_that_is_under_way_is_left_alone() {
+        let place = Place::new();
+        let held = place.site.lock().unwrap();
+        let plan = held.plan_forget(&Wanted::Key("tea".to_owned())).unwrap();
+        let (request, at) = ("digest".to_owned(), Timestamp::UNIX_EPOCH);
+        let finality = Finality::ForGood;
+        let note =
+            ForgetNote { request, finality, files: None, rows: None, indexes: Vec::new(), at };
+        let begun = held.begin_forgetting(&note, &plan.entries, Uuid::from_u128(3)).unwrap();
+        begun.erase().unwrap();
+        drop(held);
+        assert_eq!(place.site.lock().unwrap().take_finished_forgets().len(), 0);
+        begun.end();
+        assert_eq!(fs_err::read_dir(place.site.forgetting_folder()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,205 @@
+//! Forgetting by citation: exactly the cited lines go, or nothing does.
+
+use anemone_index::{Format, cited_lines};
+use anemone_memory::{Edit, ForgetError, Manner, Site, Wanted};
+use proptest::prelude::*;
+
+struct Place {
+    folder: tempfile::TempDir,
+    site: Site,
+}
+
+impl Place {
+    fn new(text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("w");
+        fs_err::create_dir_all(&root).unwrap();
+        fs_err::write(root.join("MEMORY.md"), text).unwrap();
+        let site = Site::open(&root, &folder.path().join("s"), Manner::OpenClaw).unwrap();
+        Self { folder, site }
+    }
+
+    /// Returns the file without the cited lines, or the lines that would have to be cited.
+    fn without(&self, lines: (usize, usize)) -> Result<Option<String>, String> {
+        let wanted = Wanted::Ids(vec![citation(lines)]);
+        match self.site.plan_forget(&wanted) {
+            Ok(plan) => Ok(plan.change.edits.into_iter().next().map(|edit| match edit {
+                Edit::Write { after, .. } => String::from_utf8(after).unwrap(),
+                other => panic!("{other:?} in {:?}", self.folder),
+            })),
+            Err(ForgetError::Part { whole, .. }) => Err(whole),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+fn citation((first, last): (usize, usize)) -> String {
+    if first == last {
+        format!("MEMORY.md#L{first}")
+    } else {
+        format!("MEMORY.md#L{first}-L{last}")
+    }
+}
+
+fn cited(text: &str) -> Vec<(usize, usize)> {
+    let lines = cited_lines(text, Format::Markdown).into_iter();
+    lines.map(|(first, last)| (first as usize, last as usize)).collect()
+}
+
+/// The lines that say something, byte for byte.
+fn lines_with_text(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').filter(|line| !line.trim().is_empty()).collect()
+}
+
+fn expected(text: &str, (first, last): (usize, usize)) -> Vec<&str> {
+    let lines = text.split_inclusive('\n').enumerate();
+    let kept = lines.filter(|(at, _)| !(first..=last).contains(&(at + 1)));
+    kept.map(|(_, line)| line).filter(|line| !line.trim().is_empty()).collect()
+}
+
+#[test]
+fn one_row_of_a_table_goes_and_its_head_stays() {
+    let text =
+        "# People\n\n| who | what |\n|-----|------|\n| Lin | tea |\n| Ana | coffee |\n\nend\n";
+    let place = Place::new(text);
+    let left = place.without((5, 5)).unwrap().unwrap();
+    assert_eq!(left, text.replace("| Lin | tea |\n", ""));
+    let plan = place.site.plan_forget(&Wanted::Ids(vec!["MEMORY.md#L5-L6".to_owned()])).unwrap();
+    assert_eq!(plan.tables_without_rows, ["MEMORY.md"]);
+    let left = place.without((5, 6)).unwrap().unwrap();
+    assert_eq!(left, "# People\n\n| who | what |\n|-----|------|\n\nend\n");
+}
+
+#[test]
+fn one_numbered_item_goes_and_nested_items_go_with_theirs() {
+    let place = Place::new("1. one\n2. two\n   - nested\n   - other\n3) three\n");
+    assert_eq!(
+        place.without((1, 1)).unwrap().unwrap(),
+        "2. two\n   - nested\n   - other\n3) three\n"
+    );
+    assert_eq!(place.without((2, 2)), Err("MEMORY.md#L2-L4".to_owned()));
+    assert_eq!(place.without((2, 4)).unwrap().unwrap(), "1. one\n3) three\n");
+    // A nested item can be named by itself.
+    assert_eq!(place.without((3, 3)).unwrap().unwrap(), "1. one\n2. two\n   - other\n3) three\n");
+    assert_eq!(
+        place.without((5, 5)).unwrap().unwrap(),
+        "1. one\n2. two\n   - nested\n   - other\n"
+    );
+}
+
+#[test]
+fn a_part_of_something_is_refused_and_the_whole_is_named() {
+    let stamp = "<!-- anemone: 019a89c2-7c11-7d3e-9f00-1c2d3e4f5a01 agent 2026-11-16T10:00:00Z -->";
+    let text = format!(
+        "---\ntitle: x\n---\nprose\nthat goes on\n\n```\ncode\n```\n- a\n  - b\n    - c\n  {stamp}\n"
+    );
+    let place = Place::new(&text);
+    for (lines, whole) in [
+        ((2, 2), "MEMORY.md#L1-L3"),
+        ((5, 5), "MEMORY.md#L4-L5"),
+        ((8, 8), "MEMORY.md#L7-L9"),
+        ((10, 10), "MEMORY.md#L10-L13"),
+        ((11, 11), "MEMORY.md#L11-L12"),
+        ((13, 13), "MEMORY.md#L10-L13"),
+        ((5, 8), "MEMORY.md#L4-L8"),
+    ] {
+        assert_eq!(place.without(lines), Err(whole.to_owned()), "{lines:?}");
+    }
+    assert!(place.without((11, 12)).unwrap().unwrap().ends_with(
+        "- a\n  <!-- anemone: \
+        019a89c2-7c11-7d3e-9f00-1c2d3e4f5a01 agent 2026-11-16T10:00:00Z -->\n"
+    ));
+    assert_eq!(place.without((6, 6)), Ok(None));
+    assert_eq!(place.without((90, 91)), Ok(None));
+}
+
+#[test]
+fn what_is_found_below_a_rule_can_be_forgotten() {
+    let place = Place::new("---\n- a fact\n---\n");
+    assert_eq!(cited("---\n- a fact\n---\n"), [(2, 2)]);
+    assert_eq!(place.without((2, 2)).unwrap().unwrap(), "---\n---\n");
+    // So can front matter, and a heading with nothing below it.
+    let place = Place::new("---\ntitle: x\n---\n# Lin is allergic\n");
+    assert_eq!(cited("---\ntitle: x\n---\n# Lin is allergic\n"), [(1, 3), (4, 4)]);
+    assert_eq!(place.without((1, 3)).unwrap().unwrap(), "# Lin is allergic\n");
+    assert_eq!(place.without((4, 4)).unwrap().unwrap(), "---\ntitle: x\n---\n");
+}
+
+/// Lines of Markdown that somebody may have written.
+fn line() -> impl Strategy<Value = String> {
+    let word = "[a-z]{1,4}( [a-z]{1,4})?";
+    prop_oneof![
+        3 => Just(String::new()),
+        2 => word.prop_map(|text| text),
+        2 => (0..5_usize, "[-*+]", word).prop_map(|(by, mark, text)| format!("{}{mark} {text}", " ".repeat(by))),
+        2 => (0..5_usize, 1..12_u32, "[.)]", word)
+            .prop_map(|(by, number, mark, text)| format!("{}{number}{mark} {text}", " ".repeat(by))),
+        2 => (word, word).prop_map(|(one, other)| format!("| {one} | {other} |")),
+        1 => (word, word).prop_map(|(one, other)| format!("{one} | {other}")),
+        1 => prop_oneof![Just("|---|---|"), Just("---|---"), Just("---"), Just("==="), Just("***")]
+            .prop_map(str::to_owned),
+        1 => (1..4_usize, word).prop_map(|(level, text)| format!("{} {text}", "#".repeat(level))),
+        1 => prop_oneof![Just("```"), Just("~~~"), Just("```sh"), Just("  ```")].prop_map(str::to_owned),
+        1 => word.prop_map(|text| format!("> {text}")),
+        1 => word.prop_map(|text| format!("  {text}")),
+        1 => word.prop_map(|text| format!("\t{text}")),
+        1 => word.prop_map(|text| format!("{text}: {text}")),
+        1 => word.prop_map(|text| format!("- {text} <!-- anemone: \
+            019a89c2-7c11-7d3e-9f00-1c2d3e4f5a01 agent 2026-11-16T10:00:00Z -->")),
+        1 => prop_oneof![Just("<!-- a"), Just("b -->"), Just("<div>")].prop_map(str::to_owned),
+    ]
+}
+
+fn markdown() -> impl Strategy<Value = String> {
+    let matter = prop_oneof![3 => Just(""), 1 => Just("---\n"), 1 => Just("---\ntitle: x\n---\n")];
+    let end = prop_oneof![Just("\n"), Just("\r\n")];
+    (matter, prop::collection::vec(line(), 0..14), end, any::<bool>()).prop_map(
+        |(matter, lines, end, is_ended)| {
+            let mut text = matter.replace('\n', end) + &lines.join(end);
+            if is_ended {
+                text.push_str(end);
+            }
+            text
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn forgetting_a_citation_takes_its_lines_and_no_others(text in markdown()) {
+        let place = Place::new(&text);
+        let blocks = cited(&text);
+        for (at, block) in blocks.iter().enumerate() {
+            // A search cites a block, or several that follow each other.
+            for other in blocks.iter().skip(at).take(3) {
+                let lines = (block.0, other.1);
+                match place.without(lines) {
+                    Ok(Some(left)) => {
+                        prop_assert_eq!(lines_with_text(&left), expected(&text, lines), "{:?}", lines);
+                    }
+                    Ok(None) => prop_assert!(false, "{:?} was found and cannot be forgotten", lines),
+                    Err(whole) => {
+                        // What is named instead can be forgotten, or names more.
+                        prop_assert_ne!(&whole, &citation(lines));
+                        let mut whole = whole;
+                        for _ in 0..20 {
+                            let numbers = whole.strip_prefix("MEMORY.md#L").unwrap();
+                            let (first, last) = numbers.split_once("-L").unwrap_or((numbers, numbers));
+                            let lines = (first.parse().unwrap(), last.parse().unwrap());
+                            match place.without(lines) {
+                                Err(more) => whole = more,
+                                Ok(left) => {
+                                    let left = left.unwrap();
+                                    prop_assert_eq!(lines_with_text(&left), expected(&text, lines));
+                                    break;
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
