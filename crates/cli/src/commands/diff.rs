@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Archive, Comparison, Limits, Record, RecordId, validate};
+use anemone_format::{
+    Archive, Bytes, Comparison, Edits, Limits, Opening, Record, RecordId, open_validated,
+};
 use clap::Args;
 use serde::Serialize;
 
@@ -12,7 +14,7 @@ use super::Context;
 use crate::error::{CliError, Kind};
 use crate::files::Source;
 use crate::keys::Sealing;
-use crate::output::{BAD, DIM, GOOD, ODD, Report, count, safe, title};
+use crate::output::{BAD, DIM, GOOD, ODD, Report, count, notice, safe, title};
 use crate::progress::Progress;
 
 /// Show what differs between two archives of one agent
@@ -80,35 +82,74 @@ pub(crate) fn open_archive(
     Ok((archive, source.sealing))
 }
 
-/// Opens an archive that something will be written from.
+/// A file that `validate` finds nothing wrong with.
+pub(crate) struct SoundFile {
+    pub(crate) opening: Opening,
+    /// How it was sealed, if it was.
+    pub(crate) sealing: Option<Sealing>,
+    /// What the user should know of it: a lost seal, accepted edits.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Opens a file that something will be written from, and refuses what `validate` refuses.
 ///
-/// What our writer made needs no check beyond its seal; another archive may be wrong in ways that
-/// a rewrite would hide.
+/// Nothing that the file says of itself spares it a check.
+pub(crate) fn open_sound(
+    path: &Path,
+    edits: Edits,
+    context: &Context<'_>,
+    progress: &Progress,
+) -> Result<SoundFile, CliError> {
+    let source = Source::open(path, &context.keys, progress)?;
+    let (opening, warnings) = validated(path, source.bytes, source.length, edits)?;
+    Ok(SoundFile { opening, sealing: source.sealing, warnings })
+}
+
+/// Refuses a file that `validate` refuses.
+pub(crate) fn check_sound(path: &Path, bytes: Bytes, length: u64) -> Result<(), CliError> {
+    validated(path, bytes, length, Edits::Refuse).map(|_| ())
+}
+
+fn validated(
+    path: &Path,
+    bytes: Bytes,
+    length: u64,
+    edits: Edits,
+) -> Result<(Opening, Vec<String>), CliError> {
+    let opened = open_validated(bytes, length, &Limits::default(), edits);
+    let (opening, report) = opened.map_err(|error| CliError::from(error).about(path))?;
+    if let Some(first) = report.errors.first() {
+        let message = format!("the file is not valid: {}: {}", first.path, first.message);
+        let hint = if first.code == "edited" {
+            "`anemone validate` names every entry that differs; if you edited the file yourself, \
+             `anemone import --accept-edited` takes it in"
+        } else {
+            "`anemone validate` names everything that is wrong"
+        };
+        return Err(CliError::new(Kind::Failed, "invalid", message).about(path).hint(hint));
+    }
+    let about_edits = ["seal-missing", "seal-broken", "edited"];
+    let warnings = report.warnings.iter().filter(|it| about_edits.contains(&it.code));
+    let warnings = warnings.map(|it| match it.path.as_str() {
+        "" => format!("{}: {}", path.display(), it.message),
+        entry => format!("{entry}: {}", it.message),
+    });
+    Ok((opening, warnings.collect()))
+}
+
+/// Opens an archive that something will be written from; says on stderr what the user should know
+/// of it.
 pub(crate) fn open_sound_archive(
     path: &Path,
     context: &Context<'_>,
     progress: &Progress,
 ) -> Result<(Archive, Option<Sealing>), CliError> {
-    let (archive, sealing) = open_archive(path, context, progress)?;
-    if !archive.is_canonical() {
-        check_sound(path, context, progress)?;
+    let file = open_sound(path, Edits::Refuse, context, progress)?;
+    for warning in &file.warnings {
+        notice(&safe(warning));
     }
-    Ok((archive, sealing))
-}
-
-/// Refuses a file that `validate` refuses.
-pub(crate) fn check_sound(
-    path: &Path,
-    context: &Context<'_>,
-    progress: &Progress,
-) -> Result<(), CliError> {
-    let source = Source::open(path, &context.keys, progress)?;
-    let report = validate(source.bytes, source.length, &Limits::default());
-    let Some(first) = report.errors.first() else { return Ok(()) };
-    let message = format!("the file is not valid: {}: {}", first.path, first.message);
-    Err(CliError::new(Kind::Failed, "invalid", message)
-        .about(path)
-        .hint("`anemone validate` names everything that is wrong"))
+    let archive = file.opening.into_archive();
+    Ok((archive.map_err(|error| CliError::from(error).about(path))?, file.sealing))
 }
 
 /// Puts titles to the ids of a comparison.

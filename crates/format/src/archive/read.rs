@@ -15,7 +15,9 @@ use serde_json::value::RawValue;
 use super::record_line::RecordHead;
 use super::write::{FileHead, Root};
 use super::{ARTIFACTS, DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};
-use crate::container::read::{Bytes, Container, ContainerError, EntryReader};
+use crate::container::read::{
+    Bytes, Container, ContainerEntry, ContainerError, EntryReader, short,
+};
 use crate::container::seal::Seal;
 use crate::digest::Digesting;
 use crate::entry_path::{self, Names};
@@ -32,14 +34,11 @@ const MAJOR: u64 = 1;
 #[non_exhaustive]
 pub enum OpenError {
     /// Not a container that we read.
-    #[error("cannot open the archive")]
+    #[error(transparent)]
     Container(#[from] ContainerError),
-    /// The digest over the whole file is wrong or was taken away.
-    #[error("the archive was damaged or changed: its seal does not match")]
+    /// The digest over the whole file is wrong.
+    #[error("the archive was damaged or edited: its seal does not match")]
     SealBroken,
-    /// The manifest lists entries, as only we do, but the seal is gone.
-    #[error("the archive has lost its seal")]
-    SealMissing,
     /// No manifest.
     #[error("the archive has no manifest")]
     NoManifest,
@@ -117,6 +116,41 @@ impl std::fmt::Display for Kind {
     }
 }
 
+/// Whether an archive is opened that was edited after it was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edits {
+    /// The digests in the manifest decide: an entry that differs is refused.
+    #[default]
+    Refuse,
+    /// The content decides: sizes, digests and counts in the manifest give way to it. Nothing else
+    /// is relaxed.
+    Accept,
+}
+
+/// An entry that is not what the manifest says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedEntry {
+    /// The entry.
+    pub path: String,
+    /// The SHA-256 in the manifest; `None` for an entry that was added.
+    pub expected: Option<String>,
+    /// The SHA-256 of the content; `None` for an entry that was removed.
+    pub actual: Option<String>,
+}
+
+impl std::fmt::Display for EditedEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.expected, &self.actual) {
+            (Some(expected), Some(actual)) => {
+                let (expected, actual) = (short(expected), short(actual));
+                write!(f, "changed: SHA-256 {actual}, the manifest says {expected}")
+            }
+            (None, _) => f.write_str("added: the manifest does not list this entry"),
+            (_, None) => f.write_str("removed: the manifest lists an entry that is not there"),
+        }
+    }
+}
+
 /// Why something in an open archive could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {entry}{}", line.map(|n| format!(" line {n}")).unwrap_or_default())]
@@ -136,6 +170,7 @@ pub(crate) struct Opened {
     pub(crate) manifest_entry: &'static str,
     pub(crate) manifest: Vec<u8>,
     pub(crate) limits: Limits,
+    pub(crate) edits: Edits,
 }
 
 /// What decides whether the rest of a manifest can be understood.
@@ -146,16 +181,17 @@ struct Preamble {
     requires: Vec<String>,
     #[serde(default)]
     changes: Option<serde::de::IgnoredAny>,
-    #[serde(default)]
-    entries: Option<serde::de::IgnoredAny>,
-    #[serde(default)]
-    target: Option<serde::de::IgnoredAny>,
 }
 
 impl Opened {
-    pub(crate) fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
+    pub(crate) fn open(
+        source: Bytes,
+        length: u64,
+        limits: &Limits,
+        edits: Edits,
+    ) -> Result<Self, OpenError> {
         let container = Container::open(source, length, limits)?;
-        if container.seal() == Seal::Broken {
+        if container.seal() == Seal::Broken && edits == Edits::Refuse {
             return Err(OpenError::SealBroken);
         }
         let mut manifests = [DELTA_MANIFEST_DIALECT, MANIFEST]
@@ -180,14 +216,9 @@ impl Opened {
         if let Some(feature) = preamble.requires.into_iter().next() {
             return Err(OpenError::Feature { feature });
         }
-        // Only we list entries or name a target, and we always seal: what has no seal lost it.
-        let ours = preamble.entries.is_some() || preamble.target.is_some();
-        if ours && container.seal() == Seal::Absent {
-            return Err(OpenError::SealMissing);
-        }
         let is_delta = manifest_entry == DELTA_MANIFEST_DIALECT || preamble.changes.is_some();
         let kind = if is_delta { Kind::Delta } else { Kind::Archive };
-        Ok(Self { container, kind, manifest_entry, manifest, limits: limits.clone() })
+        Ok(Self { container, kind, manifest_entry, manifest, limits: limits.clone(), edits })
     }
 
     pub(crate) fn parse_manifest<T: DeserializeOwned>(&self) -> Result<T, OpenError> {
@@ -204,7 +235,7 @@ impl Opened {
 
 /// Tells an archive from a delta.
 pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<Kind, OpenError> {
-    Opened::open(source, length, limits).map(|opened| opened.kind)
+    Opened::open(source, length, limits, Edits::Refuse).map(|opened| opened.kind)
 }
 
 /// The entries of an open archive or delta, with what its manifest says of them.
@@ -300,6 +331,7 @@ fn unwrap_layer(layer: Layer, bytes: &[u8]) -> Option<Vec<u8>> {
 pub struct Archive {
     manifest: Manifest,
     entries: Entries,
+    edited: Vec<EditedEntry>,
 }
 
 /// A file, link or folder that an archive carries.
@@ -312,22 +344,27 @@ pub struct CarriedFile {
 impl Archive {
     /// Opens an archive of a known length; structure, seal and manifest are checked.
     pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
-        Self::from_opened(Opened::open(source, length, limits)?)
+        Self::from_opened(Opened::open(source, length, limits, Edits::Refuse)?)
     }
 
     pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
         opened.require(Kind::Archive)?;
-        let manifest: Manifest = opened.parse_manifest()?;
+        let mut manifest: Manifest = opened.parse_manifest()?;
+        let edited = match opened.edits {
+            Edits::Accept => take_edits(&opened.container, &mut manifest),
+            Edits::Refuse => Vec::new(),
+        };
         let structural = structural_entries(&manifest);
         let is_carried = |entry: &&Entry| {
-            *entry.kind() != EntryKind::File || !structural.contains(entry.path.as_str())
+            !entry.is_file() || !structural.contains(entry.path.as_str())
         };
         check_listed(&opened.container, manifest.entries.iter().filter(is_carried))?;
         let entries = Entries::new(opened.container, &manifest.entries, opened.limits);
-        Ok(Self { manifest, entries })
+        Ok(Self { manifest, entries, edited })
     }
 
-    /// Returns the manifest as it is in the archive.
+    /// Returns the manifest as it is in the archive; where edits were accepted, with the sizes and
+    /// digests of the content.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -339,21 +376,24 @@ impl Archive {
         self.entries.container.length()
     }
 
-    /// Returns whether the file carries a digest of itself; a wrong one does not open.
+    /// Returns whether the file carries a digest of itself that matches.
     #[must_use]
     pub fn is_sealed(&self) -> bool {
         self.entries.container.seal() == Seal::Intact
     }
 
-    /// Returns true when the archive is as our writer made it, to the byte.
-    ///
-    /// Another one may be wrong in ways that only [`validate`](crate::validate()) sees.
+    /// Returns the entries that are not what the manifest in the file says, where such edits were
+    /// accepted.
     #[must_use]
-    pub fn is_canonical(&self) -> bool {
-        let manifest = &self.manifest;
-        self.is_sealed()
-            && manifest.canonical == Some(true)
-            && manifest.checksum.as_ref() == Some(&Manifest::checksum_of(&manifest.entries))
+    pub fn edited(&self) -> &[EditedEntry] {
+        &self.edited
+    }
+
+    /// Returns true when the archive says that it is exactly what our writer makes of its content.
+    ///
+    /// This is a claim of whoever wrote the file, and no check may depend on it.
+    pub(crate) fn claims_canonical(&self) -> bool {
+        self.is_sealed() && self.manifest.canonical == Some(true)
     }
 
     pub(crate) fn entries(&self) -> &Entries {
@@ -443,7 +483,7 @@ impl Archive {
             files.push(CarriedFile { entry: known });
         }
         for entry in &self.manifest.entries {
-            if *entry.kind() != EntryKind::File {
+            if !entry.is_file() {
                 files.push(CarriedFile { entry: entry.clone() });
             }
         }
@@ -487,6 +527,61 @@ impl Archive {
         })?;
         Ok(digest.finish().2)
     }
+}
+
+/// Makes the list of entries in a manifest say what the container holds; returns the differences.
+///
+/// An entry that cannot be read stays as it is listed, so that reading it fails later.
+fn take_edits(container: &Container, manifest: &mut Manifest) -> Vec<EditedEntry> {
+    if manifest.entries.is_empty() {
+        return Vec::new();
+    }
+    let digest_of = |entry: &ContainerEntry| {
+        let mut digest = Digesting::new(std::io::sink());
+        std::io::copy(&mut container.read(entry, None), &mut digest).ok()?;
+        Some(digest.finish().2)
+    };
+    let mut edited = Vec::new();
+    manifest.entries.retain(|entry| {
+        let is_there = !entry.is_file() || container.get(&entry.path).is_some();
+        if !is_there {
+            let (path, expected) = (entry.path.clone(), entry.sha256.clone());
+            let expected = Some(expected.unwrap_or_default());
+            edited.push(EditedEntry { path, expected, actual: None });
+        }
+        is_there
+    });
+    for entry in manifest.entries.iter_mut().filter(|entry| entry.is_file()) {
+        let Some(found) = container.get(&entry.path) else { continue };
+        let Some(actual) = digest_of(found) else { continue };
+        if entry.sha256.as_ref() != Some(&actual) || entry.size != Some(found.size) {
+            let expected = Some(entry.sha256.replace(actual.clone()).unwrap_or_default());
+            entry.size = Some(found.size);
+            let path = entry.path.clone();
+            edited.push(EditedEntry { path, expected, actual: Some(actual) });
+        }
+    }
+    let listed: HashSet<String> =
+        manifest.entries.iter().map(|entry| entry.path.clone()).collect();
+    for found in container.entries() {
+        if found.path == MANIFEST || listed.contains(&found.path) {
+            continue;
+        }
+        let Some(actual) = digest_of(found) else { continue };
+        let mut entry = Entry::new(&found.path);
+        entry.size = Some(found.size);
+        entry.sha256 = Some(actual.clone());
+        manifest.entries.push(entry);
+        let path = found.path.clone();
+        edited.push(EditedEntry { path, expected: None, actual: Some(actual) });
+    }
+    manifest.entries.sort_by(|a, b| a.path.cmp(&b.path));
+    edited.sort_by(|a, b| a.path.cmp(&b.path));
+    if !edited.is_empty() {
+        manifest.checksum = Some(Manifest::checksum_of(&manifest.entries));
+        manifest.canonical = None;
+    }
+    edited
 }
 
 fn layer_entry(manifest: &Manifest, layer: Layer) -> Option<&str> {

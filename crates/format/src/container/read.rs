@@ -39,8 +39,8 @@ pub enum ContainerError {
     #[error("cannot read the file")]
     Io(#[source] io::Error),
     /// Not a ZIP file, or one whose end is missing.
-    #[error("the file is not a complete ZIP archive")]
-    NotZip(#[source] rawzip::Error),
+    #[error("not an .alf archive, or the file is truncated")]
+    NotZip,
     /// Bytes before, between or after the entries, or headers that contradict each other.
     #[error("the structure of the ZIP archive is damaged: {what}")]
     Damaged {
@@ -120,7 +120,7 @@ impl ContainerError {
     #[must_use]
     pub fn is_unsafe(&self) -> bool {
         match self {
-            Self::Io(_) | Self::NotZip(_) | Self::Damaged { .. } | Self::Method { .. } => false,
+            Self::Io(_) | Self::NotZip | Self::Damaged { .. } | Self::Method { .. } => false,
             Self::UnsafeName { .. }
             | Self::Collision { .. }
             | Self::SpecialFile { .. }
@@ -166,7 +166,10 @@ impl Container {
         let zip = ZipLocator::new()
             .max_search_space(66 << 10)
             .locate_in_reader(source, &mut buffer, length)
-            .map_err(|(_, error)| ContainerError::NotZip(error))?;
+            .map_err(|(_, error)| match error.into_kind() {
+                rawzip::ErrorKind::IO(error) => ContainerError::Io(error),
+                _ => ContainerError::NotZip,
+            })?;
         let damaged = |what| ContainerError::Damaged { what, entry: None };
         if zip.end_offset() != length {
             return Err(damaged("bytes follow the end of the archive"));
@@ -186,7 +189,7 @@ impl Container {
         let mut scan = Scan::new(limits);
         let mut records = zip.entries(&mut buffer);
         let mut count = 0;
-        while let Some(record) = records.next_entry().map_err(ContainerError::NotZip)? {
+        while let Some(record) = records.next_entry().map_err(|_| damaged("the directory cannot be read"))? {
             count += 1;
             if count > limits.max_entries {
                 return Err(too_many(count));
@@ -500,8 +503,9 @@ fn check_layout(
         if span.offset > expected {
             return Err(damaged("there are bytes between two entries"));
         }
-        let local = zip.get_entry(span.wayfinder).map_err(ContainerError::NotZip)?;
-        let header = local.local_header(&mut buffer).map_err(ContainerError::NotZip)?;
+        let unreadable = |_| damaged("the local header cannot be read");
+        let local = zip.get_entry(span.wayfinder).map_err(unreadable)?;
+        let header = local.local_header(&mut buffer).map_err(unreadable)?;
         if header.file_path().as_ref() != span.name.as_bytes() {
             return Err(damaged("the local header has another name"));
         }
@@ -516,7 +520,7 @@ fn check_layout(
         }
         check_extra_fields(header.extra_fields(), span.name.as_bytes()).map_err(damaged)?;
         let (start, end) = local.compressed_data_range();
-        let descriptor = local.reader().data_descriptor().map_err(ContainerError::NotZip)?;
+        let descriptor = local.reader().data_descriptor().map_err(unreadable)?;
         if header.flags().has_data_descriptor() != descriptor.is_some() {
             return Err(damaged("only one of the two headers announces a data descriptor"));
         }
@@ -616,7 +620,7 @@ impl std::fmt::Debug for EntryReader<'_> {
 }
 
 /// Content that is not what the archive says it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContentFault {
     /// More or fewer bytes than announced.
@@ -625,12 +629,23 @@ pub enum ContentFault {
     /// Another CRC-32.
     #[error("the content has another CRC than announced")]
     Crc,
-    /// Another SHA-256.
-    #[error("the content has another SHA-256 than the manifest says")]
-    Digest,
+    /// Another SHA-256: the entry was edited after the archive was written.
+    #[error("the content has SHA-256 {}, the manifest says {}", short(actual), short(expected))]
+    Digest {
+        /// The digest in the manifest.
+        expected: String,
+        /// The digest of the content.
+        actual: String,
+    },
     /// Bytes after the end of the deflate stream.
     #[error("there are bytes after the packed content")]
     Trailing,
+}
+
+/// Returns the start of a digest, which is enough for people to tell two apart.
+pub(crate) fn short(digest: &str) -> String {
+    let start: String = digest.chars().take(12).collect();
+    if start.len() < digest.len() { format!("{start}...") } else { start }
 }
 
 impl EntryReader<'_> {
@@ -646,10 +661,11 @@ impl EntryReader<'_> {
         if std::mem::take(&mut self.crc).finalize() != self.expected_crc {
             return Err(ContentFault::Crc);
         }
-        if let (Some(hasher), Some(expected)) = (self.hasher.take(), &self.expected_sha256)
-            && Hex(&hasher.finalize()).to_string() != *expected
-        {
-            return Err(ContentFault::Digest);
+        if let (Some(hasher), Some(expected)) = (self.hasher.take(), self.expected_sha256.take()) {
+            let actual = Hex(&hasher.finalize()).to_string();
+            if actual != expected {
+                return Err(ContentFault::Digest { expected, actual });
+            }
         }
         Ok(())
     }
