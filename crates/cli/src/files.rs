@@ -63,8 +63,10 @@ impl Source {
             Packaging::Sealed => Self::open_sealed(path, file, keys, progress, max_factor),
             Packaging::Armored => {
                 let mut binary = tempfile::tempfile()?;
-                let decoded = unarmor(file, &mut BufWriter::new(&mut binary));
+                let mut out = BufWriter::new(&mut binary);
+                let decoded = unarmor(file, &mut out).and_then(|()| out.flush());
                 decoded.map_err(|error| damaged(path, &error))?;
+                drop(out);
                 Self::open_sealed(path, binary, keys, progress, max_factor)
             }
         }

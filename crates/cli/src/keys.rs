@@ -135,9 +135,11 @@ pub(crate) fn encryptor(sealing: &Sealing) -> Result<age::Encryptor, CliError> {
         Sealing::Recipients(texts) => {
             // One more is added by the library, so that readers do not take the number for granted.
             if texts.len() >= MAX_RECIPIENTS {
-                let message = format!("a file is sealed for at most {} recipients", MAX_RECIPIENTS - 1);
-                return Err(CliError::new(Kind::Usage, "recipient", message)
-                    .hint("seal several copies"));
+                let message =
+                    format!("a file is sealed for at most {} recipients", MAX_RECIPIENTS - 1);
+                return Err(
+                    CliError::new(Kind::Usage, "recipient", message).hint("seal several copies")
+                );
             }
             let parsed: Result<Vec<age::x25519::Recipient>, _> =
                 texts.iter().map(|text| text.parse()).collect();

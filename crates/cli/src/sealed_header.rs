@@ -31,7 +31,9 @@ pub(crate) const WORK_FACTOR: u8 = 18;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HeaderFault {
     /// The header does not end within the bounds.
-    #[error("the header of the sealed file is longer than {MAX_HEADER_BYTES} bytes or {MAX_HEADER_LINES} lines")]
+    #[error(
+        "the header of the sealed file is longer than {MAX_HEADER_BYTES} bytes or {MAX_HEADER_LINES} lines"
+    )]
     TooLong,
     /// There are too many recipients.
     #[error("the sealed file has more than {MAX_RECIPIENTS} recipients")]

@@ -51,6 +51,7 @@ pub use delta::apply::{Applied, ApplyDeltaError, SkipReason, Skipped, apply_delt
 pub use delta::compare::{
     CompareError, Comparison, DeletedRecord, FileDifference, LayerDifference,
 };
+pub use delta::fields::changed_fields;
 pub use delta::operation::Operation;
 pub use delta::read::Delta;
 pub use delta::write::{WriteDeltaError, WrittenDelta, write_delta};

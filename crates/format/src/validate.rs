@@ -178,6 +178,19 @@ const SEAL_MISSING: &str = "the file has no seal: it was packed again by another
                             of its entries were compared";
 const SEAL_BROKEN: &str = "the seal does not match: the file was changed after it was written";
 
+/// Fields that this project adds to the format, by document and place; `*` is any index.
+const EXTENSIONS: [(&str, &str, &str); 3] = [
+    ("memory-record", "/source", "trust"),
+    ("memory-record", "/source", "stamps"),
+    ("memory-record", "/embeddings/*", "text_sha256"),
+];
+
+/// Returns true for a field that is not in the types, but that this project writes.
+fn is_extension(document: &str, at: &Pointer, name: &str) -> bool {
+    let is_it = |it: &&(&str, &str, &str)| it.0 == document && it.2 == name;
+    EXTENSIONS.iter().filter(is_it).any(|it| at.pattern() == it.1)
+}
+
 /// Returns true when an entry is whole, but is not the one the manifest lists.
 fn is_edited(error: &ReadJsonError) -> bool {
     let ReadJsonError::Io(error) = error else { return false };
@@ -272,6 +285,11 @@ impl Findings {
     fn survey(&mut self, document: &str, value: &impl Survey) {
         let surprises = &mut self.surprises;
         value.survey(&mut Pointer::default(), &mut |at, surprise| {
+            if let Surprise::Field(name) = surprise
+                && is_extension(document, at, name)
+            {
+                return;
+            }
             let what = match surprise {
                 Surprise::Field(name) => format!("{document}#{at}/{name} (field)"),
                 Surprise::Word(word) => format!("{document}#{at} (word {word:?})"),

@@ -39,8 +39,7 @@ pub(crate) fn run(args: &DecryptArgs, context: &Context<'_>) -> Result<Copied, C
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
     check_free(&args.output, existing)?;
     let progress = Progress::new(context.printer, "opening");
-    let source =
-        Source::open_with(&args.file, &context.keys, &progress, args.max_work_factor)?;
+    let source = Source::open_with(&args.file, &context.keys, &progress, args.max_work_factor)?;
     if source.sealing.is_none() {
         return Err(
             CliError::new(Kind::Failed, "not_sealed", "the file is not sealed").about(&args.file)

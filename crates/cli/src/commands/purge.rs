@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anemone_format::{
-    Bytes, Edits, ItemId, Limits, Opening, PurgeAudit, PurgePlan, PurgeProof, PurgeReason, PurgeRequest,
-    RecordId, apply_purge, prove_purge,
+    Bytes, Edits, ItemId, Limits, Opening, PurgeAudit, PurgePlan, PurgeProof, PurgeReason,
+    PurgeRequest, RecordId, apply_purge, prove_purge,
 };
 use clap::Args;
 use serde::Serialize;

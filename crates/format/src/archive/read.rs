@@ -19,7 +19,7 @@ use crate::container::read::{
     Bytes, Container, ContainerEntry, ContainerError, EntryReader, short,
 };
 use crate::container::seal::Seal;
-use crate::digest::Digesting;
+use crate::digest::{Digesting, Hex};
 use crate::entry_path::{self, Names};
 use crate::json::{self, Lines, ReadJsonError};
 use crate::limits::Limits;
@@ -181,6 +181,38 @@ struct Preamble {
     requires: Vec<String>,
     #[serde(default)]
     changes: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    entries: Option<ListLength>,
+}
+
+/// The length of a list whose elements are not kept.
+struct ListLength(u64);
+
+impl<'de> Deserialize<'de> for ListLength {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Elements;
+
+        impl<'de> serde::de::Visitor<'de> for Elements {
+            type Value = ListLength;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> Result<ListLength, A::Error> {
+                let mut length = 0;
+                while list.next_element::<serde::de::IgnoredAny>()?.is_some() {
+                    length += 1;
+                }
+                Ok(ListLength(length))
+            }
+        }
+
+        deserializer.deserialize_seq(Elements)
+    }
 }
 
 impl Opened {
@@ -216,6 +248,13 @@ impl Opened {
         if let Some(feature) = preamble.requires.into_iter().next() {
             return Err(OpenError::Feature { feature });
         }
+        // Links and folders are only listed, and a list takes many times the memory of its text.
+        if let Some(ListLength(count)) = preamble.entries
+            && count > limits.max_entries
+        {
+            let limit = limits.max_entries;
+            return Err(ContainerError::TooManyEntries { count, limit }.into());
+        }
         let is_delta = manifest_entry == DELTA_MANIFEST_DIALECT || preamble.changes.is_some();
         let kind = if is_delta { Kind::Delta } else { Kind::Archive };
         Ok(Self { container, kind, manifest_entry, manifest, limits: limits.clone(), edits })
@@ -241,22 +280,63 @@ pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<Kind, Open
 /// The entries of an open archive or delta, with what its manifest says of them.
 pub(crate) struct Entries {
     pub(crate) container: Container,
-    digests: HashMap<String, String>,
+    /// What the manifest says of each entry of the container, in its order.
+    digests: Vec<Option<ListedDigest>>,
     limits: Limits,
+}
+
+/// A SHA-256 as the manifest gives it, in little memory.
+enum ListedDigest {
+    Bytes([u8; 32]),
+    /// A text that is no digest in lower-case hexadecimal, and so the digest of nothing.
+    Other(Box<str>),
+}
+
+impl ListedDigest {
+    fn new(text: &str) -> Self {
+        let mut bytes = [0; 32];
+        let digit = |c: u8| match c {
+            b'0'..=b'9' => Some(c - b'0'),
+            b'a'..=b'f' => Some(c - b'a' + 10),
+            _ => None,
+        };
+        let pairs = text.as_bytes().chunks(2);
+        let parsed = pairs.zip(&mut bytes).try_for_each(|(pair, byte)| {
+            let [high, low] = pair else { return None };
+            *byte = digit(*high)? << 4 | digit(*low)?;
+            Some(())
+        });
+        if text.len() == 64 && parsed.is_some() {
+            Self::Bytes(bytes)
+        } else {
+            Self::Other(text.into())
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Bytes(bytes) => Hex(bytes).to_string(),
+            Self::Other(text) => text.to_string(),
+        }
+    }
 }
 
 impl Entries {
     pub(crate) fn new(container: Container, listed: &[Entry], limits: Limits) -> Self {
-        let digests = listed
-            .iter()
-            .filter_map(|entry| Some((entry.path.clone(), entry.sha256.clone()?)))
-            .collect();
+        let mut digests: Vec<Option<ListedDigest>> =
+            container.entries().iter().map(|_| None).collect();
+        for entry in listed {
+            if let (Some(at), Some(sha256)) = (container.position(&entry.path), &entry.sha256) {
+                digests[at] = Some(ListedDigest::new(sha256));
+            }
+        }
         Self { container, digests, limits }
     }
 
     /// Returns the digest that the manifest gives for an entry.
-    pub(crate) fn digest(&self, path: &str) -> Option<&str> {
-        self.digests.get(path).map(String::as_str)
+    pub(crate) fn digest(&self, path: &str) -> Option<String> {
+        let at = self.container.position(path)?;
+        self.digests[at].as_ref().map(ListedDigest::text)
     }
 
     pub(crate) fn reader(&self, path: &str) -> Result<EntryReader<'_>, ReadEntryError> {
@@ -265,7 +345,7 @@ impl Entries {
             line: None,
             source: ReadJsonError::Io(std::io::ErrorKind::NotFound.into()),
         })?;
-        Ok(self.container.read(entry, self.digests.get(path).cloned()))
+        Ok(self.container.read(entry, self.digest(path)))
     }
 
     /// Reads a whole entry of any size.
@@ -355,9 +435,8 @@ impl Archive {
             Edits::Refuse => Vec::new(),
         };
         let structural = structural_entries(&manifest);
-        let is_carried = |entry: &&Entry| {
-            !entry.is_file() || !structural.contains(entry.path.as_str())
-        };
+        let is_carried =
+            |entry: &&Entry| !entry.is_file() || !structural.contains(entry.path.as_str());
         check_listed(&opened.container, manifest.entries.iter().filter(is_carried))?;
         let entries = Entries::new(opened.container, &manifest.entries, opened.limits);
         Ok(Self { manifest, entries, edited })
@@ -515,7 +594,7 @@ impl Archive {
     /// Returns the digest of an entry: the manifest's, or a computed one where it has none.
     pub(crate) fn digest_of(&self, path: &str) -> Result<String, ReadEntryError> {
         match self.entries.digest(path) {
-            Some(digest) => Ok(digest.to_owned()),
+            Some(digest) => Ok(digest),
             None => self.compute_digest(path),
         }
     }
@@ -561,8 +640,7 @@ fn take_edits(container: &Container, manifest: &mut Manifest) -> Vec<EditedEntry
             edited.push(EditedEntry { path, expected, actual: Some(actual) });
         }
     }
-    let listed: HashSet<String> =
-        manifest.entries.iter().map(|entry| entry.path.clone()).collect();
+    let listed: HashSet<String> = manifest.entries.iter().map(|entry| entry.path.clone()).collect();
     for found in container.entries() {
         if found.path == MANIFEST || listed.contains(&found.path) {
             continue;
@@ -638,13 +716,12 @@ pub(crate) fn check_listed<'a>(
         if !is_new {
             return Err(collision(entry));
         }
-        let file = CarriedFile { entry: entry.clone() };
-        if let Some(name) = file.true_name() {
+        if let Some(name) = true_name(entry) {
             // Whatever can be spelled goes nowhere but down.
             entry_path::spell(&name).map_err(unsafe_name)?;
         }
         // With NUL, which no path has, for a slash, what lies in a folder sorts right behind it.
-        let mut path = file.order();
+        let mut path = order_of(entry);
         path.iter_mut().filter(|it| **it == b'/').for_each(|it| *it = 0);
         true_paths.push((path, entry));
     }
@@ -672,17 +749,7 @@ impl CarriedFile {
     /// Returns the root and the path below it, as the workspace had it.
     #[must_use]
     pub fn location(&self) -> (Root<'_>, Vec<u8>) {
-        let path = self.entry.path.as_str();
-        let (root, rest) = if let Some(rest) = path.strip_prefix(RAW)
-            && let Some((runtime, rest)) = rest.split_once('/')
-        {
-            (Root::Raw(runtime), rest)
-        } else if let Some(rest) = path.strip_prefix(ARTIFACTS) {
-            (Root::Artifacts, rest)
-        } else {
-            (Root::Other, path)
-        };
-        (root, self.true_name().unwrap_or_else(|| rest.as_bytes().to_vec()))
+        location_of(&self.entry)
     }
 
     /// Returns where a symlink points.
@@ -716,20 +783,41 @@ impl CarriedFile {
 
     /// Returns what files are sorted by: their true path, as the writer wants them.
     pub(crate) fn order(&self) -> Vec<u8> {
-        let (root, path) = self.location();
-        let prefix = match root {
-            Root::Raw(runtime) => format!("{RAW}{runtime}/"),
-            Root::Artifacts => ARTIFACTS.to_owned(),
-            Root::Other => String::new(),
-        };
-        [prefix.into_bytes(), path].concat()
+        order_of(&self.entry)
     }
+}
 
-    fn true_name(&self) -> Option<Vec<u8>> {
-        match (&self.entry.source_path, &self.entry.source_path_base64) {
-            (Some(path), _) => Some(path.as_bytes().to_vec()),
-            (None, Some(encoded)) => BASE64.decode(encoded).ok(),
-            (None, None) => None,
-        }
+/// Returns the root of an entry and its path below it, as the workspace had it.
+fn location_of(entry: &Entry) -> (Root<'_>, Vec<u8>) {
+    let path = entry.path.as_str();
+    let (root, rest) = if let Some(rest) = path.strip_prefix(RAW)
+        && let Some((runtime, rest)) = rest.split_once('/')
+    {
+        (Root::Raw(runtime), rest)
+    } else if let Some(rest) = path.strip_prefix(ARTIFACTS) {
+        (Root::Artifacts, rest)
+    } else {
+        (Root::Other, path)
+    };
+    (root, true_name(entry).unwrap_or_else(|| rest.as_bytes().to_vec()))
+}
+
+/// Returns what entries are sorted by: their true path.
+fn order_of(entry: &Entry) -> Vec<u8> {
+    let (root, path) = location_of(entry);
+    let prefix = match root {
+        Root::Raw(runtime) => format!("{RAW}{runtime}/"),
+        Root::Artifacts => ARTIFACTS.to_owned(),
+        Root::Other => String::new(),
+    };
+    [prefix.into_bytes(), path].concat()
+}
+
+/// Returns the name of an entry in the workspace, where that is not its name in the archive.
+fn true_name(entry: &Entry) -> Option<Vec<u8>> {
+    match (&entry.source_path, &entry.source_path_base64) {
+        (Some(path), _) => Some(path.as_bytes().to_vec()),
+        (None, Some(encoded)) => BASE64.decode(encoded).ok(),
+        (None, None) => None,
     }
 }

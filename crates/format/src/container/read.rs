@@ -4,7 +4,6 @@
 //! links, gaps, overlaps, ratios, counts, and that the local headers repeat the directory. What
 //! remains for later is the content itself, which [`EntryReader`] checks when it reaches the end.
 
-use std::collections::HashMap;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
 
@@ -97,6 +96,12 @@ pub enum ContainerError {
         /// The limit.
         limit: u64,
     },
+    /// Names that take more memory than the limits allow.
+    #[error("the names of the entries have more than {limit} bytes")]
+    NamesTooLong {
+        /// The limit.
+        limit: u64,
+    },
     /// Larger than the limits allow once inflated.
     #[error("the archive inflates to more than {limit} bytes")]
     TooLarge {
@@ -127,6 +132,7 @@ impl ContainerError {
             | Self::Overlap { .. }
             | Self::Encrypted { .. }
             | Self::TooManyEntries { .. }
+            | Self::NamesTooLong { .. }
             | Self::TooLarge { .. }
             | Self::Bomb { .. } => true,
         }
@@ -148,7 +154,8 @@ pub(crate) struct ContainerEntry {
 pub(crate) struct Container {
     zip: ZipArchive<Bytes>,
     entries: Vec<ContainerEntry>,
-    by_path: HashMap<String, usize>,
+    /// Positions in `entries`, sorted by path.
+    by_path: Vec<u32>,
     folders: Vec<String>,
     seal: Seal,
     length: u64,
@@ -189,7 +196,9 @@ impl Container {
         let mut scan = Scan::new(limits);
         let mut records = zip.entries(&mut buffer);
         let mut count = 0;
-        while let Some(record) = records.next_entry().map_err(|_| damaged("the directory cannot be read"))? {
+        while let Some(record) =
+            records.next_entry().map_err(|_| damaged("the directory cannot be read"))?
+        {
             count += 1;
             if count > limits.max_entries {
                 return Err(too_many(count));
@@ -208,7 +217,8 @@ impl Container {
         if total > limits.ratio_free_bytes && ratio(total, length) > limits.max_ratio {
             return Err(spread_bomb(&entries));
         }
-        let by_path = entries.iter().enumerate().map(|(at, e)| (e.path.clone(), at)).collect();
+        let mut by_path: Vec<u32> = (0_u32..).take(entries.len()).collect();
+        by_path.sort_unstable_by(|a, b| entries[*a as usize].path.cmp(&entries[*b as usize].path));
         Ok(Self { zip, entries, by_path, folders, seal, length })
     }
 
@@ -231,7 +241,14 @@ impl Container {
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<&ContainerEntry> {
-        self.by_path.get(path).map(|at| &self.entries[*at])
+        self.position(path).map(|at| &self.entries[at])
+    }
+
+    /// Returns where an entry is among [`Container::entries`].
+    pub(crate) fn position(&self, path: &str) -> Option<usize> {
+        let path_of = |at: &u32| self.entries[*at as usize].path.as_str();
+        let found = self.by_path.binary_search_by(|at| path_of(at).cmp(path)).ok()?;
+        Some(self.by_path[found] as usize)
     }
 
     /// Reads an entry; the reader fails at the end if size, CRC or digest is wrong.
@@ -298,6 +315,7 @@ struct Scan<'a> {
     limits: &'a Limits,
     names: Names,
     total: u64,
+    name_bytes: u64,
     entries: Vec<ContainerEntry>,
     folders: Vec<String>,
     /// Where each record's local header starts, and which file entry it is, if one.
@@ -321,6 +339,7 @@ impl<'a> Scan<'a> {
             limits,
             names: Names::default(),
             total: 0,
+            name_bytes: 0,
             entries: Vec::new(),
             folders: Vec::new(),
             spans: Vec::new(),
@@ -331,6 +350,10 @@ impl<'a> Scan<'a> {
         let raw = record.file_path();
         let bytes = raw.as_ref();
         let lossy = || String::from_utf8_lossy(bytes).into_owned();
+        self.name_bytes += bytes.len() as u64;
+        if self.name_bytes > self.limits.max_name_bytes {
+            return Err(ContainerError::NamesTooLong { limit: self.limits.max_name_bytes });
+        }
         let unsafe_name = |fault| ContainerError::UnsafeName { name: lossy(), fault };
         let name = std::str::from_utf8(bytes).map_err(|_| unsafe_name(NameFault::NotUtf8))?;
         if !is_utf8(record.flags(), record.extra_fields(), bytes) {

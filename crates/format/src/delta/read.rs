@@ -25,8 +25,7 @@ impl Delta {
         let manifest: DeltaManifest = opened.parse_manifest()?;
         check_listed(&opened.container, &manifest.entries)?;
         if let Some(files) = &manifest.changes.files {
-            let put: Vec<_> = files.put.iter().map(|put| put.entry.clone()).collect();
-            check_listed(&opened.container, &put)?;
+            check_listed(&opened.container, files.put.iter().map(|put| &put.entry))?;
         }
         let entries = Entries::new(opened.container, &manifest.entries, opened.limits);
         Ok(Self { manifest, entries })

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::needle::{Needle, Trace, search_entry, search_text};
 use crate::archive::read::{
-    Archive, CarriedFile, Edits, Entries, Kind, OpenError, Opened, ReadEntryError, structural_entries,
+    Archive, CarriedFile, Edits, Entries, Kind, OpenError, Opened, ReadEntryError,
+    structural_entries,
 };
 use crate::archive::record_line::RecordHead;
 use crate::archive::{DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};

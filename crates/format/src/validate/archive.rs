@@ -5,9 +5,9 @@ use std::io;
 
 use jiff::civil::Date;
 
+use super::Findings;
 use super::layers::{self, Checked};
 use super::record::Records;
-use super::Findings;
 use crate::archive::read::{Archive, CarriedFile, Entries, ReadEntryError};
 use crate::archive::write::MemoryIndex;
 use crate::archive::{ARTIFACTS, Layer, MANIFEST, RAW};

@@ -138,7 +138,7 @@ impl Stage {
             Some(Command::Export(args)) => value(&export::run(&args, &context)?),
             Some(Command::Validate(args)) => {
                 value(&validate::examine(&args.file, Edits::Refuse, &context)?)
-            },
+            }
             Some(Command::Migrate(args)) => value(&migrate::run(&args, &context)?),
             Some(Command::Purge(args)) => value(&purge::run(&args, &context)?),
             _ => Err(broken("the demo has no such command".to_owned())),
