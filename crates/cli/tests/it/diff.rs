@@ -93,3 +93,38 @@ fn people_read_signs_and_titles() {
     4 created, 3 updated, 2 deleted, 20 records unchanged; the manifest differs
     ");
 }
+
+#[test]
+fn an_updated_record_comes_with_the_fields_that_differ() {
+    let environment = TestEnvironment::with_demo();
+    let shown = environment.json(["diff", "march.alf", "april.alf"]);
+    let updated = shown["records"]["updated"].as_array().unwrap();
+    for record in updated {
+        let fields = record["fields"].as_array().unwrap();
+        assert!(fields.contains(&"content".into()), "{record}");
+    }
+    assert!(shown["records"]["created"][0].get("fields").is_none());
+}
+
+#[test]
+fn many_records_that_changed_alike_are_one_line() {
+    let environment = TestEnvironment::new();
+    let before = sample::agent();
+    let mut after = before.clone();
+    for record in &mut after.records {
+        record.source.runtime_version = Some("9999.1.1".to_owned());
+    }
+    after.records[0].tags.push("new".to_owned());
+    environment.write_archive("before.alf", &before);
+    environment.write_archive("after.alf", &after);
+    let number = before.records.len() - 1;
+    let text = environment.human(["diff", "before.alf", "after.alf"]);
+    let line = format!("~ {number} records: source.runtime_version\n");
+    assert!(text.contains(&line), "{text}");
+    assert!(text.contains("source.runtime_version, tags\n"), "{text}");
+    let shown = environment.json(["diff", "before.alf", "after.alf"]);
+    let groups = &shown["records"]["updated_by_fields"];
+    assert_eq!(groups[0]["fields"], serde_json::json!(["source.runtime_version"]));
+    assert_eq!(groups[0]["records"], number);
+    assert_eq!(shown["records"]["updated"].as_array().unwrap().len(), number + 1);
+}
