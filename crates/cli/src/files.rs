@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use anemone_adapters::leftover::{self, temporary_file};
 use anemone_adapters::{StagingWatch, remove_tree};
 use anemone_format::{Bytes, ReaderAt};
 use tempfile::NamedTempFile;
@@ -292,7 +293,6 @@ impl StagingWatch for Unfinished {
 pub(crate) struct Scratch {
     folder: tempfile::TempDir,
     /// Held until the folder is gone; where there are no locks, nothing is swept.
-    #[cfg(unix)]
     _lock: Option<std::fs::File>,
 }
 
@@ -305,21 +305,16 @@ impl Scratch {
         builder.prefix(SCRATCH);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        static SWEPT: std::sync::Once = std::sync::Once::new();
+        SWEPT.call_once(|| leftover::sweep(&std::env::temp_dir(), SCRATCH, leftover::Kind::Folder));
         let mut unfinished = unfinished();
-        let folder = builder.tempdir()?;
-        unfinished.push(folder.path().to_owned());
+        let mut made = None;
+        let (path, lock) =
+            leftover::locked_folder(&mut || Ok(made.insert(builder.tempdir()?).path().to_owned()))?;
+        unfinished.push(path);
         drop(unfinished);
-        #[cfg(unix)]
-        return {
-            let lock = lock(folder.path());
-            static SWEPT: std::sync::Once = std::sync::Once::new();
-            if lock.is_some() {
-                SWEPT.call_once(|| sweep(folder.path()));
-            }
-            Ok(Self { folder, _lock: lock })
-        };
-        #[cfg(not(unix))]
-        Ok(Self { folder })
+        let folder = made.ok_or_else(|| io::Error::other("no folder was made"))?;
+        Ok(Self { folder, _lock: lock })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -330,47 +325,6 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         unfinished().retain(|path| path != self.folder.path());
-    }
-}
-
-/// Locks a folder, if nobody else has; it stays locked until the file is dropped.
-#[cfg(unix)]
-fn lock(folder: &Path) -> Option<std::fs::File> {
-    let folder = fs_err::File::open(folder).ok()?.into_file();
-    folder.try_lock().ok().map(|()| folder)
-}
-
-/// Takes away what killed processes of the same user left beside a folder of ours.
-#[cfg(unix)]
-fn sweep(ours: &Path) {
-    use std::os::unix::fs::MetadataExt as _;
-    /// One that is younger may be about to be locked.
-    const YOUNG: Duration = Duration::from_mins(1);
-    /// Names that are looked at; a folder of temporary files may hold any number.
-    const MOST: usize = 100_000;
-    let Ok(own) = fs_err::metadata(ours) else { return };
-    let Some(Ok(entries)) = ours.parent().map(fs_err::read_dir) else { return };
-    for entry in entries.flatten().take(MOST) {
-        let name = entry.file_name();
-        let letters = name.to_str().and_then(|it| it.strip_prefix(SCRATCH));
-        if letters
-            .is_none_or(|it| it.len() != 6 || !it.bytes().all(|it| it.is_ascii_alphanumeric()))
-        {
-            continue;
-        }
-        let is_left = |it: &std::fs::Metadata| {
-            let age = it.modified().ok().and_then(|it| it.elapsed().ok());
-            it.is_dir()
-                && (it.uid(), it.mode()) == (own.uid(), own.mode())
-                && age.is_some_and(|it| it > YOUNG)
-        };
-        if !entry.metadata().is_ok_and(|it| is_left(&it)) {
-            continue;
-        }
-        // Held while it is removed, so that two do not do it at once.
-        if let Some(_lock) = lock(&entry.path()) {
-            remove_tree(&entry.path()).ok();
-        }
     }
 }
 
@@ -394,8 +348,7 @@ impl Target {
     pub(crate) fn create(path: &Path, existing: Existing) -> Result<Self, CliError> {
         check_free(path, existing)?;
         let folder = folder_of(path);
-        let made = tempfile::Builder::new().prefix(".anemone-").tempfile_in(folder);
-        let file = made.map_err(|error| cannot_write(error, folder))?;
+        let file = temporary_file(folder).map_err(|error| cannot_write(error, folder))?;
         unfinished().push(file.path().to_owned());
         Ok(Self { path: path.to_owned(), file, existing })
     }

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return output::print_usage(&error, &environment),
+        Err(error) => return output::print_usage(error, &environment),
     };
     files::tidy_up_on_signals();
     let printer = Printer::new(cli.global.format(), &environment);

@@ -3,17 +3,16 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anemone_adapters::{
-    Adapter, FoundAgent, LeftOutReason, Machine, ReadOptions, SecretPolicy, noted_agent_id,
-};
+use anemone_adapters::{Adapter, FoundAgent, Machine, ReadOptions, SecretPolicy, noted_agent_id};
 use anemone_format::Moment;
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::agent::{adapters, aliases};
+use crate::agent::{adapters, discover};
 use crate::error::CliError;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
+use crate::survey::{Question, real};
 use crate::tally::Tally;
 
 /// List the agents on this machine
@@ -77,12 +76,8 @@ struct Counts {
 pub(crate) fn run(args: &AgentsArgs, context: &Context<'_>) -> Result<Listed, CliError> {
     let machine = context.environment.machine()?;
     let mut agents = Vec::new();
-    for adapter in adapters(args.runtime.as_deref())? {
-        let found = adapter.discover(&machine);
-        let aliases = aliases(&found);
-        for (agent, alias) in found.iter().zip(aliases) {
-            agents.push(ListedAgent::new(adapter, &machine, agent, alias));
-        }
+    for found in discover(&adapters(args.runtime.as_deref())?, &machine) {
+        agents.push(ListedAgent::new(found.adapter, &machine, &found.agent, found.alias));
     }
     Ok(Listed { ok: true, agents, looked_in: machine.home.clone() })
 }
@@ -111,7 +106,7 @@ impl ListedAgent {
     }
 }
 
-/// Reads an agent as an export does, and keeps only the numbers.
+/// Counts files as `status` does, and records by reading the agent as an export does.
 fn count_of(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent) -> Counts {
     let options = ReadOptions {
         agent_id: None,
@@ -124,21 +119,24 @@ fn count_of(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent) -> Cou
         exclude: &[],
         earlier: None,
     };
-    let mut tally = Tally::default();
-    match adapter.read(machine, agent, &options, &mut tally) {
-        Ok(reading) => {
-            let left_out = &reading.left_out;
-            let files = tally.listed.iter().filter(|it| it.kind == "file").count() as u64;
-            let named = || left_out.iter().filter(|it| it.reason == LeftOutReason::Referenced);
-            Counts {
-                files: files + named().map(|it| it.files).sum::<u64>(),
-                records: Some(reading.records),
-                bytes: tally.bytes + named().map(|it| it.bytes).sum::<u64>(),
-                last_change: tally.newest,
-            }
-        }
-        Err(_) => Counts::default(),
+    let stores = adapter.searchable(machine, agent).stores;
+    let workspace = real(&agent.workspace);
+    let question =
+        Question { adapter, workspace: &workspace, stores: &stores, since: None, except: None };
+    let survey = question.answer();
+    let reading = adapter.read(machine, agent, &options, &mut Tally::default());
+    Counts {
+        files: survey.files,
+        records: reading.ok().map(|it| it.records),
+        bytes: survey.bytes,
+        last_change: survey.newest.map(Moment::from),
     }
+}
+
+/// Writes a time for people: local, to the second.
+fn local_time(moment: &Moment) -> String {
+    let zoned = moment.instant().to_zoned(jiff::tz::TimeZone::system());
+    zoned.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 impl Report for Listed {
@@ -189,11 +187,11 @@ impl ListedAgent {
             parts.push(bytes(*size));
             writeln!(out, "  {:<10} {}", "holds", parts.join(", "))?;
             if let Some(last_change) = last_change {
-                writeln!(out, "  {:<10} {last_change}", "changed")?;
+                writeln!(out, "  {:<10} {}", "changed", local_time(last_change))?;
             }
         }
         for oddity in &self.oddities {
-            writeln!(out, "  {ODD}{}{ODD:#} {}", oddity.code, safe(&oddity.message))?;
+            writeln!(out, "  {ODD}{:<10}{ODD:#} {}", "note", safe(&oddity.message))?;
         }
         Ok(())
     }

@@ -278,3 +278,21 @@ fn text_from_an_archive_cannot_steer_the_terminal() {
         }
     }
 }
+
+#[test]
+fn words_of_other_programs_lead_to_the_right_command() {
+    let environment = TestEnvironment::new();
+    for (word, command) in [
+        ("backup", "anemone export"),
+        ("restore", "anemone import"),
+        ("rm", "anemone forget"),
+        ("delete", "anemone forget"),
+        ("update", "anemone remember"),
+        ("find", "anemone search"),
+    ] {
+        let failure = environment.failure(2, [word]);
+        let error = failure["error"].as_str().unwrap();
+        assert!(error.contains(&format!("tip: `{command}")), "{word}: {error}");
+        assert!(!error.contains("similar"), "{word}: {error}");
+    }
+}
