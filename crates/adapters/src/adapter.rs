@@ -261,6 +261,12 @@ pub trait Sink {
     fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError>;
 }
 
+/// Artifacts up to this size travel unless the caller chooses another limit.
+///
+/// The schema of the attachments layer proposes 100 KB; a backup must not lose a scanned contract
+/// because it is larger than that.
+pub const DEFAULT_ARTIFACT_LIMIT: u64 = 64 << 20;
+
 /// What was read, beside the files and records that went to the sink.
 #[derive(Debug)]
 pub struct Reading {
@@ -276,7 +282,7 @@ pub struct Reading {
     pub attachments: Option<Attachments>,
     /// Records that went to the sink.
     pub records: u64,
-    /// Files, links and folders that went to the sink.
+    /// Files that went to the sink; links and folders do not count.
     pub files: u64,
     /// Of transcripts, when they were read.
     pub sessions: Option<SessionCounts>,
@@ -284,6 +290,8 @@ pub struct Reading {
     pub warnings: Vec<Warning>,
     /// What was not carried, and why.
     pub left_out: Vec<LeftOut>,
+    /// What only travels on request, and was not requested.
+    pub not_requested: Vec<NotRequested>,
     /// Secrets found in files, without the secrets.
     pub secrets: Vec<SecretFinding>,
 }
@@ -295,6 +303,8 @@ pub struct Unchanged {
     pub warnings: Vec<Warning>,
     /// What is still not carried, and why.
     pub left_out: Vec<LeftOut>,
+    /// What only travels on request, and was not requested.
+    pub not_requested: Vec<NotRequested>,
 }
 
 /// What became of transcripts.
@@ -325,6 +335,43 @@ pub struct Warning {
     pub path: Option<String>,
     /// For people.
     pub message: String,
+}
+
+/// Something that belongs to an agent and only travels on request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotRequested {
+    /// What it is.
+    pub kind: NotRequestedKind,
+    /// How many there are; for conversations, the files that hold them.
+    pub count: u64,
+    /// Bytes of these files; 0 where no file is theirs alone.
+    pub bytes: u64,
+}
+
+/// What only travels on request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NotRequestedKind {
+    /// Transcripts of conversations.
+    Transcripts,
+    /// Entries that the runtime keeps for one person only.
+    PrivateEntries,
+    /// The secrets of credentials; what they are for travels.
+    CredentialSecrets,
+    /// The settings of the install, which no option includes.
+    Settings,
+}
+
+impl NotRequestedKind {
+    /// Returns a word for programs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Transcripts => "transcripts",
+            Self::PrivateEntries => "private_entries",
+            Self::CredentialSecrets => "credential_secrets",
+            Self::Settings => "settings",
+        }
+    }
 }
 
 /// Something in the workspace that does not travel.
@@ -368,6 +415,21 @@ pub enum LeftOutReason {
 }
 
 impl LeftOutReason {
+    /// Says whether a file is missing from the archive although nobody chose to leave it out.
+    #[must_use]
+    pub const fn is_missing(self) -> bool {
+        match self {
+            Self::Unreadable | Self::TooDeep | Self::Name | Self::Referenced => true,
+            Self::Skipped
+            | Self::Ignored
+            | Self::Special
+            | Self::Own
+            | Self::Secret
+            | Self::Shared
+            | Self::Unused => false,
+        }
+    }
+
     /// Returns a word for programs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

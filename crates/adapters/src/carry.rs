@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::adapter::{
     LeftOut, LeftOutReason, ReadError, ReadOptions, SecretFinding, SecretPolicy, Sink, Warning,
 };
-use crate::artifacts::{Artifact, Mentions};
+use crate::artifacts::{Artifact, Mentions, is_included};
 use crate::earlier::Earlier;
 use crate::paths::{lossy, spelled};
 use crate::plain::{each_block, mode_of, mtime_of};
@@ -74,7 +74,9 @@ pub(crate) struct Outcome {
     pub(crate) left_out: Vec<LeftOut>,
     pub(crate) secrets: Vec<SecretFinding>,
     pub(crate) records: u64,
+    /// Files; links and folders do not count.
     pub(crate) files: u64,
+    pub(crate) private_entries: u64,
     /// The newest time of a file.
     pub(crate) newest: Option<Moment>,
 }
@@ -242,7 +244,9 @@ impl<'a> Carrier<'a> {
         let mut head = head(root, found, loaded.mode, mtime);
         head.redacted = loaded.redacted;
         let carried = self.sink.file(&head, &mut &loaded.bytes[..]);
-        self.carried(&head, carried)
+        let carried = self.carried(&head, carried)?;
+        self.outcome.files += u64::from(carried.is_some());
+        Ok(carried)
     }
 
     /// Carries a file that was made.
@@ -256,7 +260,7 @@ impl<'a> Carrier<'a> {
         Ok(())
     }
 
-    /// Counts what was carried. A name that no archive can hold does not stop the rest.
+    /// Notes the time of what was carried. A name that no archive can hold does not stop the rest.
     fn carried<T>(
         &mut self,
         head: &FileHead<'_>,
@@ -264,7 +268,7 @@ impl<'a> Carrier<'a> {
     ) -> Result<Option<T>, ReadError> {
         match result {
             Ok(carried) => {
-                self.count(head);
+                keep_newest(&mut self.outcome.newest, head.mtime.as_ref());
                 Ok(Some(carried))
             }
             Err(WriteArchiveError::Path { fault, .. }) => {
@@ -323,6 +327,7 @@ impl<'a> Carrier<'a> {
         let mut content = Hashed { file: file.take(survey.size), hasher: Sha256::new(), size: 0 };
         let written = self.sink.file(&head, &mut content);
         let Some(archive_path) = self.carried(&head, written)? else { return Ok(None) };
+        self.outcome.files += 1;
         let (size, sha256) = (content.size, Hex(&content.hasher.finalize()).to_string());
         if sha256 != survey.sha256 {
             self.warn_of_change(&found.path);
@@ -348,13 +353,15 @@ impl<'a> Carrier<'a> {
 
     /// Notes a file that cannot travel because of a secret that cannot be replaced in it.
     pub(crate) fn leave_out_secret(&mut self, found: &Found) {
+        let message = "holds a secret that cannot be replaced in it, so the file is left out";
+        self.outcome.warn("secret_left_out", &found.path, message);
         self.outcome.leave_out(found, LeftOutReason::Secret);
     }
 
     /// Carries an artifact, or only names it when it is large.
     pub(crate) fn artifact(&mut self, found: &Found) -> Result<(), ReadError> {
         let path = spelled(&found.path);
-        if found.size() <= self.options.artifact_threshold {
+        if is_included(found, self.options.artifact_threshold) {
             let Some(carried) = self.whole_file(Root::Artifacts, found)? else { return Ok(()) };
             let Carried { archive_path, size, sha256 } = carried;
             let artifact = Artifact { path, size, sha256, archive_path: Some(archive_path) };
@@ -413,11 +420,6 @@ impl<'a> Carrier<'a> {
             .and_then(|kind| self.options.earlier?.unchanged_mtime(root, &found.path, kind, mode));
         carried.or(mtime).cloned()
     }
-
-    fn count(&mut self, head: &FileHead<'_>) {
-        self.outcome.files += 1;
-        keep_newest(&mut self.outcome.newest, head.mtime.as_ref());
-    }
 }
 
 /// Keeps the later of two times.
@@ -466,7 +468,7 @@ pub(crate) fn is_unchanged<'r, 'f>(
             FoundKind::Symlink(target) => SourceKind::Symlink(target.clone()),
             FoundKind::File { size } => {
                 let past = earlier.file(root, &found.path).map(|file| &file.kind);
-                let is_named = root == Root::Artifacts && *size > threshold;
+                let is_named = root == Root::Artifacts && !is_included(found, threshold);
                 let as_large =
                     matches!(past, Some(SourceKind::File { size: was, .. }) if was == size);
                 if !as_large && !is_named {

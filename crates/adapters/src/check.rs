@@ -7,9 +7,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, DEFAULT_ARTIFACT_THRESHOLD_BYTES, Moment};
+use anemone_format::{AgentId, Moment};
 
-use crate::adapter::{LeftOutReason, SecretFinding};
+use crate::adapter::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, SecretFinding};
 use crate::paths::lossy;
 use crate::plain::each_block;
 use crate::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
@@ -194,7 +194,7 @@ impl Check {
             .iter()
             .map(|it| format!("{} line {} ({})", it.path, it.line, it.kind))
             .collect();
-        let threshold = DEFAULT_ARTIFACT_THRESHOLD_BYTES;
+        let threshold = DEFAULT_ARTIFACT_LIMIT;
         let notes = [
             (
                 &places,

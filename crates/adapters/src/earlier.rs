@@ -48,6 +48,8 @@ struct Times {
     updated_at: Option<Moment>,
     /// The identity that the agent had when it wrote the text.
     identity_version: Option<u64>,
+    /// The version of the runtime, in archives of a time when each record named it.
+    runtime_version: Option<String>,
 }
 
 impl Earlier {
@@ -74,12 +76,13 @@ impl Earlier {
             created_at: record.temporal.created_at.clone(),
             updated_at: record.temporal.updated_at.clone(),
             identity_version: record.source.identity_version,
+            runtime_version: record.source.runtime_version.clone(),
         };
         self.texts.entry(text).or_insert_with(|| times.clone());
         self.records.insert(record.id, Past { text, heading: heading_of(record), times });
     }
 
-    /// Gives a record the times and the identity it had, as far as it is the same.
+    /// Gives a record the times and the versions it had, as far as it is the same.
     pub(crate) fn carry_times(&self, record: &mut Record) {
         let text = text_of(record);
         let past = self.records.get(&record.id);
@@ -90,6 +93,7 @@ impl Earlier {
         if let Some(times) = same.or_else(|| self.texts.get(&text)) {
             record.temporal.updated_at.clone_from(&times.updated_at);
             record.source.identity_version = times.identity_version;
+            record.source.runtime_version.clone_from(&times.runtime_version);
             if is_of_file {
                 record.temporal.created_at = times.created_at.clone();
             }
@@ -188,6 +192,19 @@ mod tests {
         let mut now = record("0", "Tea", "## Tea\n", NEW);
         earlier(&[record("0", "Tea", "## Tea\n", OLD)]).carry_times(&mut now);
         assert_eq!(times(&now), (OLD, OLD));
+    }
+
+    #[test]
+    fn a_record_that_named_the_version_of_its_runtime_still_does() {
+        let mut past = record("0", "Tea", "## Tea\n", OLD);
+        past.source.runtime_version = Some("2026.3.13".to_owned());
+        let earlier = earlier(&[past.clone()]);
+        let mut now = record("0", "Tea", "## Tea\n", OLD);
+        earlier.carry_times(&mut now);
+        assert_eq!(now, past);
+        let mut edited = record("0", "Tea", "## Tea\nOolong.\n", NEW);
+        earlier.carry_times(&mut edited);
+        assert_eq!(edited.source.runtime_version, None);
     }
 
     #[test]

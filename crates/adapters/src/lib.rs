@@ -17,8 +17,10 @@ mod earlier;
 pub mod fuzzing;
 mod ids;
 mod labels;
+pub mod leftover;
 pub mod mapping;
 mod markdown;
+mod new_install;
 mod openclaw;
 mod opened;
 mod paths;
@@ -40,9 +42,9 @@ mod walk;
 mod zeroclaw;
 
 pub use adapter::{
-    Adapter, FoundAgent, LeftOut, LeftOutReason, Machine, Oddity, ReadError, ReadOptions, Reading,
-    SealSecret, SecretFinding, SecretPolicy, SessionCounts, Sink, UNKNOWN_AGENT, Unchanged,
-    Warning,
+    Adapter, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
+    NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
+    SecretPolicy, SessionCounts, Sink, UNKNOWN_AGENT, Unchanged, Warning,
 };
 pub use check::{
     Check, ConfigState, DailyLogs, IndexState, Issue, Resources, Severity, noted_agent_id,
@@ -53,6 +55,7 @@ pub use conversation::{
 };
 pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
 pub use earlier::Earlier;
+pub use new_install::NewInstall;
 pub use plan::{
     Action, ConfigStep, Conflict, CredentialsStep, Forgotten, MemoriesStep, NotRestored,
     OnConflict, Plan, PlanError, PlanOptions, RestoreError, Step, StepKind,
@@ -63,7 +66,9 @@ pub use searchable::{
 };
 pub use sidecar::ComingBack;
 pub use source::{InMemory, RecordPlace, SnapshotSource, SourceFile, SourceKind};
-pub use tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, remove_tree};
+pub use tree::{
+    Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers, remove_tree,
+};
 pub use vectors::{VectorOf, WantedModel, vectors_in};
 pub use walk::AGENT_ID_FILE;
 

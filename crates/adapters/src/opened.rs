@@ -1,19 +1,22 @@
 //! An open workspace and what lies in it: where every reading of an agent starts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anemone_format::{
-    AgentId, AgentInfo, Credentials, Identity, Manifest, Moment, Principals, ReadingInfo, Root,
-    RuntimeHints,
+    AgentId, AgentInfo, Credentials, Identity, Manifest, Moment, NOT_EXPORTED, Principals,
+    ReadingInfo, Root, RuntimeHints,
 };
 
 use crate::adapter::{
-    FoundAgent, LeftOut, LeftOutReason, ReadError, ReadOptions, Reading, SessionCounts, Warning,
+    FoundAgent, LeftOut, LeftOutReason, NotRequested, NotRequestedKind, ReadError, ReadOptions,
+    Reading, SessionCounts, Warning,
 };
+use crate::artifacts::is_included;
 use crate::carry::Carrier;
 use crate::earlier::Earlier;
 use crate::ids::Namespaces;
 use crate::paths::lossy;
+use crate::places::{names_in, real};
 use crate::times;
 use crate::walk::{
     AGENT_ID_FILE, Found, FoundKind, IGNORE_FILE, IgnoreFileError, WalkRules, Walked, Workspace,
@@ -28,12 +31,16 @@ pub(crate) struct Told {
     pub(crate) principals: Option<Principals>,
     pub(crate) credentials: Option<Credentials>,
     pub(crate) sessions: Option<SessionCounts>,
+    pub(crate) not_requested: Vec<NotRequested>,
 }
 
 /// Ends a reading.
 pub(crate) fn end_reading(told: Told, carrier: Carrier<'_>, options: &ReadOptions<'_>) -> Reading {
     let (done, mentions) = carrier.finish();
     let agent_id = told.agent.id;
+    let mut not_requested = told.not_requested;
+    not_requested.extend(some(NotRequestedKind::PrivateEntries, done.private_entries, 0));
+    not_requested.sort_unstable_by_key(|it| it.kind);
     let mut manifest = Manifest::new(told.agent, done.newest.unwrap_or_else(times::epoch));
     manifest.runtime_hints = told.hints;
     manifest.reading = Some(told.info);
@@ -49,7 +56,63 @@ pub(crate) fn end_reading(told: Told, carrier: Carrier<'_>, options: &ReadOption
         sessions: told.sessions,
         warnings: done.warnings,
         left_out: done.left_out,
+        not_requested,
         secrets: done.secrets,
+    }
+}
+
+/// Lists what an agent has beside its workspace and its entries that only travels on request.
+/// `settings` is the configuration of the install, where it does not travel.
+pub(crate) fn not_requested(
+    options: &ReadOptions<'_>,
+    transcripts: Files,
+    credentials: Option<&Credentials>,
+    settings: Option<&Path>,
+) -> Vec<NotRequested> {
+    let credentials = credentials.map_or(&[][..], |it| &it.credentials);
+    let unsealed = credentials.iter().filter(|it| it.encrypted_payload == NOT_EXPORTED).count();
+    let settings = settings.and_then(|path| fs_err::metadata(path).ok());
+    let settings = settings.filter(std::fs::Metadata::is_file).map_or(0, |it| it.len());
+    let transcripts = if options.sessions { Files::default() } else { transcripts };
+    let all = [
+        some(NotRequestedKind::Transcripts, transcripts.count, transcripts.bytes),
+        some(NotRequestedKind::CredentialSecrets, unsealed as u64, 0),
+        some(NotRequestedKind::Settings, u64::from(settings > 0), settings),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn some(kind: NotRequestedKind, count: u64, bytes: u64) -> Option<NotRequested> {
+    (count > 0).then_some(NotRequested { kind, count, bytes })
+}
+
+/// A number of files and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Files {
+    pub(crate) count: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Files {
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.count += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// Counts the files with conversations in folders that lie outside the workspace: those in it
+    /// travel.
+    pub(crate) fn with_conversations(folders: &[PathBuf], workspace: &Path) -> Self {
+        let mut files = Self::default();
+        for folder in folders.iter().filter(|it| !real(it).starts_with(workspace)) {
+            for name in names_in(folder) {
+                let holds_conversations = name.contains(".jsonl") || name.ends_with(".db");
+                let metadata = fs_err::symlink_metadata(folder.join(&name)).ok();
+                if let Some(metadata) = metadata.filter(|it| it.is_file() && holds_conversations) {
+                    files.add(metadata.len());
+                }
+            }
+        }
+        files
     }
 }
 
@@ -127,7 +190,7 @@ impl Opened {
         is_managed: fn(&[u8]) -> bool,
     ) -> impl Iterator<Item = LeftOut> {
         let large = move |found: &&Found| {
-            found.is_file() && found.size() > threshold && !is_managed(&found.path)
+            found.is_file() && !is_included(found, threshold) && !is_managed(&found.path)
         };
         self.walked.found.iter().filter(large).map(|found| LeftOut {
             path: lossy(&found.path),

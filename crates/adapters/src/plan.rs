@@ -17,6 +17,7 @@ use anemone_format::{AgentId, Moment, RecordId, VaultKey};
 
 use self::databases::Ruling;
 use crate::adapter::{Machine, Warning};
+use crate::new_install::NewInstall;
 use crate::paths::{as_path, destination, lossy, without_dots};
 use crate::sidecar::{SIDECAR, is_within};
 use crate::source::{SnapshotSource, SourceFile, SourceKind};
@@ -52,6 +53,8 @@ pub struct Plan {
     pub config: Option<ConfigStep>,
     /// Secrets that go into a store outside the workspace.
     pub credentials: Option<CredentialsStep>,
+    /// Notes that an install is being made, so that a run that is killed can be finished.
+    pub new_install: Option<NewInstall>,
     /// Whether anything stands in the way of applying it.
     pub(crate) blocked: bool,
     /// Keys of what the new tree must not have, though the snapshot has nothing in its place.
@@ -435,6 +438,7 @@ pub(crate) struct Draft {
     pub(crate) memories: Option<MemoriesStep>,
     pub(crate) config: Option<ConfigStep>,
     pub(crate) credentials: Option<CredentialsStep>,
+    pub(crate) new_install: Option<NewInstall>,
     /// Holds what [`Piece::Spool`] points into.
     pub(crate) spool: Option<File>,
 }
@@ -627,6 +631,7 @@ pub(crate) fn plan(
         memories,
         config,
         credentials,
+        new_install,
         spool,
     } = draft;
     warnings.extend(tree::leftovers(&workspace, &site)?);
@@ -671,6 +676,7 @@ pub(crate) fn plan(
         memories,
         config,
         credentials,
+        new_install,
         workspace,
         site,
         spool,

@@ -1,7 +1,7 @@
 //! Puts a planned tree in the place of a workspace: whoever looks sees the old tree or the new
 //! one, at every moment and after any crash.
 //!
-//! The new tree is built beside the workspace, in `.<name>.anemone-XXXXXX`. What stays of the old
+//! The new tree is built beside the workspace, in `.<name>.anemone-<inode>-XXXXXX`. What stays of the old
 //! one is hard-linked, so that it costs nothing and keeps its identity for whoever has it open;
 //! what is new is written. When all of it is on disk and the old tree is still as it was when the
 //! plan was made, the two folders change names in one step of the file system. What was replaced
@@ -12,12 +12,15 @@
 
 mod build;
 mod live;
+mod recover;
 mod rename;
 mod site;
 
 use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
@@ -25,6 +28,7 @@ use rustix::io::Errno;
 
 use self::build::{Attributes, Builder, Level, Node, cannot_write, lay_out};
 use self::live::Live;
+pub use self::recover::recover_leftovers;
 pub use self::rename::remove_tree;
 use self::rename::{exchange_folders, keep_aside, prune, rename_to_free};
 use self::site::{FIRST, open_root, staging_prefix, survey};
@@ -33,6 +37,7 @@ pub(crate) use self::site::{
     read_link, sha256_of, time_of,
 };
 use crate::adapter::Warning;
+use crate::leftover::{lock_folder, locked_folder};
 use crate::paths::lossy;
 use crate::plan::{Action, Plan};
 use crate::source::SnapshotSource;
@@ -206,11 +211,21 @@ fn apply_with(
         let mut builder = tempfile::Builder::new();
         // What the system makes of these bits is what a new folder gets here.
         builder.prefix(&prefix).permissions(std::fs::Permissions::from_mode(0o777));
-        Ok(builder.tempdir_in(parent)?.keep())
+        let made = builder.tempdir_in(parent)?.keep();
+        if matches!(plan.site, Site::Absent) { Ok(made) } else { name_by_inode(&made, &prefix) }
+    };
+    let mut lock = None;
+    let mut make = || {
+        let (staging, held) = locked_folder(&mut make)?;
+        lock = held;
+        Ok(staging)
     };
     let staging = watch.start(&mut make).map_err(failed).inspect_err(|_| remove_parents(&made))?;
+    // Held until all is done: then nobody takes the folder for a leftover.
+    let _lock = lock;
     let live = Live::of(plan);
-    let mut apply = Apply { plan, source, watch, able, hook, staging: &staging, live };
+    let mut apply =
+        Apply { plan, source, watch, able, hook, staging: &staging, live, old_lock: None };
     let result = apply.run();
     if result.is_err() {
         remove_tree(&staging).ok();
@@ -219,6 +234,18 @@ fn apply_with(
     watch.ended(&staging);
     let built = result?;
     Ok(apply.tidy_up(&built))
+}
+
+/// Renames a staging folder after its own inode, so that it can be told from the old tree when the
+/// two have changed names; see [`recover`].
+fn name_by_inode(staging: &Path, prefix: &OsStr) -> io::Result<PathBuf> {
+    let inode = fs_err::symlink_metadata(staging)?.ino();
+    let name = staging.file_name().unwrap_or_default().as_bytes();
+    let random = name.strip_prefix(prefix.as_bytes()).unwrap_or(name);
+    let name = [prefix.as_bytes(), inode.to_string().as_bytes(), b"-", random].concat();
+    let named = staging.with_file_name(OsStr::from_bytes(&name));
+    rename_to_free(staging, &named)?;
+    Ok(named)
 }
 
 /// Makes the folders above the workspace and returns those that were not there. Each is made safe
@@ -271,6 +298,8 @@ struct Apply<'a> {
     hook: Hook<'a>,
     staging: &'a Path,
     live: Live,
+    /// Held from the exchange on, so that nobody takes the old tree for a leftover.
+    old_lock: Option<std::fs::File>,
 }
 
 /// What became of the old tree's files and folders in the new one, by key.
@@ -309,6 +338,9 @@ impl Apply<'_> {
         self.check()?;
         self.settle_database()?;
         self.pass(Point::Checked)?;
+        if matches!(self.plan.site, Site::Full(_)) {
+            self.old_lock = lock_folder(&self.plan.workspace);
+        }
         self.swap()?;
         Ok(built)
     }
@@ -492,7 +524,6 @@ pub(crate) mod tests {
 
     use std::collections::BTreeMap;
     use std::io::Read;
-    use std::os::unix::ffi::OsStrExt as _;
 
     use anemone_format::Moment;
     use rustix::fs::CWD;

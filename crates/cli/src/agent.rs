@@ -117,41 +117,78 @@ fn only_by(
     machine: &Machine,
     by: By,
 ) -> Result<Chosen, CliError> {
-    let mut found = Vec::new();
-    for adapter in adapters.iter().copied() {
-        let agents = by.discover(adapter, machine);
-        let aliases = aliases(&agents);
-        let there = agents.into_iter().zip(aliases).filter(|(it, _)| it.workspace.is_dir());
-        found.extend(there.map(|(agent, alias)| (Chosen { adapter, agent }, alias)));
-    }
+    let mut found = discover_by(adapters, machine, by);
+    found.retain(|it| it.agent.workspace.is_dir());
     match found.len() {
-        1 => Ok(found.remove(0).0),
+        1 => {
+            let NamedAgent { adapter, agent, .. } = found.remove(0);
+            Ok(Chosen { adapter, agent })
+        }
         0 => {
             let message = "no agent was found on this machine";
             Err(CliError::new(Kind::Failed, "agent_not_found", message)
                 .hint("give the workspace with -w DIR; `anemone agents` says where we looked"))
         }
-        count => {
-            let message = format!("{count} agents were found; say which one you mean");
+        _ => {
+            // The same agents that `anemone agents` and `anemone status` list.
+            let all = discover(adapters, machine);
+            let message = format!("{} agents were found; say which one you mean", all.len());
             let mut error = CliError::new(Kind::Usage, "agent_selection_ambiguous", message);
-            error.causes = found
-                .iter()
-                .map(|(it, alias)| format!("{alias}: {}", it.agent.workspace.display()))
-                .collect();
+            error.causes = all.iter().map(NamedAgent::line).collect();
             Err(error.hint("give --agent ALIAS or -w DIR"))
         }
     }
 }
 
-/// Refuses what is no folder.
+/// An agent that was found on this machine, by the name that `--agent` takes.
+pub(crate) struct NamedAgent {
+    pub(crate) adapter: &'static dyn Adapter,
+    pub(crate) agent: FoundAgent,
+    pub(crate) alias: String,
+}
+
+impl NamedAgent {
+    /// Returns its name and its workspace on one line.
+    pub(crate) fn line(&self) -> String {
+        let missing = if self.agent.workspace.is_dir() { "" } else { " (no such folder)" };
+        format!("{}: {}{missing}", self.alias, self.agent.workspace.display())
+    }
+}
+
+/// Finds every agent that a folder, the configuration or the database of a runtime names. All
+/// commands list the agents that this returns.
+pub(crate) fn discover(adapters: &[&'static dyn Adapter], machine: &Machine) -> Vec<NamedAgent> {
+    discover_by(adapters, machine, By::Everything)
+}
+
+fn discover_by(adapters: &[&'static dyn Adapter], machine: &Machine, by: By) -> Vec<NamedAgent> {
+    let mut found = Vec::new();
+    for adapter in adapters.iter().copied() {
+        let agents = by.discover(adapter, machine);
+        let aliases = aliases(&agents);
+        let named = agents.into_iter().zip(aliases);
+        found.extend(named.map(|(agent, alias)| NamedAgent { adapter, agent, alias }));
+    }
+    found
+}
+
+/// Refuses a path that is not an existing folder.
 pub(crate) fn check_folder(folder: &Path) -> Result<(), CliError> {
     const HINT: &str = "give the folder that holds MEMORY.md and memory/";
-    let there = fs_err::metadata(folder).map_err(|error| CliError::from(error).hint(HINT))?;
-    if there.is_dir() {
-        return Ok(());
-    }
-    let error = CliError::new(Kind::Failed, "not_a_folder", "this is not a folder");
-    Err(error.about(folder).hint(HINT))
+    let shown = folder.display();
+    let error = match fs_err::metadata(folder) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(found) => {
+            let kind = if found.is_file() { "a file" } else { "a device, pipe or socket" };
+            let message = format!("{shown} is {kind}, not a folder");
+            CliError::new(Kind::Failed, "not_a_folder", message)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            CliError::new(Kind::Failed, "not_found", format!("there is no folder {shown}"))
+        }
+        Err(error) => error.into(),
+    };
+    Err(error.hint(HINT))
 }
 
 /// Refuses a name that the agent in a folder does not have.
@@ -253,8 +290,8 @@ pub(crate) fn adapter(runtime: &str) -> Result<&'static dyn Adapter, CliError> {
         let mut nearest = Nearest::to(runtime);
         known.iter().for_each(|it| nearest.offer((*it).to_owned()));
         let hint = match nearest.into_names().first() {
-            Some(name) => format!("did you mean {name}? Known are: {}", known.join(", ")),
-            None => format!("known are: {}", known.join(", ")),
+            Some(name) => format!("did you mean {name}? Known runtimes: {}", known.join(", ")),
+            None => format!("known runtimes: {}", known.join(", ")),
         };
         let message = format!("unknown runtime {runtime:?}");
         CliError::new(Kind::Usage, "unknown_runtime", message).hint(hint)
@@ -288,14 +325,11 @@ fn find_by(
 ) -> Result<Chosen, CliError> {
     let mut known = Vec::new();
     let mut found = Vec::new();
-    for adapter in adapters.iter().copied() {
-        let agents = by.discover(adapter, machine);
-        for (agent, name) in agents.clone().into_iter().zip(aliases(&agents)) {
-            if name == alias {
-                found.push(Chosen { adapter, agent });
-            }
-            known.push(name);
+    for NamedAgent { adapter, agent, alias: name } in discover_by(adapters, machine, by) {
+        if name == alias {
+            found.push(Chosen { adapter, agent });
         }
+        known.push(name);
     }
     if found.len() > 1 {
         let runtimes: Vec<&str> = found.iter().map(|it| it.adapter.runtime()).collect();
@@ -312,7 +346,7 @@ fn find_by(
         let error = CliError::new(Kind::Failed, "agent_not_found", error);
         match known.is_empty() {
             true => error.hint("no agent was found; give the workspace with -w DIR"),
-            false => error.hint(format!("found are: {}", known.join(", "))),
+            false => error.hint(format!("agents that were found: {}", known.join(", "))),
         }
     })
 }

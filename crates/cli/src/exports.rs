@@ -13,6 +13,7 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use anemone_adapters::leftover::temporary_file;
 use anemone_adapters::{Adapter, FoundAgent, Machine, Store};
 use anemone_format::{Moment, sha256_hex};
 use jiff::Timestamp;
@@ -134,7 +135,7 @@ fn write(path: &Path, export: &Export) -> std::io::Result<()> {
         fs_err::create_dir_all(folder)?;
         fs_err::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
     }
-    let mut file = tempfile::Builder::new().prefix(".anemone-").tempfile_in(folder)?;
+    let mut file = temporary_file(folder)?;
     serde_json::to_writer(&mut file, export)?;
     file.write_all(b"\n")?;
     file.persist(path).map_err(|error| error.error)?;

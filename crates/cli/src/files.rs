@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use anemone_adapters::leftover::{self, TEMPORARY_FILE, temporary_file};
 use anemone_adapters::{StagingWatch, remove_tree};
 use anemone_format::{Bytes, ReaderAt};
 use tempfile::NamedTempFile;
@@ -411,7 +412,6 @@ impl StagingWatch for Unfinished {
 pub(crate) struct Scratch {
     folder: tempfile::TempDir,
     /// Held until the folder is gone; where there are no locks, nothing is swept.
-    #[cfg(unix)]
     _lock: Option<std::fs::File>,
 }
 
@@ -424,21 +424,16 @@ impl Scratch {
         builder.prefix(SCRATCH);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        static SWEPT: std::sync::Once = std::sync::Once::new();
+        SWEPT.call_once(|| leftover::sweep(&std::env::temp_dir(), SCRATCH, leftover::Kind::Folder));
         let mut unfinished = unfinished();
-        let folder = builder.tempdir()?;
-        unfinished.push(folder.path().to_owned());
+        let mut made = None;
+        let (path, lock) =
+            leftover::locked_folder(&mut || Ok(made.insert(builder.tempdir()?).path().to_owned()))?;
+        unfinished.push(path);
         drop(unfinished);
-        #[cfg(unix)]
-        return {
-            let lock = lock(folder.path());
-            static SWEPT: std::sync::Once = std::sync::Once::new();
-            if lock.is_some() {
-                SWEPT.call_once(|| sweep(folder.path()));
-            }
-            Ok(Self { folder, _lock: lock })
-        };
-        #[cfg(not(unix))]
-        Ok(Self { folder })
+        let folder = made.ok_or_else(|| io::Error::other("no folder was made"))?;
+        Ok(Self { folder, _lock: lock })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -452,83 +447,12 @@ impl Drop for Scratch {
     }
 }
 
-/// Locks a folder, if nobody else has; it stays locked until the file is dropped.
-#[cfg(unix)]
-fn lock(folder: &Path) -> Option<std::fs::File> {
-    let folder = fs_err::File::open(folder).ok()?.into_file();
-    folder.try_lock().ok().map(|()| folder)
-}
-
-/// Takes away what killed processes of the same user left beside a folder of ours.
-#[cfg(unix)]
-fn sweep(ours: &Path) {
-    use std::os::unix::fs::MetadataExt as _;
-    /// One that is younger may be about to be locked.
-    const YOUNG: Duration = Duration::from_mins(1);
-    /// Names that are looked at; a folder of temporary files may hold any number.
-    const MOST: usize = 100_000;
-    let Ok(own) = fs_err::metadata(ours) else { return };
-    let Some(Ok(entries)) = ours.parent().map(fs_err::read_dir) else { return };
-    for entry in entries.flatten().take(MOST) {
-        let name = entry.file_name();
-        let letters = name.to_str().and_then(|it| it.strip_prefix(SCRATCH));
-        if letters
-            .is_none_or(|it| it.len() != 6 || !it.bytes().all(|it| it.is_ascii_alphanumeric()))
-        {
-            continue;
-        }
-        let is_left = |it: &std::fs::Metadata| {
-            let age = it.modified().ok().and_then(|it| it.elapsed().ok());
-            it.is_dir()
-                && (it.uid(), it.mode()) == (own.uid(), own.mode())
-                && age.is_some_and(|it| it > YOUNG)
-        };
-        if !entry.metadata().is_ok_and(|it| is_left(&it)) {
-            continue;
-        }
-        // Held while it is removed, so that two do not do it at once.
-        if let Some(_lock) = lock(&entry.path()) {
-            remove_tree(&entry.path()).ok();
-        }
-    }
-}
-
 /// What shells make of an interrupt: 128 and the number of the signal.
 const INTERRUPTED: i32 = 130;
 
 #[expect(clippy::exit, reason = "there is nobody to return to from a signal")]
 fn end(code: i32) {
     std::process::exit(code);
-}
-
-/// How files are called that have no name of their own yet; six letters follow.
-const UNNAMED: &str = ".anemone-";
-
-/// Takes away the unnamed files that killed processes left in a folder.
-///
-/// One that is in use is locked; one that is younger than a minute may be about to be.
-pub(crate) fn sweep_leftovers(folder: &Path) {
-    const YOUNG: Duration = Duration::from_mins(1);
-    /// Names that are looked at; a home folder may hold any number.
-    const MOST: usize = 100_000;
-    let Ok(entries) = fs_err::read_dir(folder) else { return };
-    for entry in entries.flatten().take(MOST) {
-        let name = entry.file_name();
-        let letters = name.to_str().and_then(|it| it.strip_prefix(UNNAMED));
-        let is_unnamed = letters
-            .is_some_and(|it| it.len() == 6 && it.bytes().all(|it| it.is_ascii_alphanumeric()));
-        let is_left = |it: &std::fs::Metadata| {
-            let age = it.modified().ok().and_then(|it| it.elapsed().ok());
-            it.is_file() && age.is_some_and(|it| it > YOUNG)
-        };
-        if !is_unnamed || !entry.metadata().is_ok_and(|it| is_left(&it)) {
-            continue;
-        }
-        let Ok(file) = fs_err::File::open(entry.path()) else { continue };
-        if file.file().try_lock().is_ok() {
-            fs_err::remove_file(entry.path()).ok();
-        }
-    }
 }
 
 /// A file that will appear as a whole or not at all; for `-`, stdout gets it when it is complete.
@@ -542,18 +466,13 @@ impl Target {
     /// Prepares a file; nothing has that name until [`Target::commit`].
     pub(crate) fn create(path: &Path, existing: Existing) -> Result<Self, CliError> {
         check_free(path, existing)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(UNNAMED);
         let file = if is_standard(path) {
-            builder.tempfile()?
+            tempfile::Builder::new().prefix(TEMPORARY_FILE).tempfile()?
         } else {
             let folder = folder_of(path);
-            builder.tempfile_in(folder).map_err(|error| cannot_write(error, folder))?
+            temporary_file(folder).map_err(|error| cannot_write(error, folder))?
         };
         unfinished().push(file.path().to_owned());
-        // Whoever sweeps this folder sees by the lock that the file is in use. Where there are no
-        // locks, it is known by its age.
-        file.as_file().try_lock().ok();
         Ok(Self { path: path.to_owned(), file, existing })
     }
 

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     }
     let cli = match Cli::read() {
         Ok(cli) => cli,
-        Err(error) => return output::print_usage(&error, &environment),
+        Err(error) => return output::print_usage(error, &environment),
     };
     let printer = Printer::new(cli.global.format(), &environment);
     files::tidy_up_on_signals(match printer.is_json() && cli.answers_once() {

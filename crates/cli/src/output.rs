@@ -161,7 +161,8 @@ pub(crate) fn ask(question: &str) -> io::Result<bool> {
 }
 
 /// Prints what the argument parser has to say: help, version, or what was wrong.
-pub(crate) fn print_usage(error: &clap::Error, environment: &Environment) -> ExitCode {
+pub(crate) fn print_usage(mut error: clap::Error, environment: &Environment) -> ExitCode {
+    suggest_command(&mut error);
     error.print().ok();
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
@@ -181,6 +182,34 @@ pub(crate) fn print_usage(error: &clap::Error, environment: &Environment) -> Exi
         print_error(true, &usage);
     }
     ExitCode::from(Kind::Usage.exit_code())
+}
+
+/// Words for commands that other programs have, with what to use here.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("backup", "`anemone export` writes a backup of an agent; `anemone import` puts it back"),
+    ("restore", "`anemone import FILE.alf` puts a backup back; `anemone export` writes one"),
+    ("rm", "`anemone forget` removes an entry; `anemone purge` removes text from archives"),
+    ("remove", "`anemone forget` removes an entry; `anemone purge` removes text from archives"),
+    ("delete", "`anemone forget` removes an entry; `anemone purge` removes text from archives"),
+    ("add", "`anemone remember TEXT` adds an entry"),
+    ("update", "`anemone remember TEXT --key KEY` replaces the entry of that key"),
+    ("find", "`anemone search WORDS` searches the memory"),
+    ("grep", "`anemone search WORDS` searches the memory"),
+    ("ls", "`anemone agents` lists agents; `anemone search WORDS` searches a memory"),
+    ("sync", "`anemone export --since OLD.alf` writes a backup only if something changed"),
+];
+
+/// Replaces the suggestion for a command that other programs have: it goes by letters, and the
+/// nearest name may do the opposite.
+fn suggest_command(error: &mut clap::Error) {
+    use clap::error::{ContextKind, ContextValue};
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else {
+        return;
+    };
+    let Some((_, tip)) = OTHER_WORDS.iter().find(|(word, _)| word == given) else { return };
+    let tip = ContextValue::StyledStrs(vec![(*tip).into()]);
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.insert(ContextKind::Suggested, tip);
 }
 
 /// Writes a number of bytes for people.

@@ -5,8 +5,9 @@ use std::error::Error as _;
 use std::io::{self, Write};
 
 use anemone_adapters::{
-    Applied, ConfigStep, CredentialsStep, Machine, MemoriesStep, NotRestored, OnConflict, Plan,
-    PlanError, PlanOptions, RestoreError, SnapshotSource, Warning, apply, mapping,
+    Applied, ConfigStep, CredentialsStep, Machine, MemoriesStep, NewInstall, NotRestored,
+    OnConflict, Plan, PlanError, PlanOptions, RestoreError, SnapshotSource, Warning, apply,
+    mapping, recover_leftovers,
 };
 use anemone_format::VaultKey;
 use clap::{Args, ValueEnum};
@@ -301,7 +302,24 @@ pub(crate) fn restore(
         step.check(machine).map_err(|error| busy(&error).about(&step.store))?;
     }
     let now = now();
-    let Applied { replaced_kept_at, warnings } = apply(plan, source, &Unfinished)?;
+    // The plan may have chosen another folder than the one that was asked for.
+    let recovered = recover_leftovers(&plan.workspace);
+    let mut made = Vec::new();
+    if let Some(install) = &plan.new_install {
+        made = install.begin().map_err(|error| {
+            let message = "cannot make the install; nothing was changed";
+            let mut failed = CliError::new(Kind::Failed, "install", message);
+            failed.causes.push(error.to_string());
+            failed
+        })?;
+    }
+    let applied = apply(plan, source, &Unfinished).inspect_err(|_| {
+        if let Some(install) = &plan.new_install {
+            install.cancel(&made);
+        }
+    });
+    let Applied { replaced_kept_at, mut warnings } = applied?;
+    warnings.extend(recovered);
     stores.replaced_kept_at = replaced_kept_at.map(|path| path.display().to_string());
     let shown = |path: std::path::PathBuf| path.display().to_string();
     if let Some(step) = &plan.memories {
@@ -329,6 +347,10 @@ pub(crate) fn restore(
                 "files, memories and settings are in place, but the secrets could not be written";
             unfinished("credentials", done, &error).about(&step.store)
         })?;
+    }
+    if let Some(Err(error)) = plan.new_install.as_ref().map(NewInstall::finish) {
+        let message = format!("the import is complete, but its note cannot be removed: {error}");
+        warnings.push(Warning { code: "not_tidied", path: None, message });
     }
     Ok(warnings)
 }

@@ -1,4 +1,5 @@
-//! What an agent has, told from outside: files are counted and none is read.
+//! Counts the files of an agent's workspace without reading them. `agents` and `status` both count
+//! in this way; `export` and `inspect` count the files in the archive.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,8 @@ impl Question<'_> {
         survey
     }
 
-    /// Counts the files of stores that do not lie in the workspace.
+    /// Looks at the times of stores outside the workspace. Their files are not counted: several
+    /// agents may share one.
     fn count_stores(&self, survey: &mut Survey) {
         let kept = self.stores.iter().filter(|it| it.kind != StoreKind::Sessions);
         for file in kept.flat_map(|it| &it.files) {
@@ -92,7 +94,7 @@ impl Question<'_> {
                 continue;
             }
             match fs_err::symlink_metadata(file) {
-                Ok(there) if there.is_file() => self.count(file, &there, survey),
+                Ok(there) if there.is_file() => self.note_time(&there, survey),
                 Ok(_) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(_) => survey.unreadable += 1,
@@ -106,6 +108,10 @@ impl Question<'_> {
         }
         survey.files += 1;
         survey.bytes = survey.bytes.saturating_add(there.len());
+        self.note_time(there, survey);
+    }
+
+    fn note_time(&self, there: &std::fs::Metadata, survey: &mut Survey) {
         let written = time(there.mtime(), there.mtime_nsec());
         survey.newest = survey.newest.max(written);
         // What is put back with an old date, or moved here, is a change as well.

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use anemone_adapters::Sink;
-use anemone_format::{FileHead, Moment, Record, WriteArchiveError};
+use anemone_format::{FileHead, Record, WriteArchiveError};
 use serde::Serialize;
 
 use crate::progress::Progress;
@@ -15,8 +15,6 @@ pub(crate) struct Tally<'a> {
     pub(crate) embeddings: u64,
     /// Every file, link and folder.
     pub(crate) listed: Vec<ListedFile>,
-    /// When the newest file was modified.
-    pub(crate) newest: Option<Moment>,
     pub(crate) progress: Option<&'a Progress>,
 }
 
@@ -48,12 +46,6 @@ impl Sink for Tally<'_> {
         self.bytes += size;
         if let Some(progress) = self.progress {
             progress.advance(size);
-        }
-        let newer = |mtime: &&Moment| {
-            self.newest.as_ref().is_none_or(|newest| newest.instant() < mtime.instant())
-        };
-        if let Some(mtime) = head.mtime.as_ref().filter(newer) {
-            self.newest = Some(mtime.clone());
         }
         Ok(self.list(head, "file", size))
     }

@@ -4,13 +4,12 @@ use std::convert::Infallible;
 use std::iter;
 use std::path::Path;
 
-use anemone_format::DEFAULT_ARTIFACT_THRESHOLD_BYTES;
-
 use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
 use super::facts::each_fact;
 use super::layout::{FACTS, MEMORY, MemoryKind, Place, place_of};
-use crate::adapter::{FoundAgent, Machine, Oddity, SecretFinding};
+use crate::adapter::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use crate::artifacts::is_included;
 use crate::check::Severity::{Info, Warning};
 use crate::check::{
     Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, begin, is_inside,
@@ -49,7 +48,7 @@ pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
 fn surveyed(found: &Found) -> Surveyed {
     match place_of(&found.path) {
         Place::Memory(_) | Place::Persona(_) => Surveyed::Text,
-        Place::Artifact if found.size() > DEFAULT_ARTIFACT_THRESHOLD_BYTES => Surveyed::Named,
+        Place::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => Surveyed::Named,
         Place::Facts | Place::Raw | Place::Artifact => Surveyed::Other,
     }
 }

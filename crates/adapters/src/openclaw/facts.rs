@@ -185,7 +185,7 @@ fn unique_key(id: &Value, number: &Value, keys: &mut HashSet<String>) -> String 
 pub(super) fn fact_record(
     fact: &Fact,
     origin_file: &str,
-    shared: &Shared<'_>,
+    shared: &Shared,
     fallback: &Moment,
 ) -> Record {
     let id = NAMESPACES.record(origin_file, &fact.row_key);
@@ -313,7 +313,6 @@ mod tests {
     fn record(fact: &Fact) -> Record {
         let shared = Shared {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
-            runtime_version: None,
             identity_version: Some(1),
         };
         fact_record(fact, "memory/facts.db", &shared, &"2026-02-01T00:00:00Z".parse().unwrap())

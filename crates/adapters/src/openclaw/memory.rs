@@ -17,9 +17,8 @@ use crate::times::{self, Dated, SessionHeader};
 use crate::vectors::{TEXT_DIGEST, digest_in};
 
 /// What all records of a reading share.
-pub(super) struct Shared<'a> {
+pub(super) struct Shared {
     pub(super) agent_id: AgentId,
-    pub(super) runtime_version: Option<&'a str>,
     pub(super) identity_version: Option<u64>,
 }
 
@@ -107,7 +106,7 @@ struct RawPromotion<'a> {
 /// Makes the records of a file, in order; their contents, joined, are the file.
 pub(super) fn records<E>(
     file: &MemoryFile<'_>,
-    shared: &Shared<'_>,
+    shared: &Shared,
     take: &mut dyn FnMut(Record) -> Result<(), E>,
 ) -> Result<(), E> {
     let page = Page::parse(file.text);
@@ -192,7 +191,7 @@ pub(super) fn records<E>(
 
 fn source(
     file: &MemoryFile<'_>,
-    shared: &Shared<'_>,
+    shared: &Shared,
     session: Option<&SessionHeader>,
     chunks: &[&Chunk],
 ) -> Source {
@@ -202,11 +201,10 @@ fn source(
     source
 }
 
-impl Shared<'_> {
+impl Shared {
     /// Makes the source of something that the agent wrote; `trust` is who is behind it.
     pub(super) fn source(&self, file: &str, origin: &str, trust: Option<&str>) -> Source {
         let mut source = Source {
-            runtime_version: self.runtime_version.map(str::to_owned),
             origin: Some(origin.to_owned()),
             origin_file: Some(file.to_owned()),
             extraction_method: Some(ExtractionMethod::AgentWritten),
@@ -306,7 +304,6 @@ mod tests {
         let Place::Memory(kind) = place_of(path.as_bytes()) else { panic!("{path}") };
         let shared = Shared {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
-            runtime_version: None,
             identity_version: Some(3),
         };
         let mtime = MTIME.parse().unwrap();

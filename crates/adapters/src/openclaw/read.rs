@@ -1,5 +1,7 @@
 //! Reads a workspace and what its install knows of it.
 
+use std::path::{Path, PathBuf};
+
 use anemone_format::{
     AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Unknown, sha256_hex,
 };
@@ -10,18 +12,20 @@ use super::index::{ChunkStream, app_version};
 use super::install::InstallDatabase;
 use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
 use super::memory::{self, MemoryFile, Shared};
-use super::{NAMESPACES, RUNTIME, credentials, facts, sessions};
+use super::{NAMESPACES, RUNTIME, credentials, facts, searchable, sessions};
 use crate::adapter::{
-    FoundAgent, Machine, ReadError, ReadOptions, Reading, SecretPolicy, SessionCounts, Sink,
-    Unchanged, Warning,
+    FoundAgent, Machine, NotRequested, ReadError, ReadOptions, Reading, SecretPolicy,
+    SessionCounts, Sink, Unchanged, Warning,
 };
 use crate::carry::{self, Carrier, MAX_TEXT_BYTES};
 use crate::database::Database;
 use crate::opened::{
-    Opened, Told, carry_credential_times, configured_at, end_reading, warn_of_nothing,
+    Files, Opened, Told, carry_credential_times, configured_at, end_reading, not_requested,
+    warn_of_nothing,
 };
 use crate::paths::{lossy, spelled};
 use crate::persona::{self, Prose};
+use crate::searchable::StoreKind;
 use crate::steady::Steady;
 use crate::times;
 use crate::walk::Found;
@@ -57,7 +61,6 @@ pub(super) fn read(
     let principals = prose.principals(opened.agent_id, options.earlier);
     let shared = Shared {
         agent_id: opened.agent_id,
-        runtime_version: around.version.as_deref(),
         identity_version: identity.as_ref().map(|it| it.version),
     };
     let mut reader = Reader {
@@ -103,6 +106,7 @@ pub(super) fn read(
         info: around.info,
         identity,
         principals,
+        not_requested: around.not_requested,
         credentials: around.credentials,
         sessions,
     };
@@ -141,7 +145,7 @@ pub(super) fn is_unchanged(
     let mut left_out = opened.walked.left_out.clone();
     left_out.extend(opened.large(threshold, layout::is_managed));
     let warnings = opened.walked.warnings.iter().cloned().chain(around.warnings).collect();
-    Ok(Some(Unchanged { warnings, left_out }))
+    Ok(Some(Unchanged { warnings, left_out, not_requested: around.not_requested }))
 }
 
 /// What the install knows of an agent, beside its workspace.
@@ -154,6 +158,7 @@ struct Around {
     chunks: ChunkStream,
     info: ReadingInfo,
     warnings: Vec<Warning>,
+    not_requested: Vec<NotRequested>,
 }
 
 /// Everything that decides what an archive holds, beside the files of the workspace.
@@ -215,8 +220,38 @@ impl Around {
             inputs: format!("sha256:{}", sha256_hex(&json)),
             unknown: Unknown::default(),
         };
-        Ok(Self { version, name, hints, credentials, database, chunks, info, warnings })
+        let transcripts = transcripts(machine, agent, database.as_ref(), &opened.path);
+        let settings = agent.config.as_deref();
+        let not_requested = not_requested(options, transcripts, credentials.as_ref(), settings);
+        Ok(Self {
+            version,
+            name,
+            hints,
+            credentials,
+            database,
+            chunks,
+            info,
+            warnings,
+            not_requested,
+        })
     }
+}
+
+/// Counts the files that hold conversations of the agent; the database is one if it has events.
+fn transcripts(
+    machine: &Machine,
+    agent: &FoundAgent,
+    database: Option<&InstallDatabase>,
+    workspace: &Path,
+) -> Files {
+    let stores = searchable::searchable(machine, agent).stores;
+    let folders = stores.into_iter().filter(|it| it.kind == StoreKind::Sessions);
+    let folders: Vec<PathBuf> = folders.flat_map(|it| it.folders).collect();
+    let mut files = Files::with_conversations(&folders, workspace);
+    if let Some(database) = database.filter(|it| sessions::has_events(it)) {
+        files.add(fs_err::metadata(database.path()).map_or(0, |it| it.len()));
+    }
+    files
 }
 
 /// Warns of folders that the runtime searches as well and that lie outside the workspace.
@@ -261,7 +296,7 @@ fn configured_name(config: Option<&Config>, agent: &FoundAgent) -> Option<String
 struct Reader<'a> {
     machine: &'a Machine,
     opened: &'a Opened,
-    shared: Shared<'a>,
+    shared: Shared,
     chunks: ChunkStream,
     carrier: Carrier<'a>,
     /// Whether the facts were left out, because of a secret in them.

@@ -130,11 +130,7 @@ pub(super) fn read(
     take: &mut dyn FnMut(Remembered),
 ) -> Result<Unsearched, ReadError> {
     let workspace = real(&agent.workspace);
-    let shared = Shared {
-        agent_id: NAMESPACES.agent(&workspace),
-        runtime_version: None,
-        identity_version: None,
-    };
+    let shared = Shared { agent_id: NAMESPACES.agent(&workspace), identity_version: None };
     match kind {
         StoreKind::Facts => read_facts(machine, &workspace, &shared, take),
         StoreKind::Sessions => read_sessions(machine, agent, &shared, take),
@@ -146,7 +142,7 @@ pub(super) fn read(
 fn read_facts(
     machine: &Machine,
     workspace: &Path,
-    shared: &Shared<'_>,
+    shared: &Shared,
     take: &mut dyn FnMut(Remembered),
 ) -> Result<Unsearched, ReadError> {
     let path = workspace.join(FACTS);
@@ -160,7 +156,7 @@ fn read_facts(
 fn each_fact(
     machine: &Machine,
     path: &Path,
-    shared: &Shared<'_>,
+    shared: &Shared,
     take: &mut dyn FnMut(Remembered),
 ) -> Result<Unsearched, ReadError> {
     let database = Database::open(machine, path).map_err(|error| unreadable(path, error))?;
@@ -177,7 +173,7 @@ fn each_fact(
 fn read_sessions(
     machine: &Machine,
     agent: &FoundAgent,
-    shared: &Shared<'_>,
+    shared: &Shared,
     take: &mut dyn FnMut(Remembered),
 ) -> Result<Unsearched, ReadError> {
     let database = match agent.database.as_deref() {

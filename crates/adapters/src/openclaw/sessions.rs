@@ -77,6 +77,12 @@ pub(super) struct Tally {
 /// Replaces secrets in a text, and says how many there were.
 pub(super) type Redact<'a> = dyn Fn(&str) -> (String, u64) + 'a;
 
+/// Says whether a database holds events of conversations.
+pub(super) fn has_events(database: &InstallDatabase) -> bool {
+    let rows = database.rows(&Read::of("transcript_events", &["session_id"]));
+    rows.ok().flatten().is_some_and(|mut rows| rows.next().is_some())
+}
+
 /// Hands out the conversations of an agent, piece by piece.
 pub(super) fn sessions<E>(
     agent: &FoundAgent,
@@ -117,7 +123,7 @@ fn sessions_limited<E>(
 
 /// Makes a record of a piece of a conversation; its id comes from the transcript and the number
 /// of the piece.
-pub(super) fn session_record(piece: &SessionRecord, shared: &Shared<'_>) -> Record {
+pub(super) fn session_record(piece: &SessionRecord, shared: &Shared) -> Record {
     #[derive(Serialize)]
     struct RawPiece<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -714,7 +720,6 @@ mod tests {
         };
         let shared = Shared {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
-            runtime_version: None,
             identity_version: None,
         };
         let record = session_record(&piece, &shared);

@@ -100,6 +100,11 @@ impl Seen {
         }
     }
 
+    /// Says whether two paths lead to the same file.
+    pub(super) fn is_same_node(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+
     /// Says whether this is still the same thing. A folder is the same whatever is in it: what is
     /// in it is compared by itself.
     pub(super) fn is_still(&self, now: &Self) -> bool {
@@ -133,7 +138,7 @@ pub(crate) fn look(workspace: &Path) -> Result<(PathBuf, Site), PlanError> {
 }
 
 /// Returns the true path of a folder that may not exist yet.
-fn resolve(path: &Path) -> Result<PathBuf, PlanError> {
+pub(super) fn resolve(path: &Path) -> Result<PathBuf, PlanError> {
     let failed = |source| PlanError::Workspace { path: path.to_owned(), source };
     let mut there = path;
     let mut missing = Vec::new();
@@ -155,7 +160,8 @@ fn resolve(path: &Path) -> Result<PathBuf, PlanError> {
     }
 }
 
-/// Warns of folders that a run which was killed left beside the workspace.
+/// Warns of folders that a run which was killed left beside the workspace, and that were not
+/// recovered.
 ///
 /// Such a folder may hold the only copy of what was replaced. Where it may even be the workspace
 /// itself, the import is refused: a new tree in its place would make it look dispensable.
@@ -188,7 +194,7 @@ pub(crate) fn leftovers(workspace: &Path, site: &Site) -> Result<Vec<Warning>, P
                    copy of files that were replaced; compare it with the workspace, and move what \
                    is missing out of it";
     let half_made = "an import that was ended half-way left this folder; nothing was there before \
-                     it, and it can be deleted";
+                     it, and the next import removes it";
     let warnings = found.into_iter().map(|path| Warning {
         code: "leftover",
         message: if is_first(&path) { half_made } else { message }.to_owned(),

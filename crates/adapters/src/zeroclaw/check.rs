@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use anemone_format::DEFAULT_ARTIFACT_THRESHOLD_BYTES;
-
 use super::brain::{Brain, RowCounts, position_of};
 use super::config::{Backend, Config};
 use super::discover::is_live;
 use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, Place, USER};
 use super::read::redact::texts;
-use crate::adapter::{FoundAgent, Machine, Oddity, SecretFinding};
+use crate::adapter::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use crate::artifacts::is_included;
 use crate::check::Severity::{Error, Info, Warning};
 use crate::check::{
     Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, a_few, begin,
@@ -88,7 +87,7 @@ fn surveyed(found: &Found) -> Surveyed {
     match layout::place_of(&found.path) {
         Place::Memory | Place::Persona | Place::User => Surveyed::Text,
         Place::Database | Place::Backup | Place::Cache | Place::Never => Surveyed::Skipped,
-        Place::Artifact if found.size() > DEFAULT_ARTIFACT_THRESHOLD_BYTES => Surveyed::Named,
+        Place::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => Surveyed::Named,
         Place::Raw | Place::Artifact => Surveyed::Other,
     }
 }

@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 
 use crate::adapter::Warning;
 pub(super) use file::{WriteError, read_plain, replace, write_new};
-pub(super) use merge::{dotted, is_same_value, plan_config};
+pub(super) use merge::{ConfigSite, InstallUse, dotted, is_same_value, plan_config};
 pub(super) use redact::{Named, Redacted, SecretLeaf, is_encrypted_field, shown};
 
 /// Bytes of a configuration, at most; the largest that anybody was seen to have is 20 kB.

@@ -390,8 +390,8 @@ mod tests {
 
     use super::*;
     use crate::plan::{Draft, OnConflict, PlanOptions, RestoreError};
-    use crate::zeroclaw::config::plan_config;
     use crate::zeroclaw::config::tests::with_nothing;
+    use crate::zeroclaw::config::{ConfigSite, InstallUse, plan_config};
 
     const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
     const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -575,15 +575,11 @@ mod tests {
         let source = Home::full();
         let target = Home::new();
         let archived = source.config().redacted().text;
-        let config = plan_config(
-            ("data", "default"),
-            target.folder.path(),
-            None,
-            Some(&archived),
-            None,
-            &mut Vec::new(),
-        )
-        .unwrap();
+        let use_of = InstallUse::Unknown;
+        let site = ConfigSite { layout: "data", alias: "default", use_of };
+        let config =
+            plan_config(site, target.folder.path(), None, Some(&archived), None, &mut Vec::new())
+                .unwrap();
         let draft = Draft { config, ..Draft::default() };
         let draft = target.plan_with(source.sealed(), OnConflict::Stop, draft);
         assert_eq!(draft.not_restored, []);

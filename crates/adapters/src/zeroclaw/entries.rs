@@ -230,7 +230,6 @@ impl<E> Reader<'_, '_, E> {
         record.memory_type = shelf.memory_type();
         let writer = Writer::of(place.key.unwrap_or_default(), Some(shelf.namespace), None);
         record.source = Source {
-            runtime_version: shared.runtime_version.map(str::to_owned),
             origin: Some("workspace".to_owned()),
             origin_file: Some(file.path.to_owned()),
             extraction_method: Some(writer.method()),
@@ -286,7 +285,6 @@ mod tests {
         let shared = Shared {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
             alias: "default",
-            runtime_version: None,
             identity_version: Some(1),
             embedding: None,
             fallback: mtime.clone(),

@@ -35,7 +35,6 @@ pub(crate) fn entries(text: &str) {
     let shared = Shared {
         agent_id: AgentId::new(uuid::Uuid::nil()),
         alias: DEFAULT_ALIAS,
-        runtime_version: None,
         identity_version: None,
         embedding: None,
         fallback: times::epoch(),

@@ -65,7 +65,6 @@ pub(super) fn read(
     let shared = Shared {
         agent_id: opened.agent_id,
         alias: &agent.alias,
-        runtime_version: agent.version.as_deref(),
         identity_version: identity.as_ref().map(|it| it.version),
         embedding: around.embedding.clone(),
         fallback: around.written_at.clone().unwrap_or_else(times::epoch),
@@ -104,6 +103,7 @@ pub(super) fn read(
         info: around.info,
         identity,
         principals,
+        not_requested: around.not_requested,
         credentials: around.credentials,
         sessions,
     };
@@ -142,7 +142,7 @@ pub(super) fn is_unchanged(
     left_out.extend(opened.large(threshold, layout::is_managed));
     let warnings = opened.walked.warnings.iter().cloned();
     let warnings = warnings.chain(home.warnings).chain(around.warnings).collect();
-    Ok(Some(Unchanged { warnings, left_out }))
+    Ok(Some(Unchanged { warnings, left_out, not_requested: around.not_requested }))
 }
 
 fn root_of(path: &[u8]) -> Root<'static> {
@@ -479,17 +479,10 @@ impl Reader<'_> {
         Ok(counts)
     }
 
-    /// Tells of rows that do not travel.
+    /// Notes rows that do not travel.
     fn tell(&mut self, agent: &FoundAgent, counts: &RowCounts) {
         let path = agent.database.as_ref().map(|it| it.display().to_string());
-        if counts.private > 0 {
-            let message = format!(
-                "{} rows are somebody's own and do not travel; ask for them with --private",
-                counts.private
-            );
-            let warning = Warning { code: "private_rows", path: path.clone(), message };
-            self.carrier.outcome.warnings.push(warning);
-        }
+        self.carrier.outcome.private_entries = counts.private;
         if counts.others > 0 && agent.generation != Some(layout::generation::DATA) {
             let message = format!("{} rows are of other agents and do not travel", counts.others);
             self.carrier.outcome.warnings.push(Warning { code: "rows_of_others", path, message });

@@ -59,7 +59,6 @@ const MAX_COLUMNS: usize = 1_000;
 pub(super) struct Shared<'a> {
     pub(super) agent_id: AgentId,
     pub(super) alias: &'a str,
-    pub(super) runtime_version: Option<&'a str>,
     pub(super) identity_version: Option<u64>,
     /// What made the vectors, if only the configuration says so.
     pub(super) embedding: Option<EmbeddingSettings>,
@@ -308,7 +307,6 @@ impl<'a> RowReader<'a> {
             record.tags.push(AUTO_SAVE.to_owned());
         }
         record.category = category.as_deref().map(|it| label(it).to_owned());
-        record.source.runtime_version = self.shared.runtime_version.map(str::to_owned);
         record.source.origin = Some(ORIGIN.to_owned());
         record.source.extraction_method = Some(writer.method());
         record.source.session_id = session.map(|it| label(it).to_owned());
@@ -841,7 +839,6 @@ mod tests {
         Shared {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
             alias,
-            runtime_version: Some("0.8.7"),
             identity_version: Some(1),
             embedding: None,
             fallback: "2026-02-01T00:00:00Z".parse().unwrap(),
@@ -899,7 +896,8 @@ mod tests {
         assert_eq!(record.category.as_deref(), Some("core"));
         assert_eq!(record.tags, ["core", "zeroclaw"]);
         assert_eq!(record.source.runtime, "zeroclaw");
-        assert_eq!(record.source.runtime_version.as_deref(), Some("0.8.7"));
+        // The manifest names the version: an upgrade of the runtime changes no record.
+        assert_eq!(record.source.runtime_version, None);
         assert_eq!(record.source.origin.as_deref(), Some("sqlite"));
         assert_eq!(record.source.origin_file, None);
         assert_eq!(record.source.session_id.as_deref(), Some("s-1"));

@@ -9,7 +9,7 @@ use anemone_format::AgentId;
 use super::brain::Brain;
 use super::config::{Backend, Config};
 use super::discover::{ALIAS_ASSUMED, first_of, is_live};
-use super::layout::{self, MEMORY, Place, generation};
+use super::layout::{self, MEMORY, Place};
 use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, entries, sessions};
 use crate::adapter::{FoundAgent, Machine, ReadError, Warning};
@@ -53,16 +53,11 @@ pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
             folders: Vec::new(),
         });
     }
-    let root = match &agent.install {
-        Some(install) if agent.generation == Some(generation::DATA) => install.join("data"),
-        _ => agent.workspace.clone(),
-    };
-    let sessions = ["sessions", "sessions/archive"].map(|name| root.join(name));
     stores.push(Store {
         kind: StoreKind::Sessions,
         name: "sessions".to_owned(),
         files: Vec::new(),
-        folders: sessions.to_vec(),
+        folders: sessions_in(agent),
     });
     Searchable {
         keeps: keeps(backend.as_ref(), agent),
@@ -71,6 +66,12 @@ pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
         stores,
         warnings,
     }
+}
+
+/// Returns the folders that hold the conversations of an agent; they may not be there.
+pub(super) fn sessions_in(agent: &FoundAgent) -> Vec<PathBuf> {
+    let (root, _) = sessions::root_of(agent);
+    ["sessions", "sessions/archive"].map(|name| root.join(name)).to_vec()
 }
 
 /// Says where the agent puts what it remembers: without a configuration, where memories are.
@@ -152,7 +153,6 @@ fn shared(agent_id: AgentId, alias: &str) -> Shared<'_> {
     Shared {
         agent_id,
         alias,
-        runtime_version: None,
         identity_version: None,
         embedding: None,
         // Stands for no time at all.

@@ -805,7 +805,6 @@ mod tests {
             let shared = Shared {
                 agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
                 alias: &agent.alias,
-                runtime_version: None,
                 identity_version: None,
                 embedding: None,
                 fallback: times::epoch(),

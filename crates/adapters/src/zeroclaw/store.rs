@@ -34,6 +34,7 @@ use crate::database::{
     AgentEntry, DatabaseError, KNOWN, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value,
     is_addable, is_known, merge_rows,
 };
+use crate::leftover;
 use crate::plan::{
     Conflict, Draft, MemoriesStep, NotRestored, OnConflict, PlanError, PlanOptions, Restore,
     RestoreError,
@@ -43,6 +44,8 @@ use crate::source::{SnapshotSource, SourceKind};
 
 /// The longest description of a database that is read.
 const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;
+/// How the folder starts in which a new database is made; six letters and digits follow.
+const STAGING: &str = ".import-";
 /// The most columns of a new table.
 const MAX_COLUMNS: usize = 200;
 /// The most rows of one content that are looked through for a key.
@@ -695,8 +698,8 @@ impl<'a> Planner<'a> {
             draft.not_restored.push(note(self.cut, "were too long to travel whole"));
         }
         if self.lost_vectors > 0 {
-            let reason = "vectors were made by something else, or of another text; the runtime \
-                          makes them again when it indexes anew";
+            let reason = "embeddings were skipped (other model or text); the runtime will \
+                          recompute them";
             draft.not_restored.push(NotRestored {
                 what: "embedding",
                 path: None,
@@ -912,9 +915,14 @@ impl Change {
         };
         self.check_is_free()?;
         fs::create_dir_all(folder).map_err(failed)?;
-        let staging = tempfile::Builder::new().prefix(".import-").tempdir_in(folder);
-        let staging = staging.map_err(failed)?;
-        let staged = staging.path().join(name);
+        leftover::sweep(folder, STAGING, leftover::Kind::Folder);
+        let mut made = None;
+        let (staging, _lock) = leftover::locked_folder(&mut || {
+            let folder = tempfile::Builder::new().prefix(STAGING).tempdir_in(folder)?;
+            Ok(made.insert(folder).path().to_owned())
+        })
+        .map_err(failed)?;
+        let staged = staging.join(name);
         create_private(&staged).map_err(failed)?;
         merge_rows(machine, &staged, merge, Some(spool)).map_err(|error| self.error(error))?;
         if leftover(&staged).is_some() {

@@ -12,15 +12,16 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Credentials, FileRoot, Identity, NOT_EXPORTED};
+use anemone_format::{AgentId, Credentials, FileRoot, Identity, NOT_EXPORTED};
 use serde::Deserialize;
 
 use super::brain::DESCRIPTION;
-use super::config::{Backend, Config, plan_config};
+use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
 use super::layout::{self, Place, generation};
 use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
 use crate::adapter::{FoundAgent, Machine, Warning};
+use crate::new_install::{NewInstall, Note};
 use crate::paths::{lossy, spelled};
 use crate::persona;
 use crate::plan::{self, Draft, NotRestored, Plan, PlanError, PlanOptions, Wanted};
@@ -59,13 +60,21 @@ pub(super) fn plan(
         false => Was::default(),
     };
     let mut target = target.clone();
+    let agent_id = now.manifest().agent.id;
+    let resumes = resume(&mut target, agent_id);
     if is_ours && target.alias == DEFAULT_ALIAS {
         keep_name(&mut target, now).map_err(PlanError::Source)?;
     }
     let site = Site::settle(&target, options, archived.as_deref(), was)?;
     let planner =
         Planner { machine, source, now, returned: returned.as_ref(), site: &site, options, was };
-    planner.settings(archived.as_deref(), &mut draft);
+    planner.settings(archived.as_deref(), resumes, &mut draft);
+    if let Some(install) = site.target.install.clone()
+        && (resumes || draft.config.as_ref().is_some_and(|it| it.made))
+    {
+        let note = Note { agent_id, alias: site.target.alias.clone() };
+        draft.new_install = Some(NewInstall::new(install, note));
+    }
     match is_ours && planner.holds_as_it_was(archived.as_deref()) {
         true => planner.put_back(&mut draft)?,
         false => planner.move_in(&mut draft)?,
@@ -90,7 +99,6 @@ pub(super) fn plan(
     if let Some(found) = found {
         credentials::plan(&site.target, options, found, &mut draft);
     }
-    let agent_id = now.manifest().agent.id;
     let mut plan = plan::plan(&site.target.workspace, draft, source, options)?;
     plan.agent_id = agent_id;
     Ok(plan)
@@ -173,6 +181,23 @@ impl Was {
         let kept = (in_files && !loose).then_some(Kept::Markdown);
         Ok(Self { kept, has_loose: loose, has_records: in_files || loose })
     }
+}
+
+/// Says whether a run that was killed was making this install for the same agent, which then gets
+/// the name that it was to have.
+fn resume(target: &mut FoundAgent, agent_id: AgentId) -> bool {
+    let Some(install) = target.install.clone() else { return false };
+    let Some(note) = Note::read(&install).filter(|it| it.agent_id == agent_id) else {
+        return false;
+    };
+    if target.alias == DEFAULT_ALIAS
+        && target.generation == Some(generation::DATA)
+        && is_plain_name(&note.alias)
+    {
+        target.workspace = install.join("agents").join(&note.alias).join("workspace");
+        target.alias.clone_from(&note.alias);
+    }
+    target.alias == note.alias
 }
 
 /// In a new install an agent is called what it was called; nobody asked for another name.
@@ -614,12 +639,16 @@ impl Planner<'_> {
         self.site.backend == Kept::Markdown && self.was.kept != Some(Kept::Sqlite)
     }
 
-    fn settings(&self, archived: Option<&str>, draft: &mut Draft) {
+    fn settings(&self, archived: Option<&str>, resumes: bool, draft: &mut Draft) {
         let Some(install) = &self.site.target.install else { return };
         let live = self.site.target.config.as_deref();
         let backend = (self.site.is_new || live.is_none()).then(|| self.site.backend.as_str());
-        let layout = self.site.target.generation.unwrap_or(generation::DATA);
-        let site = (layout, self.site.target.alias.as_str());
+        let use_of = if resumes { InstallUse::Ours } else { InstallUse::Unknown };
+        let site = ConfigSite {
+            layout: self.site.target.generation.unwrap_or(generation::DATA),
+            alias: &self.site.target.alias,
+            use_of,
+        };
         let warnings = &mut draft.warnings;
         match plan_config(site, install, live, archived, backend, warnings) {
             Ok(step) => draft.config = step,

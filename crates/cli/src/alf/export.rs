@@ -120,7 +120,7 @@ fn remarks(summary: &Summary) -> Vec<String> {
     });
     let large = (summary.artifacts_referenced > 0).then(|| {
         let files = count(summary.artifacts_referenced, "large file");
-        format!("{files} only named; `anemone export --artifact-threshold BYTES` carries them")
+        format!("{files} only listed; `anemone export --artifact-threshold BYTES` includes them")
     });
     secrets.chain(left_out).chain(warnings).chain(large).collect()
 }

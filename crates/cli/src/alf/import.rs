@@ -29,8 +29,8 @@ pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
         return Err(error.hint("give the archive that `alf export` wrote").into());
     }
     let ours = import::ImportArgs {
-        runtime,
-        workspace,
+        runtime: Some(runtime),
+        workspace: Some(workspace),
         file: args.file,
         accept_edited: false,
         dry_run: false,

@@ -3,18 +3,17 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anemone_adapters::{
-    Adapter, FoundAgent, LeftOutReason, Machine, ReadOptions, SecretPolicy, noted_agent_id,
-};
+use anemone_adapters::{Adapter, FoundAgent, Machine, ReadOptions, SecretPolicy, noted_agent_id};
 use anemone_format::Moment;
 use clap::Args;
 use serde::Serialize;
 
 use super::{Context, instant};
-use crate::agent::{RuntimeParser, adapters, aliases};
+use crate::agent::{RuntimeParser, adapters, discover};
 use crate::error::CliError;
 use crate::human;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
+use crate::survey::{Question, real};
 use crate::tally::Tally;
 
 /// List the agents on this machine
@@ -78,12 +77,8 @@ struct Counts {
 pub(crate) fn run(args: &AgentsArgs, context: &Context<'_>) -> Result<Listed, CliError> {
     let machine = context.environment.machine()?;
     let mut agents = Vec::new();
-    for adapter in adapters(args.runtime.as_deref())? {
-        let found = adapter.discover(&machine);
-        let aliases = aliases(&found);
-        for (agent, alias) in found.iter().zip(aliases) {
-            agents.push(ListedAgent::new(adapter, &machine, agent, alias));
-        }
+    for found in discover(&adapters(args.runtime.as_deref())?, &machine) {
+        agents.push(ListedAgent::new(found.adapter, &machine, &found.agent, found.alias));
     }
     Ok(Listed { ok: true, agents, looked_in: machine.home.clone() })
 }
@@ -112,7 +107,7 @@ impl ListedAgent {
     }
 }
 
-/// Reads an agent as an export does, and keeps only the numbers.
+/// Counts files as `status` does, and records by reading the agent as an export does.
 fn count_of(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent) -> Counts {
     let options = ReadOptions {
         agent_id: None,
@@ -125,20 +120,17 @@ fn count_of(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent) -> Cou
         exclude: &[],
         earlier: None,
     };
-    let mut tally = Tally::default();
-    match adapter.read(machine, agent, &options, &mut tally) {
-        Ok(reading) => {
-            let left_out = &reading.left_out;
-            let files = tally.listed.iter().filter(|it| it.kind == "file").count() as u64;
-            let named = || left_out.iter().filter(|it| it.reason == LeftOutReason::Referenced);
-            Counts {
-                files: files + named().map(|it| it.files).sum::<u64>(),
-                records: Some(reading.records),
-                bytes: tally.bytes + named().map(|it| it.bytes).sum::<u64>(),
-                last_change: tally.newest,
-            }
-        }
-        Err(_) => Counts::default(),
+    let stores = adapter.searchable(machine, agent).stores;
+    let workspace = real(&agent.workspace);
+    let question =
+        Question { adapter, workspace: &workspace, stores: &stores, since: None, except: None };
+    let survey = question.answer();
+    let reading = adapter.read(machine, agent, &options, &mut Tally::default());
+    Counts {
+        files: survey.files,
+        records: reading.ok().map(|it| it.records),
+        bytes: survey.bytes,
+        last_change: survey.newest.map(Moment::from),
     }
 }
 
@@ -195,7 +187,7 @@ impl ListedAgent {
             }
         }
         for oddity in &self.oddities {
-            writeln!(out, "  {ODD}{}{ODD:#} {}", oddity.code, safe(&oddity.message))?;
+            writeln!(out, "  {ODD}{:<10}{ODD:#} {}", "note", safe(&oddity.message))?;
         }
         Ok(())
     }

@@ -4,13 +4,14 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 use anemone_adapters::{
-    AGENT_ID_FILE, Earlier, LeftOut, LeftOutReason, ReadOptions, Reading, SealSecret,
-    SecretFinding, SecretPolicy, Sink, Unchanged, Warning,
+    AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, Earlier, LeftOut, LeftOutReason, NotRequested,
+    NotRequestedKind, ReadOptions, Reading, SealSecret, SecretFinding, SecretPolicy, Sink,
+    Unchanged, Warning,
 };
 use anemone_format::{
-    ALF_VERSION, AgentId, AgentInfo, Archive, ArchiveWriter, Credential,
-    DEFAULT_ARTIFACT_THRESHOLD_BYTES, Encryption, FileHead, Layer, Manifest, Moment, NOT_EXPORTED,
-    Record, VaultError, VaultKey, WriteArchiveError, WrittenArchive,
+    ALF_VERSION, AgentId, AgentInfo, Archive, ArchiveWriter, Credential, Encryption, FileHead,
+    Layer, Manifest, Moment, NOT_EXPORTED, Record, VaultError, VaultKey, WriteArchiveError,
+    WrittenArchive,
 };
 use clap::Args;
 use serde::Serialize;
@@ -23,7 +24,7 @@ use crate::error::{CliError, Kind};
 use crate::exports::Begun;
 use crate::files::{Existing, Target, check_free, spool};
 use crate::keys::{Sealing, read_vault_key};
-use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
+use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::progress::Progress;
 use crate::tally::{ListedFile, Tally};
 
@@ -33,11 +34,13 @@ const LISTED: usize = 50;
 /// Write everything about an agent into an archive
 ///
 /// Reads the workspace and what its install knows of it: memory as records, persona, principals,
-/// credentials (metadata only), and every file byte for byte. Nothing is written into the
-/// workspace. What does not travel is listed with the reason; patterns in .alfignore (gitignore
-/// syntax) keep files out.
+/// credentials (metadata only), and every file byte for byte: Markdown of any size, other files up
+/// to 64 MiB each. Nothing is written into the workspace. Files that are not in the archive are
+/// listed with the reason; patterns in .alfignore (gitignore syntax) keep files out. Transcripts
+/// of conversations are included with --sessions.
 ///
-/// A secret in a file stops the export: it is listed by file and line, and you decide.
+/// A secret in a file stops the export: it is listed by file and line, and you decide. A folder
+/// without memories and persona is an error, because it is probably the wrong one.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   anemone export                                  the one agent on this machine, to ./NAME.alf
@@ -48,7 +51,7 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     agent: AgentArgs,
 
-    /// The archive to write [default: the name of the workspace folder, here]
+    /// The archive to write [default: the name of the agent, here]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -56,9 +59,13 @@ pub(crate) struct ExportArgs {
     #[arg(long, short = 'n')]
     dry_run: bool,
 
-    /// Replace the archive if it is there
+    /// Overwrite an existing archive
     #[arg(long)]
     force: bool,
+
+    /// Write the archive even if no memories and no persona are found
+    #[arg(long)]
+    allow_empty: bool,
 
     /// Compare with an earlier archive of this agent: what did not change keeps its times, and
     /// when nothing changed nothing is written
@@ -69,11 +76,11 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     sessions: bool,
 
-    /// Carry entries that the runtime keeps for one person only (ZeroClaw's private plane)
+    /// Include entries that the runtime keeps for one person only (ZeroClaw's private plane)
     #[arg(long)]
     private: bool,
 
-    /// Carry the secrets of credentials, sealed with --vault-key
+    /// Include the secrets of credentials, sealed with --vault-key
     #[arg(long, requires = "vault_key")]
     credentials: bool,
 
@@ -81,8 +88,9 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "FILE", requires = "credentials")]
     vault_key: Option<PathBuf>,
 
-    /// Carry other files of the workspace up to this many bytes; larger ones are only named
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_ARTIFACT_THRESHOLD_BYTES)]
+    /// Include files other than Markdown up to this many bytes; larger ones are only listed, with
+    /// their SHA-256
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_ARTIFACT_LIMIT)]
     artifact_threshold: u64,
 
     /// Carry secrets in files as they are
@@ -130,6 +138,7 @@ pub(crate) struct Exported {
 #[derive(Serialize)]
 struct StillLeftOut {
     left_out: Vec<ListedLeftOut>,
+    left_out_by_default: Vec<ListedNotRequested>,
     warnings: Vec<ListedWarning>,
 }
 
@@ -137,7 +146,15 @@ impl StillLeftOut {
     fn new(unchanged: Unchanged) -> Self {
         Self {
             left_out: unchanged.left_out.iter().map(ListedLeftOut::new).collect(),
-            warnings: unchanged.warnings.into_iter().map(ListedWarning::from).collect(),
+            left_out_by_default: unchanged
+                .not_requested
+                .iter()
+                .map(ListedNotRequested::new)
+                .collect(),
+            warnings: missing_files(&unchanged.left_out)
+                .into_iter()
+                .chain(unchanged.warnings.into_iter().map(ListedWarning::from))
+                .collect(),
         }
     }
 }
@@ -164,6 +181,7 @@ pub(crate) struct Summary {
     files: Vec<ListedFile>,
     excluded_by_alfignore: Vec<String>,
     pub(crate) left_out: Vec<ListedLeftOut>,
+    pub(crate) left_out_by_default: Vec<ListedNotRequested>,
     pub(crate) secrets: Vec<ListedSecret>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<anemone_adapters::SessionCounts>,
@@ -176,6 +194,50 @@ pub(crate) struct ListedLeftOut {
     pub(crate) reason: &'static str,
     files: u64,
     bytes: u64,
+    #[serde(skip)]
+    is_missing: bool,
+}
+
+/// Something that only travels on request.
+#[derive(Serialize)]
+pub(crate) struct ListedNotRequested {
+    kind: &'static str,
+    count: u64,
+    bytes: u64,
+    /// The options that include it, if any do.
+    include_with: Option<&'static str>,
+    pub(crate) message: String,
+}
+
+impl ListedNotRequested {
+    fn new(it: &NotRequested) -> Self {
+        let NotRequested { kind, count: number, bytes: size } = *it;
+        let include_with = match kind {
+            NotRequestedKind::Transcripts => Some("--sessions"),
+            NotRequestedKind::PrivateEntries => Some("--private"),
+            NotRequestedKind::CredentialSecrets => Some("--credentials --vault-key FILE"),
+            NotRequestedKind::Settings => None,
+        };
+        let what = match kind {
+            NotRequestedKind::Transcripts => {
+                format!("conversations: {} ({})", count(number, "file"), bytes(size))
+            }
+            NotRequestedKind::PrivateEntries => {
+                format!("entries for one person only: {number}")
+            }
+            NotRequestedKind::CredentialSecrets => {
+                format!("secrets of credentials: {number} (their metadata is included)")
+            }
+            NotRequestedKind::Settings => {
+                format!("settings of the install ({}): copy the file itself", bytes(size))
+            }
+        };
+        let message = match include_with {
+            Some(options) => format!("{what}; include with {options}"),
+            None => what,
+        };
+        Self { kind: kind.as_str(), count: number, bytes: size, include_with, message }
+    }
 }
 
 #[derive(Serialize)]
@@ -255,6 +317,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     };
     let Some(mut target) = target else {
         let (summary, secrets) = list(&progress, &read)?;
+        args.check_content(&summary, &chosen)?;
         exported.would_stop = secrets && options.secrets == SecretPolicy::Report;
         exported.summary = Some(summary);
         return Ok(exported);
@@ -264,6 +327,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
         let writer = ArchiveWriter::new(out, &blank_manifest(), spool, context.environment.threads);
         let (written, reading) = write(writer, &progress, options.secrets, &read)?;
         let summary = Summary::new(reading, written.bytes, written.embeddings);
+        args.check_content(&summary, &chosen)?;
         Ok((written.archive, summary))
     })?;
     let is_same = |(_, archive): &(Earlier, Archive)| *archive.manifest() == written.manifest;
@@ -327,12 +391,13 @@ impl ExportArgs {
             output: Some(output),
             dry_run: false,
             force: true,
+            allow_empty: true,
             since: None,
             sessions: false,
             private: false,
             credentials: false,
             vault_key: None,
-            artifact_threshold: DEFAULT_ARTIFACT_THRESHOLD_BYTES,
+            artifact_threshold: DEFAULT_ARTIFACT_LIMIT,
             allow_secrets: false,
             redact_secrets: true,
             write_agent_id: false,
@@ -367,11 +432,34 @@ impl ExportArgs {
         if let Some(path) = &self.output {
             return Ok(path.clone());
         }
-        // An agent may have no folder: a database of all agents knows it.
-        let workspace = &chosen.agent.workspace;
-        let workspace = fs_err::canonicalize(workspace).unwrap_or_else(|_| workspace.clone());
+        let agent = &chosen.agent;
+        // The alias of a folder without an install is only assumed.
+        if agent.install.is_some() || self.agent.workspace.is_none() {
+            let alias = self.agent.agent.as_deref().unwrap_or(&agent.alias);
+            return Ok(PathBuf::from(format!("{}.alf", file_stem(alias))));
+        }
+        let workspace = fs_err::canonicalize(&agent.workspace);
+        let workspace = workspace.unwrap_or_else(|_| agent.workspace.clone());
         let name = workspace.file_name().map_or_else(|| "agent".into(), |it| it.to_os_string());
         Ok(PathBuf::from(name).with_added_extension("alf"))
+    }
+
+    /// Refuses an archive without anything of an agent in it, unless that was asked for.
+    fn check_content(&self, summary: &Summary, chosen: &Chosen) -> Result<(), CliError> {
+        let private = NotRequestedKind::PrivateEntries.as_str();
+        let has_content = summary.memory_records > 0
+            || summary.identity_version.is_some()
+            || summary.principals_count > 0
+            || summary.left_out_by_default.iter().any(|it| it.kind == private);
+        if has_content || self.allow_empty {
+            return Ok(());
+        }
+        let workspace = chosen.agent.workspace.display();
+        let message = format!("{workspace} holds no memories and no persona; nothing was written");
+        Err(CliError::new(Kind::Failed, "nothing_to_export", message).hint(
+            "give the folder that holds MEMORY.md and memory/ with -w DIR; --allow-empty writes \
+             the archive anyway",
+        ))
     }
 
     fn secret_policy(&self) -> SecretPolicy {
@@ -408,6 +496,16 @@ impl ExportArgs {
 
     fn read_vault_key(&self) -> Result<Option<VaultKey>, CliError> {
         self.vault_key.as_deref().map(read_vault_key).transpose()
+    }
+}
+
+/// Returns an alias as the stem of a file name.
+pub(crate) fn file_stem(alias: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let name: String = alias.chars().take(64).map(plain).collect();
+    match name.trim_start_matches(['.', '-']) {
+        "" => "agent".to_owned(),
+        name => name.to_owned(),
     }
 }
 
@@ -559,15 +657,70 @@ impl Summary {
             files: Vec::new(),
             excluded_by_alfignore: ignored.map(|it| it.path.clone()).collect(),
             left_out: reading.left_out.iter().map(ListedLeftOut::new).collect(),
+            left_out_by_default: reading
+                .not_requested
+                .iter()
+                .map(ListedNotRequested::new)
+                .collect(),
             secrets: reading
                 .secrets
                 .iter()
                 .map(|it| ListedSecret { path: it.path.clone(), line: it.line, kind: it.kind })
                 .collect(),
             sessions: reading.sessions,
-            warnings: reading.warnings.into_iter().map(ListedWarning::from).collect(),
+            warnings: missing_files(&reading.left_out)
+                .into_iter()
+                .chain(reading.warnings.into_iter().map(ListedWarning::from))
+                .collect(),
         }
     }
+}
+
+/// The code of the warning that files are not in the archive.
+const NOT_IN_ARCHIVE: &str = "not_in_archive";
+
+/// Warns of files that are not in the archive although nobody asked to leave them out.
+fn missing_files(left_out: &[LeftOut]) -> Option<ListedWarning> {
+    let missing: Vec<ListedLeftOut> =
+        left_out.iter().filter(|it| it.reason.is_missing()).map(ListedLeftOut::new).collect();
+    let missing: Vec<&ListedLeftOut> = missing.iter().collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let lines = missing_lines(&missing);
+    let message = format!("not in the archive: {}", lines.join("; "));
+    Some(ListedWarning { code: NOT_IN_ARCHIVE, path: None, message })
+}
+
+/// Says which files are missing and how to include them: the number, then ten of them, then what
+/// to do.
+fn missing_lines(missing: &[&ListedLeftOut]) -> Vec<String> {
+    const SHOWN: usize = 10;
+    let (files, size) = totals(missing);
+    let mut lines = vec![format!("{} ({})", count(files, "file"), bytes(size))];
+    for it in missing.iter().take(SHOWN) {
+        let why = match it.reason {
+            "referenced" => "larger than --artifact-threshold",
+            "unreadable" => "cannot be read",
+            "too_deep" => "too many folders deep",
+            "name" => "its name cannot be in an archive",
+            other => other,
+        };
+        lines.push(format!("{} ({}): {why}", safe(&it.path), bytes(it.bytes)));
+    }
+    if missing.len() > SHOWN {
+        lines.push(format!("and {} more", missing.len() - SHOWN));
+    }
+    let large = missing.iter().filter(|it| it.reason == "referenced").map(|it| it.bytes).max();
+    if let Some(largest) = large {
+        lines.push(format!("to include large files, give --artifact-threshold {largest}"));
+    }
+    lines
+}
+
+fn totals(list: &[&ListedLeftOut]) -> (u64, u64) {
+    let files = list.iter().map(|it| it.files).sum();
+    (files, list.iter().map(|it| it.bytes).fold(0, u64::saturating_add))
 }
 
 impl From<Warning> for ListedWarning {
@@ -579,7 +732,13 @@ impl From<Warning> for ListedWarning {
 impl ListedLeftOut {
     fn new(left_out: &LeftOut) -> Self {
         let LeftOut { path, reason, files, bytes } = left_out;
-        Self { path: path.clone(), reason: reason.as_str(), files: *files, bytes: *bytes }
+        Self {
+            path: path.clone(),
+            reason: reason.as_str(),
+            files: *files,
+            bytes: *bytes,
+            is_missing: reason.is_missing(),
+        }
     }
 }
 
@@ -589,8 +748,9 @@ impl Report for Exported {
             summary.write_human(out)?;
         }
         if let Some(unchanged) = &self.unchanged {
-            write_left_out(&unchanged.left_out, out)?;
+            write_left_out(&unchanged.left_out, &unchanged.left_out_by_default, out)?;
             write_warnings(&unchanged.warnings, out)?;
+            write_missing_files(&unchanged.left_out, out)?;
         }
         if let Some(path) = &self.agent_id_file {
             writeln!(out, "wrote {path}")?;
@@ -641,27 +801,39 @@ impl Summary {
                 sessions.undecodable
             )?;
         }
-        write_left_out(&self.left_out, out)?;
+        write_left_out(&self.left_out, &self.left_out_by_default, out)?;
         for secret in &self.secrets {
             let path = safe(&secret.path);
             writeln!(out, "{ODD}secret:{ODD:#} {path}:{}: {}", secret.line, secret.kind)?;
         }
-        write_warnings(&self.warnings, out)
+        write_warnings(&self.warnings, out)?;
+        write_missing_files(&self.left_out, out)
     }
 }
 
-/// Writes what does not travel, one line a reason.
-fn write_left_out(left_out: &[ListedLeftOut], out: &mut dyn Write) -> io::Result<()> {
+/// Writes what was left out by choice or by default, one line a reason.
+fn write_left_out(
+    left_out: &[ListedLeftOut],
+    by_default: &[ListedNotRequested],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     const SHOWN: usize = 5;
-    let mut reasons: Vec<&str> = left_out.iter().map(|it| it.reason).collect();
+    if !by_default.is_empty() {
+        writeln!(out, "  left out by default:")?;
+    }
+    for it in by_default {
+        writeln!(out, "    {}", it.message)?;
+    }
+    let chosen: Vec<&ListedLeftOut> = left_out.iter().filter(|it| !it.is_missing).collect();
+    let mut reasons: Vec<&str> = chosen.iter().map(|it| it.reason).collect();
     reasons.sort_unstable();
     reasons.dedup();
     for reason in reasons {
-        let list = || left_out.iter().filter(|it| it.reason == reason);
-        let files = list().map(|it| it.files).sum();
-        let size = list().map(|it| it.bytes).sum();
-        let paths: Vec<String> = list().take(SHOWN).map(|it| safe(&it.path)).collect();
-        let more = if list().count() > SHOWN { ", ..." } else { "" };
+        let list: Vec<&ListedLeftOut> =
+            chosen.iter().copied().filter(|it| it.reason == reason).collect();
+        let (files, size) = totals(&list);
+        let paths: Vec<String> = list.iter().take(SHOWN).map(|it| safe(&it.path)).collect();
+        let more = if list.len() > SHOWN { ", ..." } else { "" };
         writeln!(
             out,
             "  left out, {reason}: {} ({}): {}{more}",
@@ -672,8 +844,20 @@ fn write_left_out(left_out: &[ListedLeftOut], out: &mut dyn Write) -> io::Result
     }
     Ok(())
 }
+
+/// Writes which files are missing, where nobody overlooks it.
+fn write_missing_files(left_out: &[ListedLeftOut], out: &mut dyn Write) -> io::Result<()> {
+    let missing: Vec<&ListedLeftOut> = left_out.iter().filter(|it| it.is_missing).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mut lines = missing_lines(&missing).into_iter();
+    writeln!(out, "{BAD}NOT IN THE ARCHIVE:{BAD:#} {}", lines.next().unwrap_or_default())?;
+    lines.try_for_each(|line| writeln!(out, "  {line}"))
+}
+
 fn write_warnings(warnings: &[ListedWarning], out: &mut dyn Write) -> io::Result<()> {
-    for warning in warnings {
+    for warning in warnings.iter().filter(|it| it.code != NOT_IN_ARCHIVE) {
         let path = warning.path.as_deref().map(|path| format!("{}: ", safe(path)));
         let message = safe(&warning.message);
         writeln!(out, "{ODD}warning:{ODD:#} {}{message}", path.unwrap_or_default())?;

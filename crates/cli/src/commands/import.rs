@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anemone_adapters::{
-    Action, OnConflict, Plan, SnapshotSource as _, Step, StepKind, noted_agent_id,
+    Action, Adapter, Machine, OnConflict, Plan, SnapshotSource as _, Step, StepKind, by_name,
+    noted_agent_id, recover_leftovers,
 };
 use anemone_format::AgentId;
 use clap::Args;
@@ -13,7 +14,9 @@ use serde::Serialize;
 use super::Context;
 use super::diff::open_sound;
 use super::validate::edits;
-use crate::agent::{Chosen, adapter, check_alias, check_name, check_runtime};
+use crate::agent::{
+    Chosen, NamedAgent, adapter, check_alias, check_name, check_runtime, discover, usual_place,
+};
 use crate::archive_source::ArchiveSource;
 use crate::error::{CliError, Kind};
 use crate::keys::read_vault_key;
@@ -26,18 +29,27 @@ use crate::restore::{
 /// Put an archive back as a workspace
 ///
 /// What the archive holds of the same runtime comes back exactly: bytes, modes, times and links.
-/// For an archive of another runtime, the files are made from the records. A workspace that is
-/// there already keeps every file that the archive does not have, and nothing in it is replaced
-/// unless --on-conflict says so. The new tree takes the place of the old one in one step.
+/// For an archive of another runtime, the files are made from the records. An existing workspace
+/// keeps every file that the archive does not have, and nothing in it is replaced unless
+/// --on-conflict says so. The new tree takes the place of the old one in one step.
+///
+/// Without -w, the archive goes where the runtime looks for its agent on this machine, such as
+/// ~/.openclaw/workspace; the output names the folder. If an import is interrupted, run it again:
+/// that finishes it.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  anemone import ada.alf                          back to where the runtime reads it
+  anemone import ada.alf --dry-run                what would be done, and where
+  anemone import -r openclaw -w ~/ada ada.alf     into a folder of your choice")]
 pub(crate) struct ImportArgs {
-    /// The runtime that will run the agent: openclaw or zeroclaw
+    /// The runtime that will run the agent: openclaw or zeroclaw [default: that of the archive]
     #[arg(long, short, value_name = "RUNTIME")]
-    pub(crate) runtime: String,
+    pub(crate) runtime: Option<String>,
 
-    /// The workspace to fill, or the install's folder (ZeroClaw); it is made if it is not there
+    /// The workspace to fill, or the install's folder (ZeroClaw); created if missing [default:
+    /// where the runtime looks for it]
     #[arg(long, short, value_name = "DIR")]
-    pub(crate) workspace: PathBuf,
+    pub(crate) workspace: Option<PathBuf>,
 
     /// The .alf file; `-` reads stdin
     pub(crate) file: PathBuf,
@@ -66,6 +78,7 @@ pub(crate) struct ImportArgs {
 #[derive(Serialize)]
 pub(crate) struct Imported {
     ok: bool,
+    runtime: &'static str,
     pub(crate) workspace: String,
     pub(crate) agent_name: String,
     pub(crate) memory_records: u64,
@@ -108,7 +121,7 @@ struct ConflictLine {
 }
 
 pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, CliError> {
-    let adapter = adapter(&args.runtime)?;
+    let given = args.runtime.as_deref().map(adapter).transpose()?;
     let vault_key = args.vault_key.as_deref().map(read_vault_key).transpose()?;
     let progress = Progress::new(context.printer, "importing");
     let sound = open_sound(&args.file, edits(args.accept_edited), context, &progress)?;
@@ -116,25 +129,41 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
     let archive = archive.map_err(|error| CliError::from(error).about(&args.file))?;
     let source = ArchiveSource::new(&archive)?;
     let machine = context.environment.machine()?;
-    let target = adapter.locate(&machine, &args.workspace, args.agent.as_deref());
     args.agent.as_deref().map(check_name).transpose()?;
+    let adapter = match given {
+        Some(adapter) => adapter,
+        None => adapter_of(&source.manifest().agent.source_runtime)?,
+    };
+    let workspace = match &args.workspace {
+        Some(workspace) => workspace.clone(),
+        None => usual_target(adapter, &machine, args.agent.as_deref())?,
+    };
+    let target = adapter.locate(&machine, &workspace, args.agent.as_deref());
     let chosen = Chosen { adapter, agent: target };
-    check_runtime(&chosen, &machine, &args.workspace)?;
+    check_runtime(&chosen, &machine, &workspace)?;
     let target = chosen.agent;
     check_alias(&target, args.agent.as_deref())?;
     check_agent(&target.workspace, args.restore.on_conflict, source.manifest().agent.id)?;
     let options = args.restore.plan_options(adapter.runtime(), vault_key.as_ref())?;
+    let mut recovered = Vec::new();
+    if !args.dry_run {
+        recovered = recover_leftovers(&target.workspace);
+    }
     let plan = adapter.plan(&machine, &source, &target, &options).map_err(cannot_plan)?;
     let layers = &source.manifest().layers;
     let mut imported = Imported {
         ok: true,
-        workspace: shown(&args.workspace, &plan).display().to_string(),
+        runtime: adapter.runtime(),
+        workspace: shown(&workspace, &plan).display().to_string(),
         agent_name: source.manifest().agent.name.clone(),
         memory_records: plan.records,
         identity_imported: layers.identity.is_some(),
         principals_count: layers.principals.as_ref().map_or(0, |it| it.count),
         credentials_count: layers.credentials.as_ref().map_or(0, |it| it.count),
-        warnings: sound.warnings.into_iter().chain(plan.warnings.iter().map(warning)).collect(),
+        warnings: {
+            let ours = recovered.iter().chain(&plan.warnings).map(warning);
+            sound.warnings.into_iter().chain(ours).collect()
+        },
         dry_run: args.dry_run,
         files_created: plan.count(|it| matches!(it, Action::Create | Action::Both { .. })),
         files_replaced: plan.count(|it| *it == Action::Replace),
@@ -147,7 +176,7 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
         settings: plan.config.as_ref().map(|it| it.added.clone()).unwrap_or_default(),
     };
     if options.on_conflict == OnConflict::Stop && !plan.conflicts.is_empty() {
-        return Err(stopped(&args.workspace, &plan, &imported));
+        return Err(stopped(&workspace, &plan, &imported));
     }
     if !args.dry_run {
         let warnings = restore(&plan, &source, &machine, &mut imported.stores)
@@ -155,6 +184,41 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
         imported.warnings.extend(warnings.iter().map(warning));
     }
     Ok(imported)
+}
+
+/// Returns the adapter of the runtime that an archive was made from.
+fn adapter_of(runtime: &str) -> Result<&'static dyn Adapter, CliError> {
+    by_name(runtime).ok_or_else(|| {
+        let message = format!("the archive is of the runtime {runtime:?}, which is not known here");
+        CliError::new(Kind::Usage, "unknown_runtime", message)
+            .hint("say which runtime gets the agent with -r openclaw or -r zeroclaw")
+    })
+}
+
+/// Returns the folder in which a runtime looks for an agent: that of the one agent it has here, or
+/// the usual one where it has none yet.
+fn usual_target(
+    adapter: &'static dyn Adapter,
+    machine: &Machine,
+    alias: Option<&str>,
+) -> Result<PathBuf, CliError> {
+    let found = discover(&[adapter], machine);
+    let named = found.iter().find(|it| Some(it.alias.as_str()) == alias);
+    let place = |it: &NamedAgent| match (adapter.runtime(), &it.agent.install) {
+        // One install has several agents, so the install is named.
+        ("zeroclaw", Some(install)) => install.clone(),
+        _ => it.agent.workspace.clone(),
+    };
+    match (named, &found[..]) {
+        (Some(one), _) | (None, [one]) => Ok(place(one)),
+        (None, []) => Ok(usual_place(adapter.runtime(), machine)),
+        (None, several) => {
+            let message = format!("{} has {} agents here", adapter.runtime(), several.len());
+            let mut error = CliError::new(Kind::Usage, "agent_selection_ambiguous", message);
+            error.causes = several.iter().map(NamedAgent::line).collect();
+            Err(error.hint("say where the archive goes with -w DIR, or with --agent ALIAS"))
+        }
+    }
 }
 
 /// Returns the workspace as the user named it, or where it is when an install was named.
@@ -262,7 +326,7 @@ impl Report for Imported {
             writeln!(out, "{ODD}warning:{ODD:#} {}", safe(it))?;
         }
         if let Some(kept) = &self.stores.replaced_kept_at {
-            writeln!(out, "what was replaced is in {BOLD}{kept}{BOLD:#}")?;
+            writeln!(out, "the replaced files are in {BOLD}{kept}{BOLD:#}")?;
         }
         let (created, replaced) = (self.files_created, self.files_replaced);
         let (kept, same) = (self.files_kept, self.files_same);
@@ -272,6 +336,7 @@ impl Report for Imported {
         let name = safe(&self.agent_name);
         let workspace = safe(&self.workspace);
         if self.dry_run {
+            writeln!(out, "{name} would be in {BOLD}{workspace}{BOLD:#}")?;
             return writeln!(out, "nothing written: this was a dry run ({numbers}, {records})");
         }
         writeln!(out, "{GOOD}{name}{GOOD:#} is in {BOLD}{workspace}{BOLD:#} ({numbers}, {records})")

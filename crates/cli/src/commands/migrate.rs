@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anemone_adapters::mapping::{Becomes, Mapping, ORIGIN_FOLDER, mapping, mapping_with};
 use anemone_adapters::{
     Action, ComingBack, FoundAgent, LeftOut, Machine, Plan, ReadOptions, Reading, SealSecret,
-    SecretPolicy, Sink, SnapshotSource, SourceFile,
+    SecretPolicy, Sink, SnapshotSource, SourceFile, recover_leftovers,
 };
 use anemone_format::{Archive, ArchiveWriter, Bytes, Credential, KEY_BYTES, Limits, VaultKey};
 use clap::Args;
@@ -223,6 +223,10 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     check_agent(&target.agent.workspace, args.restore.on_conflict, manifest.agent.id)?;
     let coming_back = ComingBack::open(&machine, &snapshot, target.adapter.runtime())?;
     let moving = coming_back.as_ref().map_or(&snapshot as &dyn SnapshotSource, |it| it);
+    let mut recovered = Vec::new();
+    if !args.dry_run {
+        recovered = recover_leftovers(&target.agent.workspace);
+    }
     let plan =
         target.adapter.plan(&machine, &snapshot, &target.agent, &options).map_err(cannot_plan)?;
     let runtime = target.adapter.runtime();
@@ -232,7 +236,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
         Some(_) => mapping(runtime),
     };
     let known = known.ok_or_else(|| {
-        CliError::new(Kind::Failed, "no_mapping", "nothing is known of what becomes of it there")
+        CliError::new(Kind::Failed, "no_mapping", "it is not known how to move an agent there")
     })?;
     let mut migrated = Migrated {
         ok: true,
@@ -255,7 +259,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
         not_carried: plan.not_restored.iter().map(MissingLine::new).collect(),
     };
     migrated.not_carried.extend(read.left_out.iter().map(left_out));
-    migrated.warnings.extend(plan.warnings.iter().map(warning));
+    migrated.warnings.extend(recovered.iter().chain(&plan.warnings).map(warning));
     if !plan.conflicts.is_empty()
         && matches!(args.restore.on_conflict, crate::restore::Choice::Stop)
     {
@@ -309,7 +313,7 @@ fn judge(migrated: Migrated) -> Result<Migrated, CliError> {
     };
     let number = proof.lost.len();
     let things = count(number as u64, "thing");
-    let message = format!("{things} cannot be found again, though the plan did not say so");
+    let message = format!("{things} were lost that the plan did not announce");
     let mut error = CliError::new(Kind::Failed, "lost", message);
     let causes = proof.lost.iter().take(LISTED);
     error.causes.extend(causes.map(|it| format!("{}: {}: {}", it.layer, it.what, it.reason)));
@@ -317,8 +321,8 @@ fn judge(migrated: Migrated) -> Result<Migrated, CliError> {
         error.causes.push(format!("and {} more", number - LISTED));
     }
     let hint = match migrated.snapshots.first() {
-        Some(it) => format!("nothing was taken from the old runtime; everything is in {}", it.path),
-        None => "nothing was taken from the old runtime".to_owned(),
+        Some(it) => format!("the old runtime is unchanged; a snapshot of it is in {}", it.path),
+        None => "the old runtime is unchanged".to_owned(),
     };
     Err(error.with_details(&migrated).hint(hint))
 }
@@ -455,8 +459,8 @@ fn refuse_same(source: &Chosen, target: &Chosen) -> Result<(), CliError> {
         return Ok(());
     }
     let message = match from[0] == to[0] {
-        true => "the agent is there already",
-        false => "one of the two places lies in the other",
+        true => "the agent is already there",
+        false => "one of the two folders contains the other",
     };
     Err(CliError::new(Kind::Usage, "same_place", message)
         .about(&target.agent.workspace)
@@ -617,7 +621,7 @@ fn expected<'a>(
                 Announced { reason: "both files are there", made: false, beside }
             }
             _ if !step.is_carried() => Announced {
-                reason: "written anew; what it holds is compared record by record",
+                reason: "rewritten; its content is compared record by record",
                 made: true,
                 beside: None,
             },
@@ -678,7 +682,7 @@ fn plan_layers(
     let all = source.credentials()?.map_or(0, |it| it.credentials.len());
     for number in 0..all {
         let becomes = match number < missing {
-            true => Some(Becomes::Nowhere("its secret stays behind")),
+            true => Some(Becomes::Nowhere("secrets are moved with --credentials")),
             false => mapping.row("credentials", "credential").map(|it| it.becomes),
         };
         credentials.add("credential", becomes, &[]);
@@ -793,7 +797,7 @@ impl LayerPlan {
                 (it.exact, "exact"),
                 (it.degraded, "degraded"),
                 (it.kept_aside, "only kept aside"),
-                (it.none, "nowhere"),
+                (it.none, "not moved"),
             ] {
                 if number > 0 {
                     parts.push(format!("{number} {word}"));
@@ -857,7 +861,7 @@ impl Report for Migrated {
             writeln!(out, "{ODD}warning:{ODD:#} {}", safe(it))?;
         }
         if let Some(kept) = &self.stores.replaced_kept_at {
-            writeln!(out, "what was replaced is in {BOLD}{}{BOLD:#}", safe(kept))?;
+            writeln!(out, "the replaced files are in {BOLD}{}{BOLD:#}", safe(kept))?;
         }
         for it in &self.snapshots {
             writeln!(out, "snapshot of the {}: {}", it.of, safe(&it.path))?;

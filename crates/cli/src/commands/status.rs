@@ -7,7 +7,7 @@ mod shown;
 
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::{Adapter, FoundAgent, Machine};
+use anemone_adapters::Machine;
 use anemone_format::Moment;
 use anemone_memory::HookWrite;
 use clap::Args;
@@ -18,7 +18,7 @@ use self::next::Next;
 use self::problems::Problem;
 use super::connect::{Connection, Connections, is_connectable};
 use super::{Context, instant};
-use crate::agent::{AgentArgs, Chosen, adapters, aliases};
+use crate::agent::{AgentArgs, Chosen, NamedAgent as Found, adapters, discover};
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::error::CliError;
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusRepo
     let now = instant();
     let found = match &args.workspace {
         Some(workspace) => vec![named(workspace, &machine)?],
-        None => discovered(&machine)?,
+        None => discover(&adapters(None)?, &machine),
     };
     let mut agents = Vec::new();
     for one in &found {
@@ -188,28 +188,6 @@ fn unreadable(places: &[String]) -> Vec<Problem> {
         }
     }
     found
-}
-
-/// An agent that was found, by the name that other commands take.
-struct Found {
-    adapter: &'static dyn Adapter,
-    agent: FoundAgent,
-    alias: String,
-}
-
-/// Finds every agent; a database is asked only where no file names any.
-fn discovered(machine: &Machine) -> Result<Vec<Found>, CliError> {
-    let mut found = Vec::new();
-    for adapter in adapters(None)? {
-        let mut agents = adapter.discover_by_files(machine);
-        if agents.is_empty() {
-            agents = adapter.discover(machine);
-        }
-        let aliases = aliases(&agents);
-        let agents = agents.into_iter().zip(aliases);
-        found.extend(agents.map(|(agent, alias)| Found { adapter, agent, alias }));
-    }
-    Ok(found)
 }
 
 fn named(workspace: &Path, machine: &Machine) -> Result<Found, CliError> {

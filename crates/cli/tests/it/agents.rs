@@ -83,10 +83,26 @@ fn people_get_a_block_for_each_agent() {
         "workspace ",
         ".openclaw/workspace\n",
         "8 files",
-        "workspace_missing",
+        "  note       there is no folder",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+#[test]
+fn all_commands_find_the_same_agents_and_count_the_same_files() {
+    let Some(install) = fixture("zeroclaw/install-v3") else { return };
+    let environment = TestEnvironment::new();
+    environment.copy_home(&install, ".zeroclaw");
+    let names = |list: &Value| -> Vec<String> {
+        let list = list["agents"].as_array().unwrap().iter();
+        list.map(|it| format!("{} {} {}", it["alias"], it["files"], it["bytes"])).collect()
+    };
+    let agents = names(&environment.json(["agents"]));
+    assert_eq!(agents.len(), 5, "one is known to the database alone: {agents:?}");
+    assert_eq!(names(&environment.json(["status"])), agents);
+    let failure = environment.failure(2, ["search", "tea"]);
+    assert_eq!(failure["error"], "5 agents were found; say which one you mean");
 }
 
 #[test]

@@ -379,14 +379,15 @@ fn everything_else_is_an_artifact() {
     let exported = export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
     let snapshot = snapshot(&environment, "a.alf");
     let attachments = serde_json::to_value(snapshot.attachments.as_ref().unwrap()).unwrap();
-    assert_eq!(attachments["artifact_size_threshold"], 102_400);
+    assert_eq!(attachments["artifact_size_threshold"], 64 << 20);
     let list = &attachments["attachments"];
     assert_eq!(
         (&exported["artifacts_included"], &exported["artifacts_referenced"]),
-        (&json!(7), &json!(1))
+        (&json!(8), &json!(0))
     );
     let large = with(list, "source_path", "artifacts/big.bin");
-    assert_eq!((&large["archive_path"], &large["size_bytes"]), (&Value::Null, &json!(500_000)));
+    let place = json!("artifacts/artifacts/big.bin");
+    assert_eq!((&large["archive_path"], &large["size_bytes"]), (&place, &json!(500_000)));
     let hash = anemone_format::sha256_hex(&ground.read("w/artifacts/big.bin"));
     assert_eq!(large["hash"], json!({ "algorithm": "sha256", "value": hash }));
     let report = with(list, "source_path", "artifacts/report.csv");
@@ -397,7 +398,7 @@ fn everything_else_is_an_artifact() {
     assert_eq!(with(list, "source_path", "artifacts/logo.png")["media_type"], "image/png");
     let script = snapshot.files.iter().find(|it| it.path == b"skills/weather/run.sh").unwrap();
     assert_eq!(script.mode, Some(0o755));
-    // Larger than the threshold, but below memory/: it belongs to the agent.
+    // Below memory/ it belongs to the agent.
     assert!(snapshot.files.iter().any(|it| it.path == b"memory/diagram.png"));
 }
 
@@ -1369,9 +1370,11 @@ fn what_is_no_workspace_is_said() {
     let file = ground.write("file", "text").display().to_string();
     let failure = environment.failure(1, ["export", "-w", &file, "-o", "a.alf"]);
     assert_eq!(failure["code"], "not_a_folder");
+    assert_eq!(failure["error"], format!("{file} is a file, not a folder"));
     let gone = ground.path("gone").display().to_string();
     let failure = environment.failure(1, ["export", "-w", &gone, "-o", "a.alf"]);
     assert_eq!(failure["code"], "not_found");
+    assert_eq!(failure["error"], format!("there is no folder {gone}"));
     ground.link("gone", "dangling");
     let dangling = ground.path("dangling").display().to_string();
     environment.failure(1, ["export", "-w", &dangling, "-o", "a.alf"]);
@@ -1381,7 +1384,7 @@ fn what_is_no_workspace_is_said() {
 fn an_empty_workspace_is_a_workspace() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     fs_err::create_dir(ground.path("w")).unwrap();
-    let exported = export(&environment, &ground.path("w"), "a.alf", &[]);
+    let exported = export(&environment, &ground.path("w"), "a.alf", &["--allow-empty"]);
     assert_eq!((&exported["memory_records"], &exported["files_count"]), (&json!(0), &json!(0)));
     environment.json(["validate", "a.alf"]);
     import(&environment, &ground.path("i"), "a.alf", &[]);
@@ -1499,6 +1502,119 @@ fn a_dry_run_lists_secrets() {
 }
 
 #[test]
+fn a_contract_of_two_hundred_kilobytes_is_in_the_archive_and_comes_back() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.small("w");
+    let content: Vec<u8> = (0..200_000_u32).flat_map(|it| it.to_le_bytes()).collect();
+    ground.write("w/papers/contract.pdf", &content);
+    let exported = export(&environment, &workspace, "a.alf", &[]);
+    assert_eq!((&exported["warnings"], &exported["left_out"]), (&json!([]), &json!([])));
+    import(&environment, &ground.path("i"), "a.alf", &[]);
+    assert!(ground.read("i/papers/contract.pdf") == content);
+}
+
+#[test]
+fn what_is_not_in_the_archive_cannot_be_overlooked() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.small("w");
+    ground.write("w/notes/long.md", "# Long\n\nMarkdown of any size travels.\n");
+    for number in 0..12 {
+        ground.write(format!("w/papers/{number:02}.pdf"), vec![7; 100 + number]);
+    }
+    let small = ["--artifact-threshold", "20"];
+    let exported = export(&environment, &workspace, "a.alf", &small);
+    assert_eq!(fields(&exported["warnings"], "code"), ["not_in_archive"]);
+    assert_eq!(exported["left_out"].as_array().unwrap().len(), 12);
+    let shown = workspace.display().to_string();
+    let args = [&["export", "-w", &shown, "-o", "b.alf"][..], &small].concat();
+    let text = environment.human(args);
+    for part in [
+        "NOT IN THE ARCHIVE: 12 files (",
+        "papers/09.pdf (109 B): larger than --artifact-threshold",
+        "and 2 more",
+        "--artifact-threshold 111",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("papers/10.pdf") && !text.contains("long.md"), "{text}");
+    let all = ["--artifact-threshold", "111"];
+    assert_eq!(export(&environment, &workspace, "c.alf", &all)["warnings"], json!([]));
+}
+
+#[test]
+fn a_folder_that_is_no_agents_is_no_backup() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let copyright = ground.write("doc/bash/copyright", "free");
+    let folder = copyright.parent().unwrap().parent().unwrap().display().to_string();
+    for more in [&[][..], &["--dry-run"]] {
+        let args = [&["export", "-w", &folder, "-o", "a.alf"][..], more].concat();
+        let failure = environment.failure(1, args);
+        assert_eq!(failure["code"], "nothing_to_export");
+        assert!(failure["hint"].as_str().unwrap().contains("--allow-empty"), "{failure}");
+        assert!(!environment.exists("a.alf"));
+    }
+    environment.json(["export", "-w", &folder, "-o", "a.alf", "--allow-empty"]);
+    environment.json(["validate", "a.alf"]);
+}
+
+/// Makes an install of OpenClaw with one agent and one conversation.
+fn install(environment: &TestEnvironment, version: &str) {
+    let config = format!("{{ meta: {{ lastTouchedVersion: '{version}' }} }}");
+    environment.write_home(".openclaw/openclaw.json", config);
+    environment.write_home(".openclaw/workspace/MEMORY.md", "# Memory\n\n## Tea\n\nOolong.\n");
+    environment.write_home(".openclaw/agents/main/sessions/s1.jsonl", "{}\n");
+}
+
+#[test]
+fn an_upgrade_of_the_runtime_changes_no_record() {
+    let environment = TestEnvironment::new();
+    install(&environment, "2026.3.13");
+    environment.json(["export", "-o", "a.alf"]);
+    install(&environment, "2026.3.24");
+    let exported = environment.json(["export", "--since", "a.alf", "-o", "b.alf"]);
+    assert_eq!(exported["no_changes"], false, "the manifest names the new version");
+    let records = &diff(&environment, "a.alf", "b.alf")["records"];
+    for change in ["created", "updated", "deleted"] {
+        assert_eq!(records[change], json!([]), "{records}");
+    }
+    let agent = snapshot(&environment, "b.alf").manifest.agent;
+    assert_eq!(agent.source_runtime_version.as_deref(), Some("2026.3.24"));
+}
+
+#[test]
+fn an_archive_whose_records_name_the_version_is_continued_without_changing_them() {
+    let environment = TestEnvironment::new();
+    install(&environment, "2026.3.13");
+    environment.json(["export", "-o", "a.alf"]);
+    let mut earlier = snapshot(&environment, "a.alf");
+    for record in &mut earlier.records {
+        record.source.runtime_version = Some("2026.3.13".to_owned());
+    }
+    environment.write_archive("older.alf", &earlier);
+    install(&environment, "2026.3.24");
+    environment.json(["export", "--since", "older.alf", "-o", "b.alf"]);
+    let records = &diff(&environment, "older.alf", "b.alf")["records"];
+    assert_eq!(records["updated"], json!([]), "{records}");
+}
+
+#[test]
+fn what_only_travels_on_request_is_listed_and_is_no_warning() {
+    let environment = TestEnvironment::new();
+    install(&environment, "2026.3.13");
+    let exported = environment.json(["export", "-o", "a.alf"]);
+    assert_eq!(exported["warnings"], json!([]));
+    let listed = &exported["left_out_by_default"];
+    assert_eq!(fields(listed, "kind"), ["transcripts", "settings"]);
+    let transcripts = with(listed, "kind", "transcripts");
+    assert_eq!((&transcripts["count"], &transcripts["bytes"]), (&json!(1), &json!(3)));
+    assert_eq!(transcripts["include_with"], "--sessions");
+    let text = environment.human(["export", "-o", "b.alf"]);
+    assert!(text.contains("left out by default:\n    conversations: 1 file"), "{text}");
+    let with_sessions = environment.json(["export", "-o", "c.alf", "--sessions"]);
+    assert_eq!(fields(&with_sessions["left_out_by_default"], "kind"), ["settings"]);
+}
+
+#[test]
 fn the_threshold_decides_which_artifacts_travel() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     let workspace = ground.small("w");
@@ -1557,8 +1673,8 @@ fn the_one_agent_of_the_machine_needs_no_name() {
     assert_eq!(failure["code"], "agent_not_found");
     environment.write_home(".openclaw/workspace/SOUL.md", "# Me");
     let exported = environment.json(["export"]);
-    assert_eq!(exported["output"], "workspace.alf", "named after the workspace");
-    assert!(environment.exists("workspace.alf"));
+    assert_eq!(exported["output"], "main.alf", "named after the agent");
+    assert!(environment.exists("main.alf"));
 }
 
 #[test]
@@ -1702,11 +1818,13 @@ fn an_unchanged_export_still_says_what_does_not_travel_and_writes_the_id() {
     let workspace = ground.small("w");
     ground.write("w/large.bin", vec![7; 200_000]);
     ground.write("w/node_modules/a.js", "x");
-    export(&environment, &workspace, "a.alf", &[]);
-    let more = ["--since", "a.alf", "--write-agent-id"];
+    let small = ["--artifact-threshold", "100000"];
+    export(&environment, &workspace, "a.alf", &small);
+    let more = [&["--since", "a.alf", "--write-agent-id"][..], &small].concat();
     let again = export(&environment, &workspace, "b.alf", &more);
     assert_eq!(again["no_changes"], true);
     assert_eq!(with(&again["left_out"], "path", "large.bin")["reason"], "referenced");
+    assert_eq!(fields(&again["warnings"], "code"), ["not_in_archive"]);
     assert_eq!(with(&again["left_out"], "path", "node_modules")["reason"], "skipped");
     assert!(ground.path("w/.alf-agent-id").exists() && !environment.exists("b.alf"));
 }

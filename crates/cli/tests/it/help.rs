@@ -203,6 +203,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--output",
             "--dry-run",
             "--force",
+            "--allow-empty",
             "--since",
             "--sessions",
             "--private",

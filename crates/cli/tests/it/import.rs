@@ -245,7 +245,6 @@ fn wrong_calls_and_wrong_files_are_refused() {
     let unknown = environment.failure(2, ["import", "-r", "lobster", "-w", "w", "march.alf"]);
     assert_eq!(unknown["code"], "unknown_runtime");
     assert!(unknown["hint"].as_str().unwrap().contains("openclaw"));
-    environment.failure(2, ["import", "-r", "openclaw", "march.alf"]);
     environment.failure(2, with(&["march.alf", "--on-conflict", "merge"]));
     environment.failure(1, with(&["absent.alf"]));
     assert_eq!(environment.failure(1, with(&["march-to-april.alf-delta"]))["code"], "wrong_kind");
@@ -262,6 +261,49 @@ fn wrong_calls_and_wrong_files_are_refused() {
     environment.write("key", "not a key");
     let failure = environment.failure(1, with(&["march.alf", "--vault-key", "key"]));
     assert_eq!(failure["code"], "vault");
+}
+
+#[test]
+fn an_archive_goes_where_its_runtime_looks_for_the_agent() {
+    let environment = TestEnvironment::with_demo();
+    let usual = environment.home(".openclaw/workspace").display().to_string();
+    let text = environment.human(["import", "march.alf", "--dry-run"]);
+    assert!(text.contains(&format!("Clawdia would be in {usual}\n")), "{text}");
+    assert!(!environment.home(".openclaw").exists());
+    let imported = environment.json(["import", "march.alf"]);
+    assert_eq!((&imported["workspace"], &imported["runtime"]), (&json!(usual), &json!("openclaw")));
+    assert!(environment.home(".openclaw/workspace/MEMORY.md").exists());
+    // What is there is kept, by the rules that hold with -w too.
+    environment.write_home(".openclaw/workspace/SOUL.md", "mine");
+    assert_eq!(environment.failure(3, ["import", "march.alf"])["code"], "conflict");
+}
+
+#[test]
+fn of_several_places_none_is_guessed() {
+    let environment = TestEnvironment::with_demo();
+    let config = "{ agents: { list: [ { id: 'boss' }, { id: 'aide', workspace: '~/aide' } ] } }";
+    environment.write_home(".openclaw/openclaw.json", config);
+    let failure = environment.failure(2, ["import", "march.alf"]);
+    assert_eq!(failure["code"], "agent_selection_ambiguous");
+    assert!(failure["hint"].as_str().unwrap().contains("-w DIR"), "{failure}");
+    let imported = environment.json(["import", "march.alf", "--agent", "aide"]);
+    assert_eq!(imported["workspace"], environment.home("aide").display().to_string());
+}
+
+#[test]
+fn files_that_a_killed_import_replaced_are_named_by_the_next_one() {
+    let environment = TestEnvironment::with_demo();
+    environment.json(with(&["march.alf"]));
+    // The trees have changed names, and the process was killed: this is the old one.
+    let hidden = ".w.anemone-12345-abc123";
+    environment.write_below(&format!("{hidden}/SOUL.md"), "mine");
+    let soul = environment.read("w/IDENTITY.md");
+    environment.write_below(&format!("{hidden}/IDENTITY.md"), soul);
+    let imported = environment.json(with(&["march.alf"]));
+    let warnings = imported["warnings"].to_string();
+    assert!(warnings.contains("w.replaced-1: holds the files that"), "{warnings}");
+    assert_eq!(environment.read("w.replaced-1/SOUL.md"), b"mine");
+    assert!(!environment.exists("w.replaced-1/IDENTITY.md") && !environment.exists(hidden));
 }
 
 #[test]
@@ -316,7 +358,7 @@ fn people_read_what_was_done() {
     not restored: artifact videos/umzug.mp4: only named: 48211904 bytes, sha256 00ee9f575d2e343e8943500c6311516954ddc1b0b31d00d77057ec952ad50e1d
     not restored: credential seasearch: Web search: its secret was not exported; sign in again
     not restored: credential caldav: Shared calendar: its secret was not exported; sign in again
-    what was replaced is in [work]/w.replaced-1
+    the replaced files are in [work]/w.replaced-1
     Clawdia is in w (2 created, 5 replaced, 0 kept, 14 the same, 27 records)
     ");
 }

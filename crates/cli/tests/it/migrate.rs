@@ -53,6 +53,36 @@ fn an_agent_moves_whole_to_another_folder_of_its_runtime() {
 }
 
 #[test]
+fn a_move_that_was_killed_before_it_wrote_settings_is_finished() {
+    let environment = TestEnvironment::new();
+    environment.write_home(".openclaw/workspace/SOUL.md", "# Mira\n");
+    environment.write_home(".openclaw/workspace/MEMORY.md", "# Memory\n\n## Tea\n\nGreen.\n");
+    let words = ["migrate", "--from", "openclaw", "--to", "zeroclaw"];
+    environment.json(words);
+    let config = environment.home(".zeroclaw/config.toml");
+    let written = fs_err::read(&config).expect("a new install has settings");
+    assert!(!environment.home(".zeroclaw/.alf-import.json").exists());
+    // As it was after the files, and before the database and the settings.
+    let id = environment.home(".zeroclaw/agents/default/workspace/.alf-agent-id");
+    let id = fs_err::read_to_string(id).expect("an import writes the id");
+    let note = json!({ "agent_id": id, "alias": "default" }).to_string();
+    environment.write_home(".zeroclaw/.alf-import.json", note);
+    environment.write_home(".zeroclaw/agents/default/.workspace.anemone-first-abc123/x", "x");
+    environment.write_home(".zeroclaw/data/memory/.import-abc123/brain.db", "x");
+    fs_err::remove_file(&config).expect("it is there");
+    fs_err::remove_file(environment.home(".zeroclaw/data/memory/brain.db")).expect("it is there");
+    let moved = environment.json(words);
+    assert_eq!(moved["proof"]["lost"], json!([]));
+    assert!(fs_err::read(&config).expect("the settings are there") == written);
+    let left = tree(&environment.home(".zeroclaw"));
+    let is_left = |it: &&std::path::PathBuf| {
+        let name = it.to_string_lossy();
+        [".alf-import", ".anemone-", ".import-"].iter().any(|part| name.contains(part))
+    };
+    assert_eq!(left.keys().find(is_left), None);
+}
+
+#[test]
 fn a_snapshot_of_both_sides_stays_and_only_its_owner_reads_it() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     let (from, to) = (ground.small("old"), ground.path("new"));

@@ -304,3 +304,21 @@ fn an_interrupt_is_answered_with_a_document() {
         assert_eq!(code, wanted.then_some("interrupted"), "{format}");
     }
 }
+
+#[test]
+fn words_of_other_programs_lead_to_the_right_command() {
+    let environment = TestEnvironment::new();
+    for (word, command) in [
+        ("backup", "anemone export"),
+        ("restore", "anemone import"),
+        ("rm", "anemone forget"),
+        ("delete", "anemone forget"),
+        ("update", "anemone remember"),
+        ("find", "anemone search"),
+    ] {
+        let failure = environment.failure(2, [word]);
+        let error = failure["error"].as_str().unwrap();
+        assert!(error.contains(&format!("tip: `{command}")), "{word}: {error}");
+        assert!(!error.contains("similar"), "{word}: {error}");
+    }
+}

@@ -182,10 +182,12 @@ fn each_agent_of_a_database_exports_its_rows_and_private_ones_when_asked() {
         let args = ["--agent", alias, "--force"];
         let exported = export(&environment, &folder, "a.alf", &args);
         assert_eq!(exported["memory_records"], shared, "{alias}");
-        assert_eq!(codes(&exported).contains(&"private_rows"), private > 0, "{alias}");
+        let kinds = crate::workspace::fields(&exported["left_out_by_default"], "kind");
+        assert_eq!(kinds.contains(&"private_entries"), private > 0, "{alias}");
         let exported = export(&environment, &folder, "b.alf", &[&args[..], &ALL].concat());
         assert_eq!(exported["memory_records"], shared + private, "{alias}");
-        assert!(!codes(&exported).contains(&"private_rows"), "{alias}");
+        let kinds = crate::workspace::fields(&exported["left_out_by_default"], "kind");
+        assert!(!kinds.contains(&"private_entries"), "{alias}");
         let name = snapshot(&environment, "b.alf").manifest.agent.name;
         assert!(alias == "default" || name == alias, "{name}");
         let copied = copy(&ground, &folder.join(DATABASE), "copy.db");

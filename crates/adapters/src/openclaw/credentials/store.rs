@@ -17,6 +17,7 @@ use super::{
 };
 use crate::adapter::{FoundAgent, Machine, Warning};
 use crate::database::{Copy, CopyError, DatabaseError, Put, put_rows};
+use crate::leftover::temporary_file;
 use crate::plan::{NotRestored, Restore, RestoreError};
 use crate::source::SnapshotSource;
 
@@ -307,7 +308,7 @@ fn apply_file(change: &StoreChange) -> Result<(), ApplyStoreError> {
     };
     fs::create_dir_all(folder).map_err(failed)?;
     // Made for the owner only.
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut file = temporary_file(folder).map_err(failed)?;
     file.write_all(change.new.as_bytes()).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;

@@ -47,11 +47,7 @@ pub(super) fn cut(path: &str, text: &str) -> Vec<Cut> {
     if text.len() as u64 > MAX_TEXT_BYTES {
         return Vec::new();
     }
-    let shared = Shared {
-        agent_id: AgentId::new(Uuid::nil()),
-        runtime_version: None,
-        identity_version: None,
-    };
+    let shared = Shared { agent_id: AgentId::new(Uuid::nil()), identity_version: None };
     let mtime = times::epoch();
     let file = MemoryFile { path, kind: &kind, text, mtime: &mtime, chunks: &[] };
     let mut cuts = Vec::new();

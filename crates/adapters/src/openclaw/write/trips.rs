@@ -70,11 +70,7 @@ fn planned(snapshot: &Snapshot) -> (Plan, Vec<File>) {
 /// Reads the files of an OpenClaw workspace.
 fn read(files: &[File]) -> Snapshot {
     let mut snapshot = snapshot();
-    let shared = Shared {
-        agent_id: snapshot.manifest.agent.id,
-        runtime_version: None,
-        identity_version: None,
-    };
+    let shared = Shared { agent_id: snapshot.manifest.agent.id, identity_version: None };
     for file in files {
         let mut file = file.clone();
         if file.path == AGENT_ID_FILE.as_bytes() {

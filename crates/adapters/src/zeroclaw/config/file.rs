@@ -9,6 +9,7 @@ use fs_err as fs;
 use rustix::fs::{Gid, Uid};
 use zeroize::Zeroizing;
 
+use crate::leftover::temporary_file;
 use crate::plain::open_plain;
 
 /// Copies of one second, at most.
@@ -151,7 +152,7 @@ fn owner_of(path: &Path, folder: &Path) -> io::Result<Owner> {
 /// Writes a file without a name of its own yet; it is made for its owner only. The superuser
 /// gives it to whom the old one belonged, so that the runtime can still read it.
 fn written(folder: &Path, text: &str, owner: Owner) -> io::Result<tempfile::NamedTempFile> {
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = temporary_file(folder)?;
     file.write_all(text.as_bytes())?;
     if rustix::process::geteuid().is_root() {
         let (user, group) = (Uid::from_raw(owner.0), Gid::from_raw(owner.1));

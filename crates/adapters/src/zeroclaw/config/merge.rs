@@ -26,6 +26,23 @@ const SCHEMA: i64 = 3;
 const TRACES: [&str; 6] =
     ["data", "workspace", "agents", "memory.db", ".secret_key", "auth-profiles.json"];
 
+/// The install and the agent that settings are for.
+#[derive(Clone, Copy)]
+pub(in crate::zeroclaw) struct ConfigSite<'a> {
+    pub(in crate::zeroclaw) layout: &'a str,
+    pub(in crate::zeroclaw) alias: &'a str,
+    pub(in crate::zeroclaw) use_of: InstallUse,
+}
+
+/// Whose folders an install has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::zeroclaw) enum InstallUse {
+    /// Those that a run of ours made, which was killed.
+    Ours,
+    /// Somebody may use them.
+    Unknown,
+}
+
 /// What would become of the file.
 struct ConfigChange {
     path: PathBuf,
@@ -57,13 +74,14 @@ impl Restore for ConfigChange {
 /// that is there, `archived` the text of the snapshot, which is `None` when that is of another
 /// runtime. Only a new install is given a `backend`. `warnings` tell what should be looked at.
 pub(in crate::zeroclaw) fn plan_config(
-    (layout, alias): (&str, &str),
+    site: ConfigSite<'_>,
     install: &Path,
     live: Option<&Path>,
     archived: Option<&str>,
     backend: Option<&str>,
     warnings: &mut Vec<Warning>,
 ) -> Result<Option<ConfigStep>, Warning> {
+    let ConfigSite { layout, alias, use_of } = site;
     let path = live.map_or_else(|| install.join(FILE), Path::to_owned);
     let warning = |code, message: &str| Warning {
         code,
@@ -131,7 +149,7 @@ pub(in crate::zeroclaw) fn plan_config(
         }
         (None, None) => {
             let is_used = |name: &&str| fs_err::symlink_metadata(install.join(name)).is_ok();
-            if TRACES.iter().any(is_used) {
+            if use_of == InstallUse::Unknown && TRACES.iter().any(is_used) {
                 return Ok(None);
             }
             let mut minimal = DocumentMut::new();
@@ -444,8 +462,12 @@ mod tests {
         archived: Option<&str>,
         backend: Option<&str>,
     ) -> Result<Option<ConfigStep>, Warning> {
-        super::plan_config((layout, "alpha"), install, live, archived, backend, &mut Vec::new())
+        let site = ConfigSite { layout, alias: "alpha", use_of: InstallUse::Unknown };
+        super::plan_config(site, install, live, archived, backend, &mut Vec::new())
     }
+
+    const SITE: ConfigSite<'_> =
+        ConfigSite { layout: "data", alias: "alpha", use_of: InstallUse::Unknown };
 
     /// Plans into settings that are there; returns the text, and what is said.
     fn merged(live: &str, archived: &str) -> (Option<ConfigStep>, Vec<Warning>) {
@@ -453,7 +475,7 @@ mod tests {
         let path = folder.path().join("config.toml");
         fs::write(&path, live).unwrap();
         let mut warnings = Vec::new();
-        let (site, live, archived) = (("data", "alpha"), Some(&*path), Some(archived));
+        let (site, live, archived) = (SITE, Some(&*path), Some(archived));
         let step =
             super::plan_config(site, folder.path(), live, archived, None, &mut warnings).unwrap();
         (step, warnings)
@@ -502,7 +524,7 @@ mod tests {
                         [hooks]\n[tunnel]\nenabled = false\n[memory]\nauto_save = true\n";
         let mut warnings = Vec::new();
         let step = super::plan_config(
-            ("data", "alpha"),
+            SITE,
             &folder.path().join("new"),
             None,
             Some(archived),

@@ -12,12 +12,15 @@ use super::super::brain::{Brain, DESCRIPTION};
 use super::super::config::{Backend, Config, EmbeddingSettings, IdentitySettings};
 use super::super::discover::is_live;
 use super::super::layout::CONFIG;
+use super::super::searchable::sessions_in;
 use super::super::{RUNTIME, credentials};
 use super::{MAX_DOCUMENT_BYTES, REVISION};
-use crate::adapter::{FoundAgent, Machine, ReadError, ReadOptions, SecretPolicy, Warning};
+use crate::adapter::{
+    FoundAgent, Machine, NotRequested, ReadError, ReadOptions, SecretPolicy, Warning,
+};
 use crate::carry::Made;
 use crate::database::DatabaseError;
-use crate::opened::{Opened, carry_credential_times, configured_at};
+use crate::opened::{Files, Opened, carry_credential_times, configured_at, not_requested};
 use crate::paths::without_dots;
 use crate::places::{real, written_at};
 use crate::times;
@@ -44,6 +47,7 @@ pub(super) struct Around {
     pub(super) made: Vec<Made>,
     pub(super) info: ReadingInfo,
     pub(super) warnings: Vec<Warning>,
+    pub(super) not_requested: Vec<NotRequested>,
 }
 
 /// A document of a persona in the install.
@@ -139,7 +143,12 @@ impl Around {
         };
         let (made, found) = made(agent, config.as_ref(), brain.as_ref(), configured_at.as_ref());
         warnings.extend(found);
+        let sessions = sessions_in(agent);
+        let transcripts = Files::with_conversations(&sessions, &opened.path);
+        // The settings travel without their secrets.
+        let not_requested = not_requested(options, transcripts, credentials.as_ref(), None);
         Ok(Self {
+            not_requested,
             has_config: config.is_some(),
             written_at: brain.as_ref().and(agent.database.as_deref()).and_then(written_at),
             backend,

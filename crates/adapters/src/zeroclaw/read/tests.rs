@@ -200,7 +200,7 @@ fn files_rows_and_settings_of_an_agent_travel_in_the_order_of_an_archive() {
     let contents: Vec<&str> = kept.records.iter().map(|it| it.content.as_str()).collect();
     assert_eq!(contents, ["Rust", "Ann drinks tea"]);
     assert_eq!(reading.principals.as_ref().map(|it| it.principals.len()), Some(1));
-    assert_eq!(codes(&reading), ["stray_log", "several_agents", "private_rows"]);
+    assert_eq!(codes(&reading), ["stray_log", "several_agents"]);
     assert_eq!(
         left_out(&reading),
         [

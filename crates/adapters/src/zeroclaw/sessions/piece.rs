@@ -107,7 +107,6 @@ impl Conversation {
         record.temporal.observed_at = first_at;
         record.temporal.updated_at = last_at;
         record.source = Source {
-            runtime_version: shared.runtime_version.map(str::to_owned),
             origin: Some("session".to_owned()),
             origin_file: Some(self.origin_file.clone()),
             extraction_method: Some(ExtractionMethod::AgentWritten),

@@ -38,7 +38,6 @@ fn export(home: &Path, db: &Path, alias: &str) -> Snapshot {
     let shared = ReadShared {
         agent_id: snapshot.manifest.agent.id,
         alias,
-        runtime_version: None,
         identity_version: None,
         embedding: None,
         fallback: at("2026-01-01T00:00:00Z"),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anemone_adapters::leftover;
 use anemone_format::sha256_hex;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,7 +12,6 @@ use super::place::{Place, Staged, remove_empty};
 use super::record::{FileRecord, OwnRecord, Record};
 use super::wish::{FileWish, OwnFile, Wish, no_orphans};
 use crate::error::{CliError, Kind};
-use crate::files::sweep_leftovers;
 
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -119,7 +119,9 @@ impl Plan {
             self.files.iter().filter_map(|it| it.place.folder()).collect();
         folders.sort_unstable();
         folders.dedup();
-        folders.into_iter().for_each(sweep_leftovers);
+        for folder in folders {
+            leftover::sweep(folder, leftover::TEMPORARY_FILE, leftover::Kind::File);
+        }
     }
 }
 

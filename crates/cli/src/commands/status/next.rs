@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::problems::Problem;
 use super::{AgentStatus, Readiness};
+use crate::commands::export::file_stem;
 use crate::searched::quoted;
 
 /// So many commands are offered.
@@ -124,12 +125,7 @@ fn free_name(
 ) -> PathBuf {
     /// Nobody exports an agent this often on one day.
     const TIMES: u32 = 100;
-    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    let name: String = alias.chars().take(64).map(plain).collect();
-    let name = match name.trim_start_matches(['.', '-']) {
-        "" => "agent",
-        name => name,
-    };
+    let name = file_stem(alias);
     let stem = format!("{name}-{}", now.to_zoned(TimeZone::UTC).date());
     let numbered = (2..TIMES).map(|number| format!("{stem}-{number}.alf"));
     let mut names = std::iter::once(format!("{stem}.alf")).chain(numbered);

@@ -1,0 +1,115 @@
+//! A note in an install that is being made.
+//!
+//! An install gets its files, its database and its settings one after the other. A run that is
+//! killed between them leaves folders that look like an install that somebody uses without
+//! settings; the note tells the next run that they are its own.
+
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anemone_format::AgentId;
+use serde::{Deserialize, Serialize};
+
+use crate::leftover::temporary_file;
+
+/// The name of the note.
+const NOTE: &str = ".alf-import.json";
+/// Bytes of a note, at most.
+const MAX_NOTE_BYTES: u64 = 1 << 16;
+
+/// What a note says.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Note {
+    /// The agent that moves in.
+    pub(crate) agent_id: AgentId,
+    /// What it is called there.
+    pub(crate) alias: String,
+}
+
+impl Note {
+    /// Reads the note in an install; `None` when there is none, or nothing that is one.
+    pub(crate) fn read(install: &Path) -> Option<Self> {
+        let path = install.join(NOTE);
+        fs_err::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
+        let mut text = String::new();
+        let file = fs_err::File::open(&path).ok()?;
+        file.take(MAX_NOTE_BYTES).read_to_string(&mut text).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+}
+
+/// An install that is being made.
+#[derive(Debug)]
+pub struct NewInstall {
+    folder: PathBuf,
+    note: Note,
+}
+
+impl NewInstall {
+    pub(crate) fn new(folder: PathBuf, note: Note) -> Self {
+        Self { folder, note }
+    }
+
+    /// Writes the note; returns the folders that were made for it, to be given to
+    /// [`NewInstall::cancel`].
+    pub fn begin(&self) -> io::Result<Vec<PathBuf>> {
+        let missing = self.folder.ancestors().take_while(|it| !it.exists()).map(Path::to_owned);
+        let made: Vec<PathBuf> = missing.collect();
+        let written = fs_err::create_dir_all(&self.folder).and_then(|()| {
+            let mut file = temporary_file(&self.folder)?;
+            file.write_all(&serde_json::to_vec(&self.note)?)?;
+            file.as_file().sync_all()?;
+            file.persist(self.folder.join(NOTE)).map_err(|error| error.error)?;
+            fs_err::File::open(&self.folder)?.sync_all()
+        });
+        written.inspect_err(|_| self.cancel(&made))?;
+        Ok(made)
+    }
+
+    /// Removes the note: everything is in place.
+    pub fn finish(&self) -> io::Result<()> {
+        match fs_err::remove_file(self.folder.join(NOTE)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the note and the folders that were made for it: nothing was put into them.
+    pub fn cancel(&self, made: &[PathBuf]) {
+        self.finish().ok();
+        for folder in made {
+            fs_err::remove_dir(folder).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_goes_with_the_folders_that_were_made_for_it() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("a/.zeroclaw");
+        let agent_id: AgentId = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap();
+        let note = Note { agent_id, alias: "ada".to_owned() };
+        let install = NewInstall::new(folder.clone(), note);
+        let made = install.begin().unwrap();
+        let read = Note::read(&folder).unwrap();
+        assert_eq!((read.agent_id, read.alias.as_str()), (agent_id, "ada"));
+        install.cancel(&made);
+        assert!(!root.path().join("a").exists());
+        install.finish().unwrap();
+    }
+
+    #[test]
+    fn what_is_no_note_says_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(Note::read(root.path()).is_none());
+        fs_err::write(root.path().join(NOTE), "{").unwrap();
+        assert!(Note::read(root.path()).is_none());
+        fs_err::remove_file(root.path().join(NOTE)).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", root.path().join(NOTE)).unwrap();
+        assert!(Note::read(root.path()).is_none());
+    }
+}
