@@ -115,6 +115,12 @@ impl Anchor {
     pub(crate) fn start(&self, bytes: &[u8], last: usize) -> Option<usize> {
         let start = last.checked_sub(self.reach)?;
         let found = bytes.get(start..start + self.literal.len())?;
+        // Most pieces are by chance, and then the first byte already differs.
+        if let (Some(a), Some(b)) = (found.first(), self.literal.first())
+            && a | 0x20 != b | 0x20
+        {
+            return None;
+        }
         let same = if self.exact_case {
             found == self.literal
         } else {

@@ -29,12 +29,12 @@ mod shape;
 
 use std::ops::Range;
 
-use anchors::{ANCHORS, LONGEST_LITERAL};
+use anchors::{ANCHORS, Anchor, LONGEST_LITERAL};
 pub use file::{FileScanner, is_text, scan_file};
 pub use kinds::{KINDS, Kind};
 pub use redact::{redact, redact_text};
 use rules::{AFTER, BEFORE, Candidate, Rank};
-use samples::STRIDE;
+use samples::{SEED_STRIDE, STRIDE};
 
 /// A secret in some bytes; the secret itself is not here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,21 +146,31 @@ impl Found {
     fn search(&mut self, buffer: &[u8], base: usize, range: Range<usize>) {
         let depth = self.depth;
         ANCHORS.each(buffer, range.clone(), |anchor, start| {
-            let from = start.saturating_sub(BEFORE);
-            let window = &buffer[from..buffer.len().min(start + AFTER)];
-            rules::check(window, anchor, start - from, depth, &mut |candidate| {
-                self.add_at(base + from, candidate);
-            });
+            self.look_around(buffer, base, anchor, start);
         });
-        let first = (base + range.start).next_multiple_of(STRIDE) - base;
-        for at in (first..range.end).step_by(STRIDE) {
-            samples::check(buffer, at, base + at, depth, &mut |candidate| {
-                self.add_at(base, candidate);
-            });
+        let from = |stride| (base + range.start).next_multiple_of(stride) - base;
+        for at in (from(STRIDE)..range.end).step_by(STRIDE) {
+            if samples::may_be_in_a_run(buffer, at) {
+                samples::run(buffer, at, depth, &mut |candidate| self.add_at(base, candidate));
+            }
+        }
+        for at in (from(SEED_STRIDE)..range.end).step_by(SEED_STRIDE) {
+            samples::seed_phrase(buffer, at, &mut |candidate| self.add_at(base, candidate));
         }
         if depth < encoded::MOST_DEPTH {
             self.search_without_hidden(buffer, base, range);
         }
+    }
+
+    /// Asks the rule of an anchor. Anchors are rare: what is done there stays out of the loop.
+    #[inline(never)]
+    fn look_around(&mut self, buffer: &[u8], base: usize, anchor: &Anchor, start: usize) {
+        let depth = self.depth;
+        let from = start.saturating_sub(BEFORE);
+        let window = &buffer[from..buffer.len().min(start + AFTER)];
+        rules::check(window, anchor, start - from, depth, &mut |candidate| {
+            self.add_at(base + from, candidate);
+        });
     }
 
     /// Searches the blocks that hold hidden characters once more, without these.

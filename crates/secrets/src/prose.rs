@@ -14,6 +14,8 @@ use crate::shape::{Texture, is_placeholder, texture};
 
 /// How far behind the name a value is looked for.
 const REACH: usize = 240;
+/// The longest password that is told by a sentence.
+const LONGEST: usize = 100;
 /// How far in front of the name a value is looked for.
 const REACH_BACK: usize = 96;
 /// How many words may stand between the name and the link.
@@ -30,6 +32,13 @@ pub(crate) fn check(
         return;
     }
     let rest = &window[name.end..window.len().min(name.end + REACH)];
+    // What follows a sign is an assignment, and has its own rules.
+    let assigned = matches!(word, SpokenWord::Token | SpokenWord::Secret | SpokenWord::Key)
+        && rest.first().is_none_or(|byte| *byte != b' ');
+    let blank = rest.iter().take(LONGEST + 32).any(|byte| *byte <= b' ');
+    if assigned || !blank && rest.len() > LONGEST + 32 {
+        return;
+    }
     let Some(line) = line_of(rest) else { return };
     let value = if word == SpokenWord::Ideographic {
         ideographic_value(line)
@@ -159,6 +168,8 @@ enum Link {
     None,
     /// `to`, in "was changed to".
     Changed,
+    /// A colon behind other words: "password of the router:".
+    Label,
     /// `is`, `est`, `es`.
     Verb,
     /// `lautet`, which says nothing else.
@@ -184,7 +195,7 @@ fn value_behind(line: &str, word: SpokenWord, changed: bool) -> Option<Range<usi
     let head = head + if line[..head].ends_with('\'') && rest.starts_with("s ") { 1 } else { 0 };
     let owned = line[..head].ends_with("'s");
     let rest = &line[head..];
-    if owned && let Some(value) = value_at(line, head, Link::Verb, word) {
+    if owned && let Some(value) = value_at(line, head, Link::Changed, word) {
         return Some(value);
     }
     if !rest.starts_with([' ', '\t', '(', ',', ';']) {
@@ -206,7 +217,7 @@ fn value_behind(line: &str, word: SpokenWord, changed: bool) -> Option<Range<usi
         }
         let end = head + token.end;
         let link = match plain {
-            _ if text.ends_with([':', '→', '：']) || text == "->" || text == "=>" => Link::Sign,
+            _ if text.ends_with([':', '→', '：']) || text == "->" || text == "=>" => Link::Label,
             "–" | "—" | "-" if number == 0 => Link::Sign,
             "lautet" | "lautete" | "heißt" | "namens" => Link::Names,
             "is" | "was" | "are" | "it's" | "it’s" | "ist" | "war" | "es" | "est" | "era" | "è"
@@ -301,7 +312,9 @@ fn value_at(line: &str, at: usize, link: Link, word: SpokenWord) -> Option<Range
         at += rest.len() - rest.trim_start_matches([' ', '\t', '\u{a0}', '\u{3000}', ':']).len();
         let Some(token) = tokens(&line[at..]).next() else { break };
         let text = line[at..][token.clone()].to_lowercase();
-        if link == Link::None || link == Link::Sign || !FILLERS.contains(&text.as_str()) {
+        if matches!(link, Link::None | Link::Sign | Link::Label)
+            || !FILLERS.contains(&text.as_str())
+        {
             break;
         }
         at += token.end;
@@ -312,7 +325,7 @@ fn value_at(line: &str, at: usize, link: Link, word: SpokenWord) -> Option<Range
         return accepts_quoted(text, link, word).then_some(range);
     }
     let rest = &line[at..];
-    let token = tokens(rest).next()?;
+    let token = tokens(rest).next().filter(|token| token.len() <= LONGEST)?;
     let text = bare(&rest[token.clone()]);
     let offset = rest[token.clone()].find(text)?;
     let start = at + token.start + offset;
@@ -487,6 +500,10 @@ fn accepts_bare(text: &str, behind: &str, link: Link, word: SpokenWord) -> bool 
             mixed && text.chars().count() >= 8 && is_made_up(text) && !text.contains(['/', '='])
         }
         Link::Changed => is_made_up(text),
+        Link::Label => {
+            let year = text.len() == 4 && (text.starts_with("19") || text.starts_with("20"));
+            is_made_up(text) || is_number(text, 4..=16) && !year
+        }
         Link::Verb | Link::Names | Link::Sign => {
             let year = text.len() == 4 && (text.starts_with("19") || text.starts_with("20"));
             let capital = text.chars().next().is_some_and(char::is_uppercase);
@@ -582,7 +599,8 @@ fn refers(text: &str) -> bool {
         ".io", ".dev", ".local", ".rs", ".py", ".js", ".ts", ".go", ".html", ".pdf", ".gpg", ".de",
         ".fr", ".cn", ".jp", ".es", ".sh", ".conf", ".ini", ".log", ".php", ".java",
     ];
-    let tag = text.starts_with(['!', '&', '@']) && text[1..].chars().all(char::is_alphabetic);
+    let name = |c: char| c.is_alphabetic() || matches!(c, '_' | '\'');
+    let tag = text.starts_with(['!', '&', '@']) && text[1..].chars().all(name);
     text.starts_with(['/', '~', '$', '<', '{', '[', '%', '#'])
         || tag
         || text.contains("://")

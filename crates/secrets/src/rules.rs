@@ -54,8 +54,11 @@ pub(crate) fn check(
     found: &mut impl FnMut(Candidate),
 ) {
     // Digits are everywhere, so this comes first.
-    if matches!(anchor.rule, Rule::Card) && window[..at].last().is_some_and(u8::is_ascii_digit) {
-        return;
+    if matches!(anchor.rule, Rule::Card) {
+        let inside = window[..at].last().is_some_and(u8::is_ascii_digit);
+        if inside || !(b'2'..=b'6').contains(&window[at]) {
+            return;
+        }
     }
     if inside_marker(&window[..at]) {
         return;

@@ -16,29 +16,31 @@ use crate::shape::{ALNUM, OPAQUE, URL64_DOT, all_three, is_placeholder_body};
 /// Bytes between two looks.
 pub(crate) const STRIDE: usize = 16;
 /// Bytes between two looks for a seed phrase; twelve words have about 75.
-const SEED_STRIDE: usize = 48;
-/// How far a seed phrase may reach to either side.
-const SEED: usize = 480;
+pub(crate) const SEED_STRIDE: usize = 64;
+/// Fewest words of a seed phrase.
+const LEAST_WORDS: usize = 12;
+/// Most words that are followed to either side.
+const MOST_WORDS: usize = 24;
+/// Most bytes between two words.
+const GAP: usize = 8;
 
-/// Looks at the byte at `at`, which is the byte `place` of the stream.
-pub(crate) fn check(
-    buffer: &[u8],
-    at: usize,
-    place: usize,
-    depth: u8,
-    found: &mut impl FnMut(Candidate),
-) {
+/// Whether the byte at `at` may lie in a long run without blanks.
+#[inline]
+pub(crate) fn may_be_in_a_run(buffer: &[u8], at: usize) -> bool {
     let ahead = buffer.get(at..at + BYTES).and_then(|bytes| bytes.try_into().ok());
-    if ahead.is_some_and(has_no_blank) && OPAQUE.has(buffer[at]) {
-        let back = OPAQUE.run_back(&buffer[..at], STRIDE);
-        let ahead = OPAQUE.run(&buffer[at..], LEAST_RUN);
-        // Only the first look at a run reads it.
-        if back < STRIDE && back + ahead >= LEAST_RUN {
-            opaque(buffer, at - back, depth, found);
-        }
+    ahead.is_some_and(has_no_blank) && OPAQUE.has(buffer[at]) && OPAQUE.has(buffer[at + BYTES - 1])
+}
+
+/// Looks at the long run around the byte at `at`, if it begins less than a stride before.
+pub(crate) fn run(buffer: &[u8], at: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
+    let ahead = OPAQUE.run(&buffer[at..], LEAST_RUN);
+    if ahead < LEAST_RUN - STRIDE + 1 {
+        return;
     }
-    if place.is_multiple_of(SEED_STRIDE) {
-        seed_phrase(buffer, word_at(buffer, at), found);
+    let back = OPAQUE.run_back(&buffer[..at], STRIDE);
+    // Only the first look at a run reads it.
+    if back < STRIDE && back + ahead >= LEAST_RUN {
+        opaque(buffer, at - back, depth, found);
     }
 }
 
@@ -47,6 +49,7 @@ const BYTES: usize = 8;
 const _: () = assert!(STRIDE + BYTES <= LEAST_RUN, "or a run could end before its bytes do");
 
 /// Whether none of eight bytes is a blank or a control character.
+#[inline]
 fn has_no_blank(bytes: [u8; BYTES]) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let bytes = u64::from_ne_bytes(bytes);
@@ -170,76 +173,96 @@ const ORDINARY: &[&str] = &[
     "try",
 ];
 
-fn is_seed_word(word: &[u8]) -> bool {
-    if !(3..=8).contains(&word.len()) {
-        return false;
-    }
+/// Whether a word may be one of the list; a few others are taken for one.
+fn may_be_seed_word(word: &[u8]) -> bool {
     let mixed = mix(word);
-    if SEED_BITS[mixed / 64] >> (mixed % 64) & 1 == 0 {
-        return false;
-    }
-    let folded = word.to_ascii_lowercase();
-    str::from_utf8(&folded).is_ok_and(|word| SEED_WORDS.contains(word))
+    (3..=8).contains(&word.len()) && SEED_BITS[mixed / 64] >> (mixed % 64) & 1 == 1
 }
 
-/// Follows words of the list to both sides.
-fn seed_phrase(buffer: &[u8], word: Range<usize>, found: &mut impl FnMut(Candidate)) {
-    if !is_seed_word(&buffer[word.clone()]) {
+/// Follows words of the list from the byte at `at` to both sides.
+pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candidate)) {
+    if !may_be_in_a_phrase(&buffer[at..]) {
         return;
     }
-    let low = word.start.saturating_sub(SEED);
-    let high = buffer.len().min(word.end + SEED);
-    let letter = |byte: u8| byte.is_ascii_alphabetic();
-    let mut words = std::collections::VecDeque::from([word]);
-    // Between words are blanks, line breaks, commas, and numbers of a list.
-    let between = |byte: u8| {
-        matches!(
-            byte,
-            b' ' | b'\n' | b'\r' | b'\t' | b',' | b'.' | b')' | b'0'
-                ..=b'9' | b'-' | b'"' | b'\'' | b'|'
-        )
-    };
-    const GAP: usize = 8;
-    while let Some(first) = words.front()
-        && words.len() <= 24
-    {
-        let before = &buffer[low..first.start];
-        let gap = before.iter().rev().take(GAP).take_while(|byte| between(**byte)).count();
-        let head = &before[..before.len() - gap];
-        let length = head.iter().rev().take(9).take_while(|byte| letter(**byte)).count();
-        let next = low + head.len() - length..low + head.len();
-        if gap == 0 || !is_seed_word(&buffer[next.clone()]) {
-            break;
-        }
-        words.push_front(next);
-    }
-    while let Some(last) = words.back()
-        && words.len() <= 48
-    {
-        let behind = &buffer[last.end..high];
-        let gap = behind.iter().take(GAP).take_while(|byte| between(**byte)).count();
-        let length = behind[gap..].iter().take(9).take_while(|byte| letter(**byte)).count();
-        let next = last.end + gap..last.end + gap + length;
-        if gap == 0 || !is_seed_word(&buffer[next.clone()]) {
-            break;
-        }
-        words.push_back(next);
-    }
-    if words.len() < 12 {
+    let word = word_at(buffer, at);
+    if !may_be_seed_word(&buffer[word.clone()]) {
         return;
+    }
+    let mut words = Vec::new();
+    let (mut first, mut last) = (word.clone(), word.clone());
+    let (mut before, mut behind) = (0, 0);
+    while let Some(next) = word_before(buffer, &first).filter(|_| before < MOST_WORDS) {
+        (first, before) = (next, before + 1);
+    }
+    while let Some(next) = word_behind(buffer, &last).filter(|_| behind < MOST_WORDS) {
+        (last, behind) = (next, behind + 1);
+    }
+    if before + behind + 1 < LEAST_WORDS {
+        return;
+    }
+    let mut next = Some(first.clone());
+    while let Some(word) = next.filter(|word| word.end <= last.end) {
+        next = word_behind(buffer, &word);
+        words.push(word);
     }
     let texts: Vec<String> = words
         .iter()
         .map(|word| String::from_utf8_lossy(&buffer[word.clone()]).to_ascii_lowercase())
         .collect();
+    if !texts.iter().all(|word| SEED_WORDS.contains(word.as_str())) {
+        return;
+    }
     let ordinary = texts.iter().filter(|word| ORDINARY.contains(&word.as_str())).count();
     let distinct = texts.iter().collect::<HashSet<_>>().len();
     // The list itself is sorted, and a sentence is held together by ordinary words.
     if ordinary * 3 > texts.len() || texts.is_sorted() || distinct * 3 < texts.len() * 2 {
         return;
     }
-    if let (Some(first), Some(last)) = (words.front(), words.back()) {
-        let range = first.start..last.end;
-        found(Candidate { kind: "seed_phrase", range, rank: Rank::Shaped });
+    let range = first.start..last.end;
+    found(Candidate { kind: "seed_phrase", range, rank: Rank::Shaped });
+}
+
+/// Whether a text goes on with words and what stands between them; prose has short words, and code
+/// has signs.
+#[inline]
+fn may_be_in_a_phrase(text: &[u8]) -> bool {
+    // The first word may be cut.
+    let mut letters = GAP;
+    for byte in text.iter().take(16) {
+        if byte.is_ascii_alphabetic() {
+            letters += 1;
+        } else if !is_between(*byte) || (1..3).contains(&letters) {
+            return false;
+        } else {
+            letters = 0;
+        }
     }
+    true
+}
+
+/// Bytes between two words of a phrase: blanks, commas, and the numbers of a list.
+fn is_between(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\n' | b'\r' | b'\t' | b',' | b'.' | b')' | b'0'
+            ..=b'9' | b'-' | b'"' | b'\'' | b'|'
+    )
+}
+
+fn word_before(buffer: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
+    let before = &buffer[..word.start];
+    let gap = before.iter().rev().take(GAP).take_while(|byte| is_between(**byte)).count();
+    let head = &before[..before.len() - gap];
+    let length = head.iter().rev().take(9).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let next = head.len() - length..head.len();
+    (gap > 0 && may_be_seed_word(&buffer[next.clone()])).then_some(next)
+}
+
+fn word_behind(buffer: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
+    let behind = &buffer[word.end..];
+    let gap = behind.iter().take(GAP).take_while(|byte| is_between(**byte)).count();
+    let rest = &behind[gap..];
+    let length = rest.iter().take(9).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let next = word.end + gap..word.end + gap + length;
+    (gap > 0 && may_be_seed_word(&buffer[next.clone()])).then_some(next)
 }
