@@ -199,7 +199,10 @@ impl Check {
             (
                 &places,
                 (Severity::Error, "secrets_found"),
-                format!("{} that look like secrets", places.len()),
+                match places.len() {
+                    1 => "1 secret was found in the files".to_owned(),
+                    number => format!("{number} secrets were found in the files"),
+                },
                 "take them out, or export with --redact-secrets or --allow-secrets",
             ),
             (
@@ -356,6 +359,7 @@ pub(crate) fn survey(
         }
     }
     for found in walked.found {
+        survey.look_at_name(&found);
         match &found.kind {
             FoundKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
                 survey.links_outside.push(lossy(&found.path));
@@ -373,8 +377,21 @@ pub(crate) fn survey(
 }
 
 impl Survey {
+    /// Finds secrets in a path and in what a link points to, as an export does.
+    fn look_at_name(&mut self, found: &Found) {
+        let hits = anemone_secrets::scan(&found.path);
+        let target = match &found.kind {
+            FoundKind::Symlink(target) => anemone_secrets::scan(target),
+            FoundKind::File { .. } | FoundKind::Folder => Vec::new(),
+        };
+        let path = lossy(&anemone_secrets::redact(&found.path, &hits));
+        let finding = |hit: SecretHit| SecretFinding { path: path.clone(), line: 0, kind: hit.kind };
+        self.secrets.extend(hits.into_iter().chain(target).map(finding));
+    }
+
     fn look_into(&mut self, workspace: &Workspace, found: &Found, kind: Surveyed) {
-        let path = lossy(&found.path);
+        let name = lossy(&found.path);
+        let path = anemone_secrets::redact_text(&name).0.into_owned();
         let (mut scanner, mut text) = (FileScanner::new(), Utf8::default());
         let read = workspace.file(&found.path).and_then(|file| {
             if kind == Surveyed::Named {
@@ -449,11 +466,13 @@ pub(crate) fn is_writable(folder: &Path) -> bool {
     fs_err::metadata(folder).is_ok_and(|it| !it.permissions().readonly())
 }
 
+/// So many secrets, files or links a message of a check names; the rest it counts.
+pub const NAMED_IN_MESSAGE: usize = 5;
+
 /// Names a few and counts the rest.
 pub(crate) fn a_few(names: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let text = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len().checked_sub(SHOWN) {
+    let text = names.iter().take(NAMED_IN_MESSAGE).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().checked_sub(NAMED_IN_MESSAGE) {
         None | Some(0) => text,
         Some(more) => format!("{text} and {more} more"),
     }

@@ -18,6 +18,7 @@
 mod oversized;
 mod stale;
 
+use anemone_secrets::scan;
 use jiff::civil::Date;
 
 use crate::alike::alike;
@@ -25,7 +26,6 @@ use crate::gathered::{Contradiction, Gathered, contradictions, superseded, title
 use crate::page::units;
 use crate::reading::{self, Unread};
 use crate::site::{PageKind, Site};
-use crate::spoken::secrets_in;
 use crate::suspicion::{SuspicionKind, suspicious};
 pub use oversized::{CutPlace, Oversized};
 pub use stale::{Stale, StaleReason};
@@ -168,7 +168,7 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
         };
         audit.files += 1;
         audit.bytes += file.seen.bytes.len() as u64;
-        for hit in secrets_in(&file.text) {
+        for hit in scan(file.text.as_bytes()) {
             audit.secrets.push(SecretFinding {
                 path: path.clone(),
                 line: hit.line,

@@ -8,8 +8,9 @@ mod languages;
 
 use std::ops::AddAssign;
 
+use anemone_secrets::scan;
+
 use crate::phrase::{find, folded, is_wide};
-use crate::spoken::secrets_in;
 use crate::suspicion::suspicious;
 use languages::{LANGUAGES, Language};
 
@@ -125,7 +126,7 @@ fn sentences_of(message: &str, settings: &CaptureSettings) -> (Vec<Captured>, No
         let width: usize = sentence.chars().map(|it| if is_wide(it) { 2 } else { 1 }).sum();
         if width < settings.least_chars || sentence.chars().count() > settings.most_chars {
             not.length += 1;
-        } else if sentence.contains("[redacted:") || !secrets_in(sentence).is_empty() {
+        } else if sentence.contains("[redacted:") || !scan(sentence.as_bytes()).is_empty() {
             not.secret += 1;
         } else {
             found.push(Captured { kind, text: sentence.to_owned() });

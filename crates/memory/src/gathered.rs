@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use anemone_format::Origin;
+use anemone_secrets::redact_text;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
@@ -10,7 +11,6 @@ use crate::entry::Importance;
 use crate::page::Unit;
 use crate::recalls::mark_of;
 use crate::site::PageKind;
-use crate::spoken::{secrets_in, without_secrets};
 use crate::superseded::{Age, Taken, written};
 
 /// So much of a text is kept to be compared and shown.
@@ -93,7 +93,7 @@ pub(crate) fn title_of(text: &str) -> Option<&str> {
 /// Returns a text as it may be shown: whoever asks for the health of a memory is not to see its
 /// secrets.
 fn shown(text: &str) -> String {
-    without_secrets(text, &secrets_in(text))
+    redact_text(text).0.into_owned()
 }
 
 /// Returns the day that a file is about.

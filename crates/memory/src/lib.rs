@@ -50,7 +50,6 @@ mod session_note;
 mod session_state;
 mod site;
 mod slug;
-mod spoken;
 mod sqlite;
 mod superseded;
 mod suspicion;

@@ -5,6 +5,7 @@
 
 mod rows;
 
+use anemone_secrets::{redact_text, scan};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use uuid::Uuid;
@@ -16,7 +17,6 @@ use crate::finder::Finder;
 use crate::memory::MemoryError;
 use crate::page::{render, tidied, units};
 use crate::site::{PageKind, Site, SiteError};
-use crate::spoken::{secrets_in, without_secrets};
 use crate::suspicion::suspicious;
 
 pub use self::rows::{Look, RememberingRow, plan_remember_row};
@@ -237,9 +237,9 @@ fn check(given: &Given) -> Result<(), RememberError> {
 fn look_for_secrets(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
     let mut found = Vec::new();
     let mut look = |part: &'static str, text: &mut String| {
-        let hits = secrets_in(text);
+        let hits = scan(text.as_bytes());
         if secrets == Secrets::Redact && !hits.is_empty() {
-            *text = without_secrets(text, &hits);
+            *text = redact_text(text).0.into_owned();
         }
         let hits = hits.into_iter();
         found.extend(hits.map(|it| FoundSecret { kind: it.kind, part, line: it.line }));

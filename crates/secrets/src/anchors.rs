@@ -15,8 +15,30 @@ use crate::kinds::{PREFIXES, Prefix};
 pub(crate) enum Rule {
     /// A literal with a body of known shape behind it.
     Prefix(&'static Prefix),
-    /// A word of a key's name, with an assignment behind it.
+    /// A word of a key's name, with an assignment behind it, or a word of a sentence.
     Name(NameWord),
+    /// A word that names a secret in a sentence only.
+    Spoken(SpokenWord),
+    /// Three digits, which may begin the number of a card.
+    Card,
+    /// `cvv` and the like, with three or four digits behind it.
+    CardCode,
+    /// `Cookie:` or `Set-Cookie:`.
+    Cookie,
+    /// The name of a session cookie, with an equals sign behind it.
+    SessionCookie,
+    /// `Authorization:` with a token of any scheme.
+    Authorization,
+    /// `%XX` or `\\uXXXX`: text that may read otherwise once it is decoded.
+    Escape,
+    /// `-u user:password` of a command line.
+    UserOption,
+    /// `:5432:` and the like, in a line of a pgpass file.
+    Pgpass,
+    /// The lines of a PuTTY key.
+    Putty,
+    /// The static key of an OpenVPN connection.
+    StaticKey,
     /// Three parts in base64url.
     Jwt,
     /// A private key in PEM.
@@ -52,7 +74,30 @@ pub(crate) enum NameWord {
     Secret,
     /// password, passwd, passphrase, pwd
     Password,
+    /// pass, pw, psk: too short to be a secret's name wherever they stand
+    Pass,
     /// key
+    Key,
+}
+
+/// What a word of a sentence names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpokenWord {
+    /// A password, in a language that puts spaces between words.
+    Password,
+    /// A password, by a word that has other meanings: pass, pw.
+    Pass,
+    /// A password, in Chinese or Japanese.
+    Ideographic,
+    /// A number that opens something.
+    Pin,
+    /// A user and a password.
+    Login,
+    /// token
+    Token,
+    /// secret
+    Secret,
+    /// key, behind a word that makes it a secret one
     Key,
 }
 
@@ -70,6 +115,12 @@ impl Anchor {
     pub(crate) fn start(&self, bytes: &[u8], last: usize) -> Option<usize> {
         let start = last.checked_sub(self.reach)?;
         let found = bytes.get(start..start + self.literal.len())?;
+        // Most pieces are by chance, and then the first byte already differs.
+        if let (Some(a), Some(b)) = (found.first(), self.literal.first())
+            && a | 0x20 != b | 0x20
+        {
+            return None;
+        }
         let same = if self.exact_case {
             found == self.literal
         } else {
@@ -98,8 +149,9 @@ const CLASSES: [u8; 256] = {
             b'0'..=b'9' => 27,
             b'_' => 28,
             b'-' => 29,
-            b':' => 30,
-            b'.' => 31,
+            b':' | b'.' => 30,
+            // The third bytes of the characters with which Chinese and Japanese begin the word.
+            0x86 | 0x91 | 0x97 | 0xa3 => 31,
             _ => 0,
         };
         byte += 1;
@@ -112,7 +164,7 @@ pub(crate) struct Anchors {
     /// One bit per piece: small enough to stay in the nearest cache.
     wanted: [u64; PIECES / 64],
     /// For each piece the place of its anchors in `groups`; the first group is empty.
-    group: Vec<u8>,
+    group: Vec<u16>,
     groups: Vec<Vec<Anchor>>,
 }
 
@@ -125,7 +177,7 @@ impl Anchors {
     fn add(&mut self, piece: usize, anchor: Anchor) {
         let group = &mut self.group[piece];
         if *group == 0 {
-            *group = u8::try_from(self.groups.len()).expect("there are fewer than 256 pieces");
+            *group = u16::try_from(self.groups.len()).expect("there are fewer than 65536 pieces");
             self.groups.push(Vec::new());
             self.wanted[piece / 64] |= 1 << (piece % 64);
         }
@@ -182,6 +234,10 @@ pub(crate) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
         }
     }
     anchors.add(piece(b"00:"), anchor(":", Rule::Telegram, true, 0));
+    anchors.add(piece(b"000"), anchor("", Rule::Card, true, PIECE - 1));
+    for escape in [b"%00", b"%0a", b"%0b", b"%0c", b"%0d", b"%0e", b"%0f"] {
+        anchors.add(piece(escape), anchor("%", Rule::Escape, true, PIECE - 1));
+    }
     anchors.add(piece(b"0q~"), anchor("Q~", Rule::AzureSecret, true, 1));
     anchors
 });
@@ -195,6 +251,62 @@ const LITERALS: &[(&str, Rule)] = &[
     ("passphrase", Rule::Name(NameWord::Password)),
     ("pwd", Rule::Name(NameWord::Password)),
     ("key", Rule::Name(NameWord::Key)),
+    ("pass", Rule::Name(NameWord::Pass)),
+    ("psk", Rule::Name(NameWord::Pass)),
+    ("pw:", Rule::Name(NameWord::Pass)),
+    ("pw=", Rule::Name(NameWord::Pass)),
+    ("pw ", Rule::Name(NameWord::Pass)),
+    ("passcode", Rule::Name(NameWord::Password)),
+    ("passwort", Rule::Name(NameWord::Password)),
+    ("kennwort", Rule::Name(NameWord::Password)),
+    ("contraseña", Rule::Name(NameWord::Password)),
+    ("contrasena", Rule::Name(NameWord::Password)),
+    ("senha", Rule::Name(NameWord::Password)),
+    ("wachtwoord", Rule::Name(NameWord::Password)),
+    ("mot de passe", Rule::Spoken(SpokenWord::Password)),
+    ("mots de passe", Rule::Spoken(SpokenWord::Password)),
+    ("palavra-passe", Rule::Spoken(SpokenWord::Password)),
+    ("mdp", Rule::Spoken(SpokenWord::Password)),
+    ("clave", Rule::Spoken(SpokenWord::Password)),
+    ("pass phrase", Rule::Spoken(SpokenWord::Password)),
+    ("密码", Rule::Spoken(SpokenWord::Ideographic)),
+    ("密碼", Rule::Spoken(SpokenWord::Ideographic)),
+    ("口令", Rule::Spoken(SpokenWord::Ideographic)),
+    ("パスワード", Rule::Spoken(SpokenWord::Ideographic)),
+    ("パスコード", Rule::Spoken(SpokenWord::Ideographic)),
+    ("暗証番号", Rule::Spoken(SpokenWord::Ideographic)),
+    ("pin", Rule::Spoken(SpokenWord::Pin)),
+    ("pin code", Rule::Spoken(SpokenWord::Pin)),
+    ("pin-code", Rule::Spoken(SpokenWord::Pin)),
+    ("access code", Rule::Spoken(SpokenWord::Pin)),
+    ("door code", Rule::Spoken(SpokenWord::Pin)),
+    ("gate code", Rule::Spoken(SpokenWord::Pin)),
+    ("alarm code", Rule::Spoken(SpokenWord::Pin)),
+    ("entry code", Rule::Spoken(SpokenWord::Pin)),
+    ("unlock code", Rule::Spoken(SpokenWord::Pin)),
+    ("zugangscode", Rule::Spoken(SpokenWord::Pin)),
+    ("credentials", Rule::Spoken(SpokenWord::Login)),
+    ("creds", Rule::Spoken(SpokenWord::Login)),
+    ("login", Rule::Spoken(SpokenWord::Login)),
+    ("zugangsdaten", Rule::Spoken(SpokenWord::Login)),
+    ("cvv", Rule::CardCode),
+    ("cvc", Rule::CardCode),
+    ("cookie", Rule::Cookie),
+    ("sessid=", Rule::SessionCookie),
+    ("jsessionid=", Rule::SessionCookie),
+    ("sessionid=", Rule::SessionCookie),
+    ("connect.sid=", Rule::SessionCookie),
+    ("_session=", Rule::SessionCookie),
+    ("authorization", Rule::Authorization),
+    ("\\u00", Rule::Escape),
+    ("curl ", Rule::UserOption),
+    ("wget ", Rule::UserOption),
+    ("sshpass ", Rule::UserOption),
+    (":5432:", Rule::Pgpass),
+    (":5433:", Rule::Pgpass),
+    (":6432:", Rule::Pgpass),
+    ("Private-Lines: ", Rule::Putty),
+    ("Static key V1", Rule::StaticKey),
     ("eyJ", Rule::Jwt),
     ("PRIVATE KEY", Rule::Pem),
     ("://", Rule::Url),

@@ -9,6 +9,7 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 use crate::anchors::NameWord;
+use crate::prose;
 use crate::rules::{Candidate, Rank, find_aws_secret, is_discord_token, is_wireguard_key};
 use crate::shape::{Texture, URL64, WORD, is_placeholder, texture};
 
@@ -28,13 +29,18 @@ pub(crate) fn check(
     kind: NameWord,
     found: &mut impl FnMut(Candidate),
 ) {
+    if let Some(candidate) = element(window, &word, kind) {
+        return found(candidate);
+    }
     let Some((name_end, sign, after)) = sign_behind(window, &word) else { return };
     let Some(name) = Name::read(window, &word, name_end, kind, sign) else { return };
     let sign = match sign {
         Sign::Equals if name.upper && after == name_end + 1 => Sign::Env,
         sign => sign,
     };
-    let Some(value) = Value::read(window, after, sign) else { return };
+    let Some(value) = Value::read(window, after, sign) else {
+        return phrase(window, after, sign, &name).into_iter().for_each(found);
+    };
     if let Some(candidate) = judge(window, &name, sign, &value) {
         found(candidate);
     }
@@ -48,6 +54,44 @@ pub(crate) fn check(
             }
         }
     }
+}
+
+/// `<password>value</password>`
+fn element(window: &[u8], word: &Range<usize>, kind: NameWord) -> Option<Candidate> {
+    let start = word.start - WORD.run_back(&window[..word.start], NAME);
+    if window.get(word.end) != Some(&b'>') || !window[..start].ends_with(b"<") {
+        return None;
+    }
+    let rest = &window[word.end + 1..window.len().min(word.end + 1 + BARE)];
+    let length = memmem::find(rest, b"</")?;
+    let text = &rest[..length];
+    let before = fold(&window[start..word.start]);
+    let name = Name { before, rest: fold(&window[word.clone()]), word: kind, upper: false };
+    let range = word.end + 1..word.end + 1 + length;
+    let value = Value { range: range.clone(), quoted: true, in_list: false, ends_line: false };
+    let plain = text.iter().all(|byte| byte.is_ascii_graphic());
+    if !plain || !is_secret(kind, &name.before) {
+        return None;
+    }
+    judge(window, &name, Sign::Colon, &value)
+}
+
+/// A passphrase with blanks in it, in quotes.
+fn phrase(window: &[u8], at: usize, sign: Sign, name: &Name) -> Option<Candidate> {
+    let start = open_quote(window, at)?;
+    if !matches!(name.word, NameWord::Password | NameWord::Pass) || sign == Sign::Cell {
+        return None;
+    }
+    let rest = &window[start..window.len().min(start + 100)];
+    let length =
+        rest.iter().position(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'\n'))?;
+    let text = str::from_utf8(&rest[..length]).ok()?;
+    let least = if sign == Sign::Env { 2 } else { 3 };
+    (rest[length] != b'\n' && prose::is_phrase(text, least)).then_some(Candidate {
+        kind: "password",
+        range: start..start + length,
+        rank: Rank::Named,
+    })
 }
 
 /// What stands between a name and its value.
@@ -168,6 +212,9 @@ impl Name {
             let first = window[..start].strip_suffix(b" ").unwrap_or_default();
             before = fold(&first[first.len() - WORD.run_back(first, 16)..]);
         }
+        if kind == NameWord::Pass && !is_pass_word(window, start, word) {
+            return None;
+        }
         let alone = &window[start..end] == b"key";
         let secret = is_secret(kind, &before) || alone && keeps_api_keys(&window[..start]);
         if !secret {
@@ -184,7 +231,7 @@ impl Name {
     /// Whether values under this name are seldom anything but secrets.
     fn is_strong(&self) -> bool {
         match self.word {
-            NameWord::Password | NameWord::Key => true,
+            NameWord::Password | NameWord::Pass | NameWord::Key => true,
             NameWord::Secret => !self.before.is_empty(),
             NameWord::Token => {
                 ["bot", "access", "auth", "api", "refresh", "bearer"].iter().any(|w| self.has(w))
@@ -268,8 +315,15 @@ fn is_secret(word: NameWord, before: &[u8]) -> bool {
     match word {
         NameWord::Key => ends_with(KEYS),
         NameWord::Token => !ends_with(OTHER_TOKENS),
-        NameWord::Secret | NameWord::Password => true,
+        NameWord::Secret | NameWord::Password | NameWord::Pass => true,
     }
+}
+
+/// Whether `pass` is a word of its own in a name: `DB_PASS` and `smtpPass`, but not `bypass`.
+fn is_pass_word(window: &[u8], start: usize, word: &Range<usize>) -> bool {
+    let humped = window[word.start].is_ascii_uppercase()
+        && window[..word.start].last().is_some_and(u8::is_ascii_lowercase);
+    word.start == start || humped || matches!(window[word.start - 1], b'_' | b'-')
 }
 
 fn fold(text: &[u8]) -> Vec<u8> {
@@ -444,10 +498,16 @@ fn looks_secret(name: &Name, sign: Sign, value: &Value, text: &[u8]) -> bool {
     let texture = texture(text);
     let random = texture == Texture::Random;
     let length = text.len();
-    if length < 6 {
+    if length < 5 {
         return false;
     }
-    let password = name.word == NameWord::Password;
+    let password = matches!(name.word, NameWord::Password | NameWord::Pass);
+    if password && is_human(name, sign, value, text) {
+        return true;
+    }
+    if name.word == NameWord::Pass && name.before.is_empty() {
+        return false;
+    }
     let shouted = texture == Texture::Wordy && text.contains(&b'-') && !has_lower(text);
     match (sign, value.quoted) {
         (Sign::Env, quoted) => length >= 8 && (quoted || value.ends_line || random),
@@ -465,6 +525,41 @@ fn looks_secret(name: &Name, sign: Sign, value: &Value, text: &[u8]) -> bool {
                     && (texture > Texture::Plain || marked(text))
         }
     }
+}
+
+/// Whether a value that a person made up is assigned to a name that says it is a password.
+fn is_human(name: &Name, sign: Sign, value: &Value, text: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(text) else { return false };
+    // The name alone says little: `pass: true`, `pass = x1`.
+    let sure = name.word == NameWord::Password || !name.before.is_empty();
+    let mixed = text.bytes().any(|byte| byte.is_ascii_digit())
+        && text.bytes().any(|byte| byte.is_ascii_uppercase() || b"!@#$%^*-".contains(&byte));
+    if !sure && (!mixed || name.upper || text.contains('/')) {
+        return false;
+    }
+    let call = text.contains(['(', ')', '[', ']', '<', '>', ';', '$']) && !value.quoted;
+    let member = text.contains('.') && text.split('.').all(is_identifier) && !value.quoted;
+    if call || member || !sure && text.len() < 6 {
+        return false;
+    }
+    match sign {
+        Sign::Env => sure,
+        Sign::Equals | Sign::Colon if value.quoted || value.ends_line => {
+            prose::is_made_up(text) && text.bytes().any(|byte| !byte.is_ascii_alphabetic())
+        }
+        Sign::Cell => {
+            text.len() >= 6
+                && prose::is_made_up(text)
+                && text.bytes().any(|byte| !byte.is_ascii_alphanumeric())
+        }
+        _ => false,
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 fn has_lower(text: &[u8]) -> bool {
@@ -522,7 +617,7 @@ fn kind_of(name: &Name, text: &[u8]) -> (&'static str, Rank) {
         NameWord::Key => "api_key",
         NameWord::Token => "token",
         NameWord::Secret => "secret",
-        NameWord::Password => "password",
+        NameWord::Password | NameWord::Pass => "password",
     };
     (kind, Rank::Named)
 }

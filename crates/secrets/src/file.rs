@@ -2,9 +2,19 @@
 //!
 //! Nobody knows where in a file of data text stands, and some programs append UTF-16 to what was
 //! UTF-8 before. So the bytes are searched as they are and, from the first zero byte on, as
-//! UTF-16 of both orders as well: a letter of ASCII always has a zero byte there.
+//! UTF-16 of both orders as well: a letter of ASCII always has a zero byte there. A file that
+//! begins as gzip does is inflated as it comes, and what comes out is searched too.
+
+use std::io::Write as _;
+
+use flate2::write::MultiGzDecoder;
 
 use crate::{Scanner, SecretHit};
+
+/// Most bytes of a compressed file that are searched; a small file may inflate to a huge one.
+const INFLATED: usize = 256 << 20;
+/// How gzip begins: its mark and its only method.
+const GZIP: &[u8] = &[0x1f, 0x8b, 0x08];
 
 /// So many characters in a row that are not ASCII say no more than that some stood there. They
 /// are longer than what a rule looks across.
@@ -14,7 +24,7 @@ const LONGEST_GAP: usize = 64;
 /// hits tell kinds and lines, but their ranges may be those of a decoded text.
 #[must_use]
 pub fn is_text(bytes: &[u8]) -> bool {
-    memchr::memchr(0, bytes).is_none()
+    memchr::memchr(0, bytes).is_none() && !bytes.starts_with(GZIP)
 }
 
 /// Finds secrets in a file in memory; see [`scan`](crate::scan) and [`is_text`].
@@ -28,11 +38,99 @@ pub fn scan_file(bytes: &[u8]) -> Vec<SecretHit> {
 /// Finds the secrets of a file that comes block by block; the same ones as [`scan_file`].
 #[derive(Debug, Default)]
 pub struct FileScanner {
+    plain: Plain,
+    /// What the file inflates to, if it is compressed.
+    inflated: Inflated,
+}
+
+/// Finds the secrets of bytes as they are, and as UTF-16.
+#[derive(Debug, Default)]
+struct Plain {
     bytes: Scanner,
     /// The readings as UTF-16, once there was a zero byte.
     wide: Option<[Wide; 2]>,
     /// The last byte, if the next one is the second of its pair.
     odd: Option<u8>,
+}
+
+/// The content of a compressed file.
+#[derive(Debug, Default)]
+enum Inflated {
+    /// Nothing came yet.
+    #[default]
+    Unknown,
+    /// The first bytes, too few to tell.
+    Begun(Vec<u8>),
+    /// Not compressed.
+    Not,
+    /// Being inflated.
+    Running(Box<MultiGzDecoder<Inner>>),
+    /// Inflated up to damage or the bound: what was found until then.
+    Stopped(Vec<SecretHit>),
+}
+
+impl Inflated {
+    fn feed(&mut self, block: &[u8]) {
+        let mut begun = match std::mem::take(self) {
+            Self::Not => return *self = Self::Not,
+            Self::Stopped(hits) => return *self = Self::Stopped(hits),
+            Self::Running(decoder) => {
+                return *self = Self::go_on(decoder, block);
+            }
+            Self::Begun(bytes) => bytes,
+            Self::Unknown => Vec::new(),
+        };
+        begun.extend_from_slice(block);
+        *self = if begun.len() < GZIP.len() {
+            Self::Begun(begun)
+        } else if begun.starts_with(GZIP) {
+            Self::go_on(Box::new(MultiGzDecoder::new(Inner::default())), &begun)
+        } else {
+            Self::Not
+        };
+    }
+
+    fn go_on(mut decoder: Box<MultiGzDecoder<Inner>>, block: &[u8]) -> Self {
+        match decoder.write_all(block) {
+            Ok(()) => Self::Running(decoder),
+            Err(_) => Self::Stopped(std::mem::take(&mut decoder.get_mut().scanner).finish()),
+        }
+    }
+
+    fn finish(self) -> Vec<SecretHit> {
+        match self {
+            Self::Unknown | Self::Begun(_) | Self::Not => Vec::new(),
+            Self::Stopped(hits) => hits,
+            Self::Running(mut decoder) => {
+                // A file that was cut ends with an error, and what came out of it was searched.
+                decoder.try_finish().unwrap_or_default();
+                std::mem::take(&mut decoder.get_mut().scanner).finish()
+            }
+        }
+    }
+}
+
+/// Takes inflated bytes, up to a bound.
+#[derive(Debug, Default)]
+struct Inner {
+    /// A file in a file; what is compressed twice is inflated once.
+    scanner: Box<Plain>,
+    taken: usize,
+}
+
+impl std::io::Write for Inner {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.taken >= INFLATED {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        self.taken += bytes.len();
+        self.scanner.feed(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 impl FileScanner {
@@ -44,6 +142,21 @@ impl FileScanner {
 
     /// Takes the next block.
     pub fn feed(&mut self, block: &[u8]) {
+        self.plain.feed(block);
+        self.inflated.feed(block);
+    }
+
+    /// Ends the file and returns every hit: those of the bytes, then those of what they inflate to.
+    #[must_use]
+    pub fn finish(self) -> Vec<SecretHit> {
+        let mut hits = self.plain.finish();
+        hits.extend(self.inflated.finish());
+        hits
+    }
+}
+
+impl Plain {
+    fn feed(&mut self, block: &[u8]) {
         self.bytes.feed(block);
         let mut rest = block;
         if let (Some(first), [second, after @ ..]) = (self.odd, rest) {
@@ -68,9 +181,8 @@ impl FileScanner {
         wide.iter_mut().for_each(|reading| reading.feed(pairs));
     }
 
-    /// Ends the file and returns every hit, those of the bytes first.
-    #[must_use]
-    pub fn finish(self) -> Vec<SecretHit> {
+    /// Returns every hit, those of the bytes first.
+    fn finish(self) -> Vec<SecretHit> {
         let mut hits = self.bytes.finish();
         for reading in self.wide.into_iter().flatten() {
             hits.extend(reading.scanner.finish());

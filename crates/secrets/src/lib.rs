@@ -1,28 +1,40 @@
-//! Secrets in bytes: finds them, and puts marks in their place.
+//! The detector: finds secrets in bytes, and puts marks in their place.
 //!
-//! One pass looks for three-byte pieces that every secret has in it or in front of it
-//! (`anchors`); only around these are rules asked (`rules`, `assignments`). What a rule finds
-//! depends on a bounded window, so a stream gives the same hits as the whole.
+//! Everything that writes, exports, lists or logs text asks this crate. One pass looks for
+//! three-byte pieces that nearly every secret has in it or in front of it (`anchors`); only around
+//! these are rules asked: for shapes (`rules`), values with a name (`assignments`, `headers`),
+//! sentences (`prose`) and cards (`payment`). Secrets without an anchor are long, and found by a
+//! look at every sixteenth byte (`samples`). What is encoded is decoded and scanned again
+//! (`encoded`). What a rule finds depends on a bounded window, so a stream gives the same hits as
+//! the whole.
 
 #![warn(missing_docs)]
 
 mod anchors;
 mod assignments;
+#[cfg(test)]
+mod corpus;
+mod encoded;
 mod file;
+mod headers;
 mod kinds;
+mod payment;
 #[cfg(test)]
 mod planted;
+mod prose;
 mod redact;
 mod rules;
+mod samples;
 mod shape;
 
 use std::ops::Range;
 
-use anchors::{ANCHORS, LONGEST_LITERAL};
+use anchors::{ANCHORS, Anchor, LONGEST_LITERAL};
 pub use file::{FileScanner, is_text, scan_file};
 pub use kinds::{KINDS, Kind};
-pub use redact::redact;
+pub use redact::{redact, redact_text};
 use rules::{AFTER, BEFORE, Candidate, Rank};
+use samples::{SEED_STRIDE, STRIDE};
 
 /// A secret in some bytes; the secret itself is not here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +59,15 @@ pub fn scan(bytes: &[u8]) -> Vec<SecretHit> {
     found.into_hits()
 }
 
+/// Finds the secrets of a text that was decoded `depth` times; compressed bytes are inflated.
+fn scan_within(bytes: &[u8], depth: u8) -> Vec<(SecretHit, Rank)> {
+    let inflated = encoded::inflated(bytes);
+    let text = inflated.as_deref().unwrap_or(bytes);
+    let mut found = Found { depth, ..Found::default() };
+    found.search(text, 0, 0..text.len());
+    found.hits
+}
+
 /// Finds secrets in bytes that come block by block; see [`scan`].
 #[derive(Debug, Default)]
 pub struct Scanner {
@@ -60,7 +81,7 @@ pub struct Scanner {
 }
 
 /// What has to stay in the buffer before the place that is looked at next.
-const OVERLAP: usize = BEFORE + 2 * LONGEST_LITERAL;
+const OVERLAP: usize = BEFORE + 2 * LONGEST_LITERAL + 2 * encoded::BLOCK;
 /// Bytes that are gathered before they are looked at.
 const GATHER: usize = 2 * AFTER;
 
@@ -114,19 +135,63 @@ struct Found {
     /// Line breaks before `counted`.
     breaks: u64,
     counted: usize,
+    /// How often the bytes were decoded before they came here.
+    depth: u8,
+    /// The last block that was read without its hidden characters.
+    unhidden: Option<usize>,
 }
 
 impl Found {
     /// Looks at the anchors that end in `range` of a buffer that begins at `base`.
     fn search(&mut self, buffer: &[u8], base: usize, range: Range<usize>) {
-        ANCHORS.each(buffer, range, |anchor, start| {
-            let from = start.saturating_sub(BEFORE);
-            let window = &buffer[from..buffer.len().min(start + AFTER)];
-            rules::check(window, anchor, start - from, &mut |candidate| {
-                let range = candidate.range.start + base + from..candidate.range.end + base + from;
-                self.add(Candidate { range, ..candidate });
-            });
+        let depth = self.depth;
+        ANCHORS.each(buffer, range.clone(), |anchor, start| {
+            self.look_around(buffer, base, anchor, start);
         });
+        let from = |stride| (base + range.start).next_multiple_of(stride) - base;
+        for at in (from(STRIDE)..range.end).step_by(STRIDE) {
+            if samples::may_be_in_a_run(buffer, at) {
+                samples::run(buffer, at, depth, &mut |candidate| self.add_at(base, candidate));
+            }
+        }
+        for at in (from(SEED_STRIDE)..range.end).step_by(SEED_STRIDE) {
+            samples::seed_phrase(buffer, at, &mut |candidate| self.add_at(base, candidate));
+        }
+        if depth < encoded::MOST_DEPTH {
+            self.search_without_hidden(buffer, base, range);
+        }
+    }
+
+    /// Asks the rule of an anchor. Anchors are rare: what is done there stays out of the loop.
+    #[inline(never)]
+    fn look_around(&mut self, buffer: &[u8], base: usize, anchor: &Anchor, start: usize) {
+        let depth = self.depth;
+        let from = start.saturating_sub(BEFORE);
+        let window = &buffer[from..buffer.len().min(start + AFTER)];
+        rules::check(window, anchor, start - from, depth, &mut |candidate| {
+            self.add_at(base + from, candidate);
+        });
+    }
+
+    /// Searches the blocks that hold hidden characters once more, without these.
+    fn search_without_hidden(&mut self, buffer: &[u8], base: usize, range: Range<usize>) {
+        for at in memchr::memchr3_iter(0xc2, 0xe2, 0xef, &buffer[range.clone()]) {
+            let at = range.start + at;
+            let block = (base + at) / encoded::BLOCK;
+            if self.unhidden == Some(block) || encoded::hidden(&buffer[at..]).is_none() {
+                continue;
+            }
+            self.unhidden = Some(block);
+            let depth = self.depth;
+            encoded::without_hidden(buffer, base, block, depth, &mut |candidate| {
+                self.add_at(base, candidate);
+            });
+        }
+    }
+
+    fn add_at(&mut self, base: usize, candidate: Candidate) {
+        let range = candidate.range.start + base..candidate.range.end + base;
+        self.add(Candidate { range, ..candidate });
     }
 
     /// Adds a candidate; what it overlaps becomes one hit with it.

@@ -151,6 +151,40 @@ fn prefixed() -> Vec<(&'static str, String)> {
         ("telegram_bot_token", "", format!("123456:{}", mixed(35))),
         ("jwt", "eyJ", format!("hbGciOiJGQUtFIn0.eyJ{}.{}", mixed(40), mixed(43))),
         ("age_secret_key", "AGE-SECRET-KEY-1", upper(58)),
+        ("openai_session_token", "sess-", mixed(40)),
+        ("google_refresh_token", "1//0", mixed(60)),
+        ("amazon_token", "amzn1.oa2-cs.v1.", hex(64)),
+        ("mapbox_secret_token", "sk.eyJ", format!("{}.{}", mixed(40), mixed(22))),
+        ("hubspot_token", "pat-na1-", "01234567-89ab-4cde-8f01-23456789abcd".to_owned()),
+        ("clickup_token", "pk_", format!("12345678_{}", upper(32))),
+        ("intercom_token", "dG9rOi", mixed(60)),
+        ("salesforce_token", "00D", format!("{}!{}", mixed(12), mixed(90))),
+        ("twitch_token", "oauth:", lower(30)),
+        ("yandex_token", "y0_", mixed(60)),
+        ("baidu_api_key", "bce-v3/ALTAK-", format!("{}/{}", mixed(21), hex(40))),
+        ("scaleway_access_key", "SCW", upper(17)),
+        ("voyage_api_key", "pa-", mixed(43)),
+        ("modal_token", "as-", mixed(22)),
+        ("runpod_api_key", "rpa_", upper(40)),
+        ("apify_token", "apify_api_", mixed(36)),
+        ("posthog_key", "phx_", mixed(43)),
+        ("sourcegraph_token", "sgp_", hex(40)),
+        ("axiom_token", "xaat-", "01234567-89ab-4cde-8f01-23456789abcd".to_owned()),
+        ("honeycomb_key", "hcaik_", lower(58)),
+        ("launchdarkly_key", "sdk-", "01234567-89ab-4cde-8f01-23456789abcd".to_owned()),
+        ("duffel_token", "duffel_live_", mixed(43)),
+        ("frameio_token", "fio-u-", mixed(64)),
+        ("infracost_key", "ico-", mixed(32)),
+        ("mongodb_key", "mdb_sa_sk_", mixed(40)),
+        ("aiven_password", "AVNS_", mixed(19)),
+        ("cockroach_key", "CCDB1_", format!("{}_{}", mixed(22), mixed(40))),
+        ("xata_key", "xau_", mixed(36)),
+        ("e2b_key", "e2b_", hex(40)),
+        ("paseto", "v4.local.", mixed(90)),
+        ("minisign_secret_key", "RWRTY0Iy", mixed(140)),
+        ("wallet_private_key", "xprv9", fill("Fake7ForTests2", 106)),
+        ("zhipu_api_key", "", format!("{}.{}", hex(32), mixed(16))),
+        ("azure_service_key", "", format!("{}AzSe{}", mixed(42), mixed(6))),
     ];
     plain.into_iter().map(|(kind, prefix, body)| (kind, prefix.to_owned() + &body)).collect()
 }
@@ -308,6 +342,17 @@ fn named() -> Vec<(&'static str, String)> {
         ("secret", format!("CLIENT_SECRET=«{}»\n", lower(12))),
         ("secret", format!("clientSecret: \"«{}»\"", mixed(20))),
         ("secret", format!("\"app_secret\" => \"«{}»\"", hex(32))),
+        // What people say, and what a wallet holds.
+        ("password", "The router password is «Sommer-Krabbe-77».\n".into()),
+        ("pin", "The PIN of my card is «4711».\n".into()),
+        ("card_number", "My card is «4111 1111 1111 1111».\n".into()),
+        ("card_code", "The CVV is «737»\n".into()),
+        ("session_cookie", format!("Cookie: session=«{}»; theme=dark\n", mixed(32))),
+        (
+            "seed_phrase",
+            "My words: «zoo wild cat mango velvet thunder lamp lunar pony razor table ocean».\n"
+                .into(),
+        ),
     ]
 }
 

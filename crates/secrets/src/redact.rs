@@ -34,6 +34,17 @@ pub fn redact<'a>(bytes: &'a [u8], hits: &[SecretHit]) -> Cow<'a, [u8]> {
     Cow::Owned(redacted)
 }
 
+/// Replaces each secret of a text with `[redacted:<kind>]`, and says how many there were.
+#[must_use]
+pub fn redact_text(text: &str) -> (Cow<'_, str>, u64) {
+    let hits = scan(text.as_bytes());
+    let redacted = match redact(text.as_bytes(), &hits) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    };
+    (redacted, hits.len() as u64)
+}
+
 /// Widens a hit to everything around it without a blank.
 fn widen(bytes: &[u8], hit: &mut SecretHit) {
     let graphic = |byte: &&u8| !byte.is_ascii_whitespace();

@@ -9,14 +9,14 @@ use std::ops::Range;
 use base64::Engine as _;
 use memchr::{memchr, memmem};
 
-use crate::anchors::{Anchor, Rule};
-use crate::assignments;
+use crate::anchors::{Anchor, NameWord, Rule, SpokenWord};
 use crate::kinds::{Prefix, Shape};
 use crate::shape::{
     self, ALNUM, Alphabet, BASE64, BASE64_BARE, DIGITS, HEX, Texture, UNRESERVED, URL64, WORD,
     all_three, begins_after, digit_or_capital, is_placeholder, is_placeholder_body, kebab_words,
     texture,
 };
+use crate::{assignments, encoded, headers, payment, prose};
 
 /// How far before its anchor a rule may look.
 pub(crate) const BEFORE: usize = 256;
@@ -46,7 +46,20 @@ pub(crate) enum Rank {
 }
 
 /// Looks around an anchor that begins at `at`.
-pub(crate) fn check(window: &[u8], anchor: &Anchor, at: usize, found: &mut impl FnMut(Candidate)) {
+pub(crate) fn check(
+    window: &[u8],
+    anchor: &Anchor,
+    at: usize,
+    depth: u8,
+    found: &mut impl FnMut(Candidate),
+) {
+    // Digits are everywhere, so this comes first.
+    if matches!(anchor.rule, Rule::Card) {
+        let inside = window[..at].last().is_some_and(u8::is_ascii_digit);
+        if inside || !(b'2'..=b'6').contains(&window[at]) {
+            return;
+        }
+    }
     if inside_marker(&window[..at]) {
         return;
     }
@@ -59,7 +72,35 @@ pub(crate) fn check(window: &[u8], anchor: &Anchor, at: usize, found: &mut impl 
             }
             candidate
         }
-        Rule::Name(word) => return assignments::check(window, at..end, word, found),
+        Rule::Name(word) => {
+            // The sign behind a short name belongs to its literal.
+            let sign = anchor
+                .literal
+                .iter()
+                .rev()
+                .take_while(|b| b.is_ascii() && !b.is_ascii_alphabetic());
+            let name = at..end - sign.count();
+            let spoken = match word {
+                NameWord::Password => SpokenWord::Password,
+                NameWord::Pass => SpokenWord::Pass,
+                NameWord::Token => SpokenWord::Token,
+                NameWord::Secret => SpokenWord::Secret,
+                NameWord::Key => SpokenWord::Key,
+            };
+            assignments::check(window, name.clone(), word, found);
+            return prose::check(window, name, spoken, found);
+        }
+        Rule::Spoken(word) => return prose::check(window, at..end, word, found),
+        Rule::Card => payment::card(window, at),
+        Rule::CardCode => payment::card_code(window, at..end),
+        Rule::Cookie => return headers::cookies(window, at..end, found),
+        Rule::SessionCookie => headers::session_cookie(window, at..end),
+        Rule::Authorization => headers::authorization(window, at..end),
+        Rule::Escape => return encoded::escaped(window, at, depth, found),
+        Rule::UserOption => headers::user_option(window, at..end),
+        Rule::Pgpass => headers::pgpass(window, at..end),
+        Rule::Putty => headers::putty(window, at..end),
+        Rule::StaticKey => headers::static_key(window, at..end),
         Rule::Jwt => jwt(window, at),
         Rule::Pem => pem(window, at..end),
         Rule::Url => url_password(window, at..end),
@@ -73,9 +114,38 @@ pub(crate) fn check(window: &[u8], anchor: &Anchor, at: usize, found: &mut impl 
         Rule::RegistryAuth => registry_auth(window, end),
         Rule::Netrc => netrc(window, at..end),
     };
-    if let Some(candidate) = candidate {
-        found(candidate);
+    let over_lines = match anchor.rule {
+        Rule::Prefix(_) | Rule::Jwt => over_lines(window, anchor, at, candidate.as_ref()),
+        _ => None,
+    };
+    candidate.into_iter().chain(over_lines).for_each(found);
+}
+
+/// Finds a token that goes on in the next line.
+fn over_lines(
+    window: &[u8],
+    anchor: &Anchor,
+    at: usize,
+    whole: Option<&Candidate>,
+) -> Option<Candidate> {
+    if !begins_after(&window[..at], shape::URL64_DOT) {
+        return None;
     }
+    let joined = encoded::joined(window, at)?;
+    let start = at.min(8);
+    let text = &joined.text;
+    let candidate = match anchor.rule {
+        Rule::Prefix(prefix) => prefixed(text, prefix, start),
+        _ => jwt(text, start),
+    }?;
+    let range = joined.source(candidate.range.clone());
+    // A token that is whole in its line goes on only with more of the same.
+    let more = whole.is_none_or(|whole| {
+        let tail =
+            &text[text.len().min(candidate.range.start + whole.range.len())..candidate.range.end];
+        tail.len() >= 8 && texture(tail) == Texture::Random
+    });
+    more.then_some(Candidate { range, ..candidate })
 }
 
 /// Whether `before` ends inside `[redacted:kind`.
@@ -149,6 +219,18 @@ fn fits(shape: Shape, body: &[u8]) -> bool {
         Shape::OnePassword => {
             body.iter().any(u8::is_ascii_digit) && body.split(|&byte| byte == b'-').count() >= 5
         }
+        Shape::ClickUp => {
+            let digits = DIGITS.run(body, 12);
+            let rest = body[digits..].strip_prefix(b"_");
+            (4..=12).contains(&digits)
+                && rest.is_some_and(|rest| {
+                    rest.len() == 32
+                        && shape::UPPER_NUM.run(rest, 32) == 32
+                        && digit_or_capital(rest)
+                })
+        }
+        Shape::Salesforce => matches!(memchr(b'!', body), Some(12 | 15)) && all_three(body),
+        Shape::Uuid => parts(body, b'-', &[8..=8, 4..=4, 4..=4, 4..=4, 12..=12]),
     }
 }
 

@@ -24,6 +24,7 @@ const TILDE: u16 = 1 << 11;
 const PERCENT: u16 = 1 << 12;
 const DOLLAR: u16 = 1 << 13;
 const AT: u16 = 1 << 14;
+const BANG: u16 = 1 << 15;
 
 const UPPER: u16 = UPPER_AF | UPPER_GZ;
 const LOWER: u16 = LOWER_AF | LOWER_GZ;
@@ -48,6 +49,8 @@ pub(crate) const UPPER_NUM: Alphabet = Alphabet(DIGIT | UPPER);
 pub(crate) const ALNUM: Alphabet = Alphabet(DIGIT | LOWER | UPPER);
 /// `A-Za-z0-9.`
 pub(crate) const ALNUM_DOT: Alphabet = Alphabet(ALNUM.0 | DOT);
+/// `A-Za-z0-9_.!`
+pub(crate) const SALESFORCE: Alphabet = Alphabet(WORD.0 | DOT | BANG);
 /// `A-Za-z0-9_$`
 pub(crate) const WORD_DOLLAR: Alphabet = Alphabet(WORD.0 | DOLLAR);
 /// `A-Za-z0-9_`
@@ -72,6 +75,8 @@ pub(crate) const UNRESERVED_AT: Alphabet = Alphabet(UNRESERVED.0 | AT | SLASH);
 pub(crate) const SENTRY: Alphabet = Alphabet(BASE64.0 | UNDERSCORE);
 /// Base64 as it stands in the query of a URL.
 pub(crate) const QUERY64: Alphabet = Alphabet(BASE64.0 | PERCENT);
+/// What a long run without blanks is made of, but for the padding of base64.
+pub(crate) const OPAQUE: Alphabet = Alphabet(UNRESERVED.0 | PLUS | SLASH);
 /// Everything that any kind of token is made of.
 pub(crate) const ANY_TOKEN: Alphabet = Alphabet(UNRESERVED.0 | BASE64.0);
 
@@ -95,6 +100,7 @@ const SETS: [u16; 256] = {
             b'%' => PERCENT,
             b'$' => DOLLAR,
             b'@' => AT,
+            b'!' => BANG,
             _ => 0,
         };
         byte += 1;
@@ -255,16 +261,7 @@ const STAND_INS: &[&str] = &[
     "notasecret",
     "not-a-",
     "not_a_",
-    "hunter",
-    "s3cr3t",
-    "s3cret",
-    "abc123",
-    "abcd1234",
-    "password1",
-    "passw0rd",
-    "secret123",
     "lorem",
-    "qwerty",
     "keyhere",
     "key-here",
     "key_here",
@@ -324,6 +321,13 @@ const STAND_IN_WORDS: &[&str] = &[
     "mongo",
     "rabbitmq",
     "letmein",
+    "passwrd",
+    "qwerty",
+    "abc",
+    "abcd",
+    "srt",
+    "scrt",
+    "secrt",
     "credentials",
     "bearer",
     "basic",

@@ -12,7 +12,6 @@ use serde::Deserialize;
 use super::clean::{Cleaned, clean, without_private};
 use super::event::{Boundary, Entrance, Event, Message, read};
 use super::{Conversation, Reach, Role, Said};
-use crate::paths::lossy;
 use crate::plain::open_plain;
 
 /// A longer message is cut.
@@ -224,12 +223,9 @@ impl Gather {
         if self.conversation.messages.len() < self.reach.messages() {
             let (text, was_cut) = cut(text);
             left_out.cut += u64::from(was_cut);
-            let hits = secrets::scan(text.as_bytes());
-            left_out.redacted += hits.len() as u64;
-            let text = match hits.is_empty() {
-                true => text,
-                false => lossy(&secrets::redact(text.as_bytes(), &hits)),
-            };
+            let (text, redacted) = secrets::redact_text(&text);
+            left_out.redacted += redacted;
+            let text = text.into_owned();
             let Message { role, at, by_owner, .. } = message;
             self.conversation.messages.push(Said { role, text, at, by_owner });
         }

@@ -364,7 +364,8 @@ impl Report for Checked {
                 writeln!(out, "  {}", safe(&issue.suggestion))?;
             }
         }
-        for secret in &self.secrets {
+        // The message above names the first ones.
+        for secret in self.secrets.iter().skip(anemone_adapters::NAMED_IN_MESSAGE) {
             writeln!(out, "  {}:{}  {}", safe(&secret.path), secret.line, secret.kind)?;
         }
         if self.ready_to_sync {

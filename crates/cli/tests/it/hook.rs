@@ -368,6 +368,24 @@ fn the_older_form_is_written_when_it_is_asked_for() {
 }
 
 #[test]
+fn a_password_that_was_said_is_in_no_note_and_in_no_file_name() {
+    let hooks = Hooks::new();
+    let said = [
+        ("user", "The router admin password is Sommer-Krabbe-77, and my database password is pa55word!x. My card is 4111 1111 1111 1111."),
+        ("assistant", "Noted, your password is Sommer-Krabbe-77."),
+    ];
+    let path = hooks.transcript("s1", &said);
+    let written = hooks.call(&with(&["session-end", "--transcript", &path]), "");
+    let note = written["path"].as_str().expect("it was written");
+    assert!(!note.contains("sommer") && !note.contains("krabbe"), "{note}");
+    let text = fs_err::read_to_string(hooks.0.path(format!("agent/{note}"))).unwrap();
+    for secret in ["Krabbe", "pa55", "4111"] {
+        assert!(!text.contains(secret), "{text}");
+    }
+    assert_eq!(written["left_out"]["redacted"], 4, "{written}");
+}
+
+#[test]
 fn claude_code_ends_a_session_on_stdin() {
     let hooks = Hooks::new();
     let line = |role: &str, text: &str| {

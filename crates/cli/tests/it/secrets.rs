@@ -1,4 +1,5 @@
-//! Secrets in files that are no plain text, and an `.alfignore` that hides nothing.
+//! One detector for every command: what one finds, all find. Secrets in files that are no plain
+//! text, and an `.alfignore` that hides nothing.
 
 use crate::environment::TestEnvironment;
 use crate::workspace::Ground;
@@ -64,4 +65,69 @@ fn a_secret_in_a_name_or_a_link_stops_an_export_and_is_not_shown() {
     let exported = environment.json(args.iter().chain(&["--redact-secrets"]));
     assert!(!exported.to_string().contains(KEY), "{exported}");
     crate::workspace::assert_holds_none(&environment.read("a.alf"), &[KEY]);
+}
+
+/// What people write into notes; the last word of each line must not travel.
+const NOTED: &[(&str, &str)] = &[
+    ("The router admin password is Sommer-Krabbe-77", "Sommer-Krabbe-77"),
+    ("password: pa55word!x", "pa55word!x"),
+    ("My wifi password is hunter2-blue-Horse.", "hunter2-blue-Horse"),
+    ("the passphrase is \"correct horse battery\"", "correct horse battery"),
+    ("Das Passwort lautet Blaubeere99.", "Blaubeere99"),
+    ("My card is 4111 1111 1111 1111.", "4111 1111 1111 1111"),
+];
+
+/// What only speaks of passwords.
+const HARMLESS: &[&str] = &[
+    "The password is on the note in the kitchen",
+    "Send the password reset link",
+    "I forgot my password",
+    "password: ask Tom",
+];
+
+#[test]
+fn what_remember_stops_every_command_finds() {
+    for (text, secret) in NOTED {
+        let (environment, ground) = (TestEnvironment::new(), Ground::new());
+        let workspace = ground.small("w").display().to_string();
+        environment.failure(1, ["remember", "-w", &workspace, text]);
+        ground.write("w/memory/2026-03-01.md", format!("# 2026-03-01\n\n- {text}\n"));
+        let checked = environment.run(["check", "-r", "openclaw", "-w", &workspace]);
+        assert!(checked.document()["secrets"].to_string().contains("2026-03-01.md"), "{text}");
+        let audited = environment.run(["audit", "-w", &workspace]).stdout;
+        assert!(audited.contains("2026-03-01.md") && !audited.contains(secret), "{text}");
+        let export = ["export", "-r", "openclaw", "-w", &workspace, "-o", "a.alf"];
+        let failure = environment.failure(1, export);
+        assert_eq!(failure["code"], "secrets_found", "{text}");
+        assert!(!failure.to_string().contains(secret), "{text}");
+        environment.json(export.iter().chain(&["--redact-secrets"]));
+        let output = environment.path("out").display().to_string();
+        environment.json(["import", "a.alf", "-r", "openclaw", "-w", &output]);
+        let log = fs_err::read_to_string(environment.path("out/memory/2026-03-01.md")).unwrap();
+        assert!(log.contains("[redacted:") && !log.contains(secret), "{log}");
+    }
+}
+
+#[test]
+fn talk_of_passwords_stops_nothing() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.small("w").display().to_string();
+    let lines: String = HARMLESS.iter().map(|text| format!("- {text}\n")).collect();
+    ground.write("w/memory/2026-03-01.md", format!("# 2026-03-01\n\n{lines}"));
+    environment.json(["export", "-r", "openclaw", "-w", &workspace, "-o", "a.alf"]);
+    for text in HARMLESS {
+        environment.json(["remember", "-w", &workspace, text]);
+    }
+}
+
+#[test]
+fn check_names_each_secret_once_and_one_in_a_file_name_too() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.small("w").display().to_string();
+    ground.write("w/notes/two.md", format!("a {KEY}\n\nb {KEY}\n"));
+    ground.write(format!("w/notes/{KEY}.txt"), "nothing");
+    let text = environment.run(["--human", "check", "-r", "openclaw", "-w", &workspace]).stdout;
+    assert!(text.contains("3 secrets were found in the files"), "{text}");
+    assert_eq!(text.matches("notes/two.md").count(), 2, "{text}");
+    assert!(text.contains("notes/[redacted:github_token].txt") && !text.contains(KEY), "{text}");
 }

@@ -253,10 +253,8 @@ fn flush(
     }
     let answer = chat.ask(DIRECT_SYSTEM_PROMPT, &told(&said, DIRECT_CHARS), 1_000)?;
     // What a model says goes the way of all that is told to it.
-    let hits = anemone_secrets::scan(answer.as_bytes());
-    stored.redacted = hits.len() as u64;
-    let answer =
-        String::from_utf8_lossy(&anemone_secrets::redact(answer.as_bytes(), &hits)).into_owned();
+    let (answer, redacted) = anemone_secrets::redact_text(&answer);
+    stored.redacted = redacted;
     let entries = flushed_entries(&answer);
     let held = lock(living)?;
     let shelf = Shelf::of(living, now.date())?;

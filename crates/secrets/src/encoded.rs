@@ -1,0 +1,325 @@
+//! Secrets that are written in another way: base64, hexadecimal, gzip, escapes, hidden characters,
+//! lines that break inside a token.
+//!
+//! Each of these yields a text with a map back to the bytes it came from; that text is scanned as
+//! any other is. Sizes and depth are bounded, and only text is scanned, so that ordinary data
+//! costs little.
+
+use std::io::Read as _;
+use std::ops::Range;
+
+use base64::Engine as _;
+
+use crate::rules::{AFTER, Candidate};
+use crate::scan_within;
+use crate::shape::{ALNUM, ANY_TOKEN, BASE64, digit_or_capital};
+
+/// How often something decoded is decoded again.
+pub(crate) const MOST_DEPTH: u8 = 2;
+/// Most bytes of a compressed text that are looked at, where it is a part of another text.
+const INFLATED: u64 = 1 << 20;
+/// How far an escaped text is read.
+const ESCAPED: usize = 8 * 1024;
+/// How far before its first escape an escaped text may begin.
+const BEFORE_ESCAPE: usize = 200;
+/// Least characters of base64 or hexadecimal that are decoded.
+pub(crate) const LEAST_RUN: usize = 24;
+
+/// A text with the place that each of its bytes came from.
+#[derive(Default)]
+pub(crate) struct Mapped {
+    pub(crate) text: Vec<u8>,
+    /// For each byte of the text where it began, and at the end where the last one ended.
+    pub(crate) from: Vec<usize>,
+}
+
+impl Mapped {
+    fn push(&mut self, byte: u8, from: usize) {
+        self.text.push(byte);
+        self.from.push(from);
+    }
+
+    /// Returns the bytes that a range of the text came from.
+    pub(crate) fn source(&self, range: Range<usize>) -> Range<usize> {
+        self.from[range.start]..self.from[range.end]
+    }
+
+    /// Scans the text, and returns each hit in the place that it came from.
+    fn scan(&self, depth: u8, found: &mut impl FnMut(Candidate)) {
+        for (hit, rank) in scan_within(&self.text, depth + 1) {
+            found(Candidate { kind: hit.kind, range: self.source(hit.range), rank });
+        }
+    }
+}
+
+/// Reads the text around an escape (`%3D`, `\u003d`) without its escapes.
+pub(crate) fn escaped(window: &[u8], at: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
+    if depth >= MOST_DEPTH || escape(&window[at..]).is_none() {
+        return;
+    }
+    let percent = window[at] == b'%';
+    let ends = |byte: &u8| match percent {
+        true => *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b']'),
+        false => matches!(byte, b'\n' | b'\r'),
+    };
+    let back = window[at.saturating_sub(BEFORE_ESCAPE)..at].iter().rev();
+    let start = at - back.take_while(|byte| !ends(byte)).count();
+    // The first escape of a text stands for all of them.
+    if (start..at).any(|place| escape(&window[place..at]).is_some()) {
+        return;
+    }
+    let rest = &window[at..window.len().min(at + ESCAPED)];
+    let end = at + rest.iter().position(ends).unwrap_or(rest.len());
+    let mut mapped = Mapped::default();
+    let mut place = start;
+    while place < end {
+        let (byte, length) = escape(&window[place..end]).unwrap_or((window[place], 1));
+        mapped.push(byte, place);
+        place += length;
+    }
+    mapped.from.push(end);
+    mapped.scan(depth, found);
+}
+
+/// Reads `%XX` or `\u00XX`.
+fn escape(bytes: &[u8]) -> Option<(u8, usize)> {
+    let (digits, length) = match bytes {
+        [b'%', a, b, ..] => ([*a, *b], 3),
+        [b'\\', b'u', b'0', b'0', a, b, ..] => ([*a, *b], 6),
+        _ => return None,
+    };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let value = digit(digits[0])? * 16 + digit(digits[1])?;
+    Some((u8::try_from(value).ok()?, length))
+}
+
+/// Bytes between which hidden characters are taken out together.
+pub(crate) const BLOCK: usize = 1024;
+/// How far before and behind such a block a text is read.
+const AROUND: usize = 256;
+const BEHIND: usize = 1024;
+
+/// Returns how many bytes a character has that nobody sees.
+pub(crate) fn hidden(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [0xc2, 0xad, ..] => Some(2),
+        [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..]
+        | [0xe2, 0x81, 0xa0..=0xa4, ..]
+        | [0xef, 0xbb, 0xbf, ..]
+        | [0xef, 0xb8, 0x80..=0x8f, ..] => Some(3),
+        _ => None,
+    }
+}
+
+/// Reads a block of a buffer that begins at `base` without its hidden characters.
+pub(crate) fn without_hidden(
+    buffer: &[u8],
+    base: usize,
+    block: usize,
+    depth: u8,
+    found: &mut impl FnMut(Candidate),
+) {
+    let start = (block * BLOCK).saturating_sub(AROUND).max(base) - base;
+    let end = buffer.len().min((block + 1) * BLOCK + BEHIND - base);
+    let mut mapped = Mapped::default();
+    let mut at = start;
+    while at < end {
+        match hidden(&buffer[at..]) {
+            Some(length) => at += length,
+            None => {
+                mapped.push(buffer[at], at);
+                at += 1;
+            }
+        }
+    }
+    mapped.from.push(at.min(buffer.len()));
+    mapped.scan(depth, found);
+}
+
+/// Decodes a run of base64 or hexadecimal digits that begins at `start` and scans what it holds.
+pub(crate) fn decoded(window: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
+    if depth >= MOST_DEPTH || continues_a_line(&window[..start]) {
+        return;
+    }
+    let limit = window.len().min(start + AFTER / 2);
+    let mut encoded = Vec::new();
+    let mut end = start;
+    let mut last = start;
+    loop {
+        let length = window[end..limit].iter().take_while(|byte| is_digit64(**byte)).count();
+        // A text that is no text in its beginning is not read to its end.
+        encoded.extend_from_slice(&window[end..end + length]);
+        end += length;
+        last = if length > 0 { end } else { last };
+        if encoded.len() < 40 || !begins_as_text(&encoded) {
+            break;
+        }
+        match line_break(&window[end..limit]) {
+            Some(gap) if window.get(end + gap).is_some_and(|byte| is_digit64(*byte)) => end += gap,
+            _ => break,
+        }
+    }
+    let padding = window[last..limit].iter().take(2).take_while(|byte| **byte == b'=').count();
+    if encoded.len() < LEAST_RUN {
+        return;
+    }
+    for text in [from_hex(&encoded), from_base64(&encoded)].into_iter().flatten() {
+        let hits = scan_within(&text, depth + 1);
+        if let Some((hit, rank)) = hits.into_iter().next() {
+            return found(Candidate { kind: hit.kind, range: start..last + padding, rank });
+        }
+    }
+}
+
+fn is_digit64(byte: u8) -> bool {
+    ALNUM.has(byte) || matches!(byte, b'+' | b'/' | b'-' | b'_')
+}
+
+/// Whether the bytes before end with a line of base64, of which the next line is a part.
+fn continues_a_line(before: &[u8]) -> bool {
+    let before = before.strip_suffix(b"\\n").or(before.strip_suffix(b"\n")).unwrap_or_default();
+    let before = before.strip_suffix(b"\r").unwrap_or(before);
+    before.len() >= 40 && before[before.len() - 40..].iter().all(|byte| is_digit64(*byte))
+}
+
+fn line_break(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [b'\r', b'\n', ..] | [b'\\', b'n', ..] => Some(2),
+        [b'\n', ..] => Some(1),
+        _ => None,
+    }
+}
+
+fn begins_as_text(encoded: &[u8]) -> bool {
+    let head = &encoded[..encoded.len().min(32)];
+    from_hex(head).is_some() || from_base64(head).is_some()
+}
+
+fn from_hex(encoded: &[u8]) -> Option<Vec<u8>> {
+    let digits = encoded.strip_prefix(b"0x").unwrap_or(encoded);
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let pairs = digits.chunks_exact(2);
+    let text: Option<Vec<u8>> =
+        pairs.map(|pair| u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()).collect();
+    text.and_then(readable)
+}
+
+fn from_base64(encoded: &[u8]) -> Option<Vec<u8>> {
+    let standard = |byte: &u8| match byte {
+        b'-' => b'+',
+        b'_' => b'/',
+        other => *other,
+    };
+    let whole = if encoded.len() % 4 == 1 { encoded.len() - 1 } else { encoded.len() };
+    // Cheaper than decoding what is no text.
+    let engine = base64::engine::GeneralPurpose::new(
+        &base64::alphabet::STANDARD,
+        base64::engine::GeneralPurposeConfig::new()
+            .with_decode_allow_trailing_bits(true)
+            .with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent),
+    );
+    let head: Vec<u8> = encoded[..whole.min(24)].iter().map(standard).collect();
+    readable(engine.decode(&head).ok()?)?;
+    let all: Vec<u8> = encoded[..whole].iter().map(standard).collect();
+    readable(engine.decode(&all).ok()?)
+}
+
+/// Returns decoded bytes as text, if they are text, UTF-16, or compressed text.
+fn readable(bytes: Vec<u8>) -> Option<Vec<u8>> {
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        return Some(bytes);
+    }
+    let cut = |text: &[u8]| match str::from_utf8(text) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    let shown = |byte: &u8| *byte >= 0x20 && *byte != 0x7f || matches!(byte, b'\t' | b'\n' | b'\r');
+    if bytes.iter().all(shown) && cut(&bytes) {
+        return Some(bytes);
+    }
+    let wide =
+        bytes.len() >= 8 && bytes.chunks_exact(2).all(|pair| pair[1] == 0 && shown(&pair[0]));
+    wide.then(|| bytes.chunks_exact(2).map(|pair| pair[0]).collect())
+}
+
+/// Inflates compressed bytes that are a part of a text.
+pub(crate) fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return None;
+    }
+    let mut text = Vec::new();
+    let read = flate2::read::MultiGzDecoder::new(bytes).take(INFLATED).read_to_end(&mut text);
+    // What was read before the data broke off is looked at all the same.
+    (read.is_ok() || !text.is_empty()).then_some(text)
+}
+
+/// Most lines over which one token is spread.
+const LINES: usize = 8;
+
+/// Longest part of a token in one line, where it goes on in the next.
+const LINE: usize = 256;
+
+/// Reads a token that begins at `at` and goes on in the next line; `None` when it does not.
+pub(crate) fn joined(window: &[u8], at: usize) -> Option<Mapped> {
+    // Most tokens end in their line.
+    next_part(window, at + ANY_TOKEN.run(&window[at..], LINE))?;
+    let mut mapped = Mapped::default();
+    let before = at.saturating_sub(8);
+    (before..at).for_each(|place| mapped.push(window[place], place));
+    let mut place = at;
+    let mut parts = 0;
+    loop {
+        let length = ANY_TOKEN.run(&window[place..], LINE);
+        (place..place + length).for_each(|place| mapped.push(window[place], place));
+        place += length;
+        let Some(next) = next_part(window, place).filter(|_| parts < LINES && length > 0) else {
+            break;
+        };
+        place = next;
+        parts += 1;
+    }
+    if parts == 0 {
+        return None;
+    }
+    mapped.from.push(place);
+    // What follows tells where a token ends.
+    if let Some(byte) = window.get(place) {
+        mapped.text.push(*byte);
+        mapped.from.push(place + 1);
+    }
+    Some(mapped)
+}
+
+/// Returns where a token goes on in the next line, or in the next string of a sum.
+fn next_part(window: &[u8], end: usize) -> Option<usize> {
+    let rest = &window[end..window.len().min(end + 64)];
+    let skip = |at: usize, test: &dyn Fn(u8) -> bool| {
+        at + rest[at..].iter().take(24).take_while(|byte| test(**byte)).count()
+    };
+    let quote = |byte: u8| matches!(byte, b'"' | b'\'' | b'`');
+    let blank = |byte: u8| matches!(byte, b' ' | b'\t');
+    let closed = skip(0, &quote);
+    let mut at = skip(closed, &blank);
+    let sum = matches!(rest.get(at), Some(b'+' | b'.' | b'\\')) && !rest[at..].starts_with(b"\\n");
+    at = skip(at + usize::from(sum), &blank);
+    let broken = match &rest[at..] {
+        [b'\r', b'\n', ..] | [b'\\', b'n', ..] => 2,
+        [b'\n', ..] => 1,
+        _ if sum && closed > 0 => 0,
+        _ => return None,
+    };
+    at = skip(at + broken, &|byte| blank(byte) || matches!(byte, b'>' | b'|'));
+    at = skip(at, &quote);
+    let part = &window[(end + at).min(window.len())..];
+    let length = ANY_TOKEN.run(part, LINE);
+    let behind = part[length..].first();
+    // Only a line that holds nothing else goes on; a word or a name begins something new.
+    let alone = behind.is_none_or(|byte| {
+        matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b')' | b'<')
+    });
+    let part = &part[..length];
+    let drawn = digit_or_capital(part)
+        && !part.contains(&b'=')
+        && part.iter().skip(1).any(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
+    (length >= 4 && alone && drawn && BASE64.has(part[0])).then_some(end + at)
+}

@@ -1,0 +1,921 @@
+//! Passwords that people name in a sentence: "the router password is ...", "das Passwort lautet ...".
+//!
+//! A password that a person makes up has no shape of its own; the words around it give it away. A
+//! rule here starts at a word such as `password`, follows the line to a link (`is`, `:`, `lautet`,
+//! `是`) and judges what comes next. The weaker the link, the less the value may look like a word.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use crate::anchors::SpokenWord;
+use crate::rules::{Candidate, Rank};
+use crate::shape::{Texture, is_placeholder, texture};
+
+/// How far behind the name a value is looked for.
+const REACH: usize = 240;
+/// The longest password that is told by a sentence.
+const LONGEST: usize = 100;
+/// How far in front of the name a value is looked for.
+const REACH_BACK: usize = 96;
+/// How many words may stand between the name and the link.
+const MOST_BETWEEN: usize = 10;
+
+/// Looks for a value around `name`, a word that names a secret.
+pub(crate) fn check(
+    window: &[u8],
+    name: Range<usize>,
+    word: SpokenWord,
+    found: &mut impl FnMut(Candidate),
+) {
+    if !stands_alone(window, &name, word) {
+        return;
+    }
+    let rest = &window[name.end..window.len().min(name.end + REACH)];
+    // What follows a sign is an assignment, and has its own rules.
+    let assigned = matches!(word, SpokenWord::Token | SpokenWord::Secret | SpokenWord::Key)
+        && rest.first().is_none_or(|byte| *byte != b' ');
+    let blank = rest.iter().take(LONGEST + 32).any(|byte| *byte <= b' ');
+    if assigned || !blank && rest.len() > LONGEST + 32 {
+        return;
+    }
+    let Some(line) = line_of(rest) else { return };
+    let value = if word == SpokenWord::Ideographic {
+        ideographic_value(line)
+    } else {
+        value_behind(line, word, speaks_of_change(&window[..name.start]))
+    };
+    let value = value.or_else(|| {
+        let is_password = word == SpokenWord::Password || word == SpokenWord::Ideographic;
+        is_password.then(|| value_below(rest, line)).flatten()
+    });
+    let range = match value {
+        Some(value) => Some(name.end + value.start..name.end + value.end),
+        None if word == SpokenWord::Password => value_before(&window[..name.start]),
+        None => None,
+    };
+    if let Some(range) = range.filter(|range| !range.is_empty()) {
+        let kind = match word {
+            SpokenWord::Pin => "pin",
+            SpokenWord::Password
+            | SpokenWord::Pass
+            | SpokenWord::Ideographic
+            | SpokenWord::Login => "password",
+            SpokenWord::Token => "token",
+            SpokenWord::Secret => "secret",
+            SpokenWord::Key => "api_key",
+        };
+        found(Candidate { kind, range, rank: Rank::Named });
+    }
+}
+
+/// Whether the name is a word of its own, and not a part of an identifier.
+fn stands_alone(window: &[u8], name: &Range<usize>, word: SpokenWord) -> bool {
+    if word == SpokenWord::Ideographic {
+        return true;
+    }
+    let before = window[..name.start].last();
+    let escape = window[..name.start].ends_with(b"\\n") || window[..name.start].ends_with(b"\\t");
+    // German writes compounds as one word: Routerpasswort.
+    let literal = &window[name.clone()];
+    let compound =
+        literal.eq_ignore_ascii_case(b"passwort") || literal.eq_ignore_ascii_case(b"kennwort");
+    let begins = match before {
+        None => true,
+        Some(byte) if byte.is_ascii_alphanumeric() => compound || escape,
+        Some(b'_' | b'$' | b'.' | b'@' | b'#') => false,
+        // One-pass, and the word that tests print.
+        Some(b'-') if word == SpokenWord::Pass => false,
+        Some(byte) => byte.is_ascii() || compound,
+    };
+    let plural = usize::from(matches!(window.get(name.end), Some(b's' | b'S')));
+    let ends = |at: usize| match window.get(at) {
+        None => true,
+        Some(b'_' | b'(') => false,
+        Some(b'-') => !window.get(at + 1).is_some_and(u8::is_ascii_alphanumeric),
+        Some(byte) => !byte.is_ascii_alphanumeric(),
+    };
+    if word == SpokenWord::Pass && literal == b"PASS" {
+        return false;
+    }
+    // A key or token in prose is "the API key", not "keys".
+    let key_is_secret = word != SpokenWord::Key || secret_key(&window[..name.start]);
+    begins && (ends(name.end) || ends(name.end + plural)) && key_is_secret
+}
+
+/// Whether the word before `key` makes it one that nobody else may have.
+fn secret_key(before: &[u8]) -> bool {
+    const KEYS: &[&str] = &[
+        "api",
+        "secret",
+        "access",
+        "private",
+        "license",
+        "licence",
+        "encryption",
+        "auth",
+        "signing",
+        "master",
+        "recovery",
+        "activation",
+        "service",
+        "deploy",
+        "wallet",
+    ];
+    let before = before.trim_ascii_end();
+    let length = before.iter().rev().take(16).take_while(|b| b.is_ascii_alphabetic()).count();
+    let word = before[before.len() - length..].to_ascii_lowercase();
+    KEYS.iter().any(|key| key.as_bytes() == word)
+}
+
+/// Returns the valid text up to the end of the line, whose break may be escaped.
+fn line_of(rest: &[u8]) -> Option<&str> {
+    let text = rest.utf8_chunks().next()?.valid();
+    let end = text.find(['\n', '\r', '\0']).unwrap_or(text.len());
+    let text = &text[..end];
+    let end = text.find("\\n").unwrap_or(text.len());
+    let text = &text[..end];
+    Some(&text[..text.find("[redacted:").unwrap_or(text.len())])
+}
+
+/// Finds a value that stands alone in the line below `name:`, as YAML and letters have it.
+fn value_below(rest: &[u8], line: &str) -> Option<Range<usize>> {
+    let sign = after_sign(line)?.trim();
+    if !matches!(sign, "" | "|" | ">" | "|-" | ">-" | "**") {
+        return None;
+    }
+    let gap = rest[line.len()..].iter().take(16).take_while(|byte| byte.is_ascii_whitespace());
+    let start = line.len() + gap.count();
+    let below = line_of(&rest[start..])?;
+    let token = tokens(below).next()?;
+    let text = bare(&below[token.clone()]);
+    let offset = below.find(text)?;
+    let alone = below[token.end..].trim().is_empty();
+    let mixed = text.chars().any(|c| c.is_ascii_digit()) && !text.contains([':', '/', '=']);
+    let fits = start > line.len()
+        && alone
+        && mixed
+        && is_made_up(text)
+        && !refers(text)
+        && !is_placeholder(text.as_bytes());
+    fits.then_some(start + offset..start + offset + text.len())
+}
+
+/// How strongly the words in front of a value say that it is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Link {
+    /// The value follows the name at once.
+    None,
+    /// `to`, in "was changed to".
+    Changed,
+    /// A colon behind other words: "password of the router:".
+    Label,
+    /// `is`, `est`, `es`.
+    Verb,
+    /// `lautet`, which says nothing else.
+    Names,
+    /// `:` or `=`.
+    Sign,
+}
+
+/// Follows a name to its value.
+fn value_behind(line: &str, word: SpokenWord, changed: bool) -> Option<Range<usize>> {
+    let closing = |c: char| matches!(c, '*' | '`' | '"' | '\'' | ')' | ']' | '\\' | '”' | '’');
+    let head = line.len() - line.strip_prefix(['s', 'S']).unwrap_or(line).len();
+    let head = head + (line[head..].len() - line[head..].trim_start_matches(closing).len());
+    let rest = &line[head..];
+    if let Some(after) = after_sign(rest) {
+        let at = head + rest.len() - after.len();
+        return value_at(line, at, Link::Sign, word);
+    }
+    if word == SpokenWord::Pass {
+        return None;
+    }
+    // "the password's X"
+    let head = head + if line[..head].ends_with('\'') && rest.starts_with("s ") { 1 } else { 0 };
+    let owned = line[..head].ends_with("'s");
+    let rest = &line[head..];
+    if owned && let Some(value) = value_at(line, head, Link::Changed, word) {
+        return Some(value);
+    }
+    if !rest.starts_with([' ', '\t', '(', ',', ';']) {
+        return None;
+    }
+    let mut changed = changed;
+    for (number, token) in tokens(rest).take(MOST_BETWEEN + 1).enumerate() {
+        let text = &rest[token.clone()];
+        let folded = text.trim_matches(['(', ')', '*', '"', '\'', '`']).to_lowercase();
+        let plain = folded.trim_end_matches([',', ';', ':', '.', '!', '?']);
+        if number == 0 {
+            if NOT_ITSELF.contains(plain) {
+                return None;
+            }
+            let start = head + token.start;
+            if let Some(value) = value_at(line, start, Link::None, word) {
+                return Some(value);
+            }
+        }
+        let end = head + token.end;
+        let link = match plain {
+            _ if text.ends_with([':', '→', '：']) || text == "->" || text == "=>" => Link::Label,
+            "–" | "—" | "-" if number == 0 => Link::Sign,
+            "lautet" | "lautete" | "heißt" | "namens" => Link::Names,
+            "is" | "was" | "are" | "it's" | "it’s" | "ist" | "war" | "es" | "est" | "era" | "è"
+            | "é" | "being" | "reads" | "equals" | "c'est" | "c’est" | "sind" => Link::Verb,
+            "to" | "in" | "auf" | "a" | "por" | "à" | "en" | "with" | "mit" if changed => {
+                Link::Changed
+            }
+            _ => {
+                changed |= CHANGED.contains(&plain);
+                // The sentence is over.
+                if text.ends_with(['.', '!', '?', ';', '。']) && text != ";" {
+                    return None;
+                }
+                continue;
+            }
+        };
+        let value = value_at(line, end, link, word);
+        // A number far from the name counts something else.
+        let far = number > 5 || rest.starts_with(';');
+        if let Some(value) = value
+            && !(far && line[value.clone()].bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Whether the last words before a name say that what it names is changed.
+fn speaks_of_change(before: &[u8]) -> bool {
+    let near = &before[before.len().saturating_sub(40)..];
+    let near = String::from_utf8_lossy(near).to_lowercase();
+    let line = near.rsplit(['\n', '.', '!', '?']).next().unwrap_or_default();
+    line.split_whitespace().rev().take(4).any(|word| CHANGED.contains(&word) || word == "habe")
+}
+
+/// Returns what stands behind a sign that follows the name at once.
+fn after_sign(rest: &str) -> Option<&str> {
+    let rest = rest.trim_start_matches([' ', '\t']);
+    if rest.starts_with("==") || rest.starts_with("::") || rest.starts_with("=~") {
+        return None;
+    }
+    ["=>", ":=", "->", "→", "：", ":", "="].iter().find_map(|sign| rest.strip_prefix(sign))
+}
+
+/// Yields the ranges of the words.
+fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let rest = &text[from..];
+        let start = from + rest.find(|c: char| !c.is_whitespace())?;
+        let length = text[start..].find(char::is_whitespace).unwrap_or(text.len() - start);
+        from = start + length;
+        Some(start..from)
+    })
+}
+
+/// Words that stand between a link and its value and change nothing.
+const FILLERS: &[&str] = &[
+    "now",
+    "currently",
+    "just",
+    "still",
+    "actually",
+    "simply",
+    "again",
+    "therefore",
+    "jetzt",
+    "nun",
+    "aktuell",
+    "derzeit",
+    "ahora",
+    "maintenant",
+    "désormais",
+    "agora",
+    "set",
+    "to",
+    "changed",
+    "called",
+    "the",
+    "word",
+    "phrase",
+    "also",
+    "always",
+];
+
+/// Judges what stands at `at`.
+fn value_at(line: &str, at: usize, link: Link, word: SpokenWord) -> Option<Range<usize>> {
+    let mut at = at;
+    for _ in 0..3 {
+        let rest = line.get(at..)?;
+        at += rest.len() - rest.trim_start_matches([' ', '\t', '\u{a0}', '\u{3000}', ':']).len();
+        let Some(token) = tokens(&line[at..]).next() else { break };
+        let text = line[at..][token.clone()].to_lowercase();
+        if matches!(link, Link::None | Link::Sign | Link::Label)
+            || !FILLERS.contains(&text.as_str())
+        {
+            break;
+        }
+        at += token.end;
+    }
+    if let Some(inner) = quoted(&line[at..]) {
+        let range = at + inner.start..at + inner.end;
+        let text = &line[range.clone()];
+        return accepts_quoted(text, link, word).then_some(range);
+    }
+    let rest = &line[at..];
+    let token = tokens(rest).next().filter(|token| token.len() <= LONGEST)?;
+    let text = bare(&rest[token.clone()]);
+    let offset = rest[token.clone()].find(text)?;
+    let start = at + token.start + offset;
+    let behind = &line[start + text.len()..];
+    if matches!(word, SpokenWord::Token | SpokenWord::Secret | SpokenWord::Key) {
+        let fits = link > Link::None
+            && text.len() >= 12
+            && text.is_ascii()
+            && !text.contains(['(', '{', '<', '['])
+            && !refers(text)
+            && texture(text.as_bytes()) == Texture::Random
+            && !is_placeholder(text.as_bytes());
+        return fits.then_some(start..start + text.len());
+    }
+    if word == SpokenWord::Pass {
+        let mixed = text.chars().any(|c| c.is_ascii_digit())
+            && text.chars().any(|c| c.is_uppercase() || "!@#$%^*-".contains(c));
+        let fits = mixed
+            && is_made_up(text)
+            && !text.contains('/')
+            && !refers(text)
+            && !is_placeholder(text.as_bytes());
+        return fits.then_some(start..start + text.len());
+    }
+    if word == SpokenWord::Login {
+        return login(line, start, text);
+    }
+    if accepts_bare(text, behind, link, word) {
+        return Some(start..start + text.len());
+    }
+    if link >= Link::Verb && word == SpokenWord::Password {
+        return phrase(&line[start..]).map(|length| start..start + length);
+    }
+    None
+}
+
+/// `user / password` or `user:password`, behind "login:" or "credentials are".
+fn login(line: &str, start: usize, first: &str) -> Option<Range<usize>> {
+    let strong = |text: &str| {
+        is_made_up(text)
+            && text.chars().count() >= 6
+            && text.chars().any(|c| c.is_ascii_digit() || "!#$%^&*".contains(c))
+            && !text.contains(['=', '.'])
+            && !refers(text)
+    };
+    if let Some(cut) = first.find(['/', ':']) {
+        let value = &first[cut + 1..];
+        let user = &first[..cut];
+        let range = start + cut + 1..start + first.len();
+        let plain = !user.is_empty() && !value.starts_with('/') && !value.contains(['/', ':']);
+        return (plain && strong(value)).then_some(range);
+    }
+    let behind = &line[start + first.len()..];
+    let mut parts = tokens(behind);
+    let sign = parts.next()?;
+    if !matches!(&behind[sign], "/" | "|" | ":") {
+        return None;
+    }
+    let token = parts.next()?;
+    let value = bare(&behind[token.clone()]);
+    let offset = behind[token.clone()].find(value)?;
+    let range = start + first.len() + token.start + offset;
+    strong(value).then_some(range..range + value.len())
+}
+
+/// Returns the range inside quotes, when the text begins with one.
+fn quoted(text: &str) -> Option<Range<usize>> {
+    const PAIRS: &[(&str, &str)] = &[
+        ("\\\"", "\\\""),
+        ("**`", "`"),
+        ("**", "**"),
+        ("\"", "\""),
+        ("'", "'"),
+        ("`", "`"),
+        ("“", "”"),
+        ("„", "“"),
+        ("„", "”"),
+        ("‘", "’"),
+        ("«", "»"),
+        ("»", "«"),
+        ("‹", "›"),
+        ("「", "」"),
+        ("『", "』"),
+    ];
+    PAIRS.iter().find_map(|(open, close)| {
+        let inner = text.strip_prefix(open)?;
+        let length = inner.find(close)?;
+        let value = &inner[..length];
+        let trimmed = value.trim();
+        let start = open.len() + (value.len() - value.trim_start().len());
+        (length <= 120 && !trimmed.is_empty()).then(|| start..start + trimmed.len())
+    })
+}
+
+/// Cuts quotes and the punctuation of the sentence from a word.
+fn bare(token: &str) -> &str {
+    let quotes = |c: char| {
+        matches!(
+            c,
+            '"' | '\''
+                | '`'
+                | '“'
+                | '”'
+                | '„'
+                | '‘'
+                | '’'
+                | '«'
+                | '»'
+                | '「'
+                | '」'
+                | '*'
+                | '\\'
+        )
+    };
+    let text = token.trim_start_matches(quotes).trim_start_matches('(');
+    text.trim_end_matches(|c: char| {
+        quotes(c)
+            || matches!(c, '.' | ',' | ';' | ':' | '?' | ')' | ']' | '}' | '。' | '，' | '、' | '>')
+    })
+}
+
+/// Whether what stands in quotes is a password.
+fn accepts_quoted(text: &str, link: Link, word: SpokenWord) -> bool {
+    match word {
+        SpokenWord::Pin => is_number(text, 3..=10),
+        SpokenWord::Token | SpokenWord::Secret | SpokenWord::Key => {
+            link > Link::None
+                && text.len() >= 8
+                && texture(text.as_bytes()) == Texture::Random
+                && !is_placeholder(text.as_bytes())
+        }
+        SpokenWord::Login => false,
+        SpokenWord::Pass => is_made_up(text) && !refers(text) && !is_placeholder(text.as_bytes()),
+        SpokenWord::Password | SpokenWord::Ideographic => {
+            let count = text.chars().count();
+            if !(4..=80).contains(&count) || is_placeholder(text.as_bytes()) || refers(text) {
+                return false;
+            }
+            if text.contains(' ') {
+                return link >= Link::Changed && is_phrase(text, 2);
+            }
+            is_made_up(text) && (link > Link::None || text.len() >= 6)
+                || is_number(text, 4..=16) && link > Link::None
+                || link >= Link::Changed && count >= 5 && is_plain_word(text)
+        }
+    }
+}
+
+/// Whether a word without quotes is a password.
+fn accepts_bare(text: &str, behind: &str, link: Link, word: SpokenWord) -> bool {
+    let next = tokens(behind).next().map(|token| behind[token].to_lowercase());
+    let next = next.as_deref().map(|it| it.trim_end_matches(['.', ',', ')', ';', '!', '?']));
+    let counted = next.is_some_and(|it| UNITS.contains(&it));
+    if counted {
+        return false;
+    }
+    if word == SpokenWord::Pin {
+        let text = text.trim_end_matches(['#', '*']);
+        let year = link == Link::None && (text.starts_with("19") || text.starts_with("20"));
+        return is_number(text, 4..=8) && !year;
+    }
+    if is_placeholder(text.as_bytes()) || refers(text) {
+        return false;
+    }
+    let ends = ends_sentence(behind);
+    match link {
+        Link::None => {
+            let mixed = text.chars().any(|c| c.is_ascii_digit())
+                && text.chars().any(char::is_alphabetic)
+                && (text.chars().any(char::is_uppercase)
+                    || text.chars().any(|c| c.is_ascii_punctuation() && c != '.'));
+            mixed && text.chars().count() >= 8 && is_made_up(text) && !text.contains(['/', '='])
+        }
+        Link::Changed => is_made_up(text),
+        Link::Label => {
+            let year = text.len() == 4 && (text.starts_with("19") || text.starts_with("20"));
+            is_made_up(text) || is_number(text, 4..=16) && !year
+        }
+        Link::Verb | Link::Names | Link::Sign => {
+            let year = text.len() == 4 && (text.starts_with("19") || text.starts_with("20"));
+            let capital = text.chars().next().is_some_and(char::is_uppercase);
+            let plain = ends
+                && text.chars().count() >= 6
+                && is_plain_word(text)
+                && match link {
+                    Link::Names => true,
+                    // An adjective or a participle follows a verb; a name does not look like one.
+                    Link::Verb => capital && !has_predicate_ending(text) || is_rare_word(text),
+                    _ => !capital && is_rare_word(text),
+                };
+            let humps = link == Link::Sign && text.chars().all(char::is_alphabetic);
+            is_made_up(text) && !humps || is_number(text, 4..=16) && !year || plain
+        }
+    }
+}
+
+/// Whether nothing follows but the end of the sentence, or a new clause.
+fn ends_sentence(behind: &str) -> bool {
+    let rest = behind.trim_start_matches(['"', '\'', '`', '*', ')', '”', '“', '»', '\\']);
+    rest.trim().is_empty()
+        || rest.starts_with([',', ';'])
+        || rest.starts_with(['.', '!'])
+            && rest[1..].chars().next().is_none_or(|c| !c.is_alphanumeric())
+}
+
+/// Returns the length of a passphrase of plain words that ends the sentence.
+fn phrase(text: &str) -> Option<usize> {
+    let end =
+        text.find(['.', ',', ';', '!', '?', '(', ')', '"', ':', '|', '<']).unwrap_or(text.len());
+    let words = text[..end].trim_end();
+    is_phrase(words, 3).then_some(words.len())
+}
+
+/// Whether a text is words drawn at random, and no part of a sentence.
+pub(crate) fn is_phrase(text: &str, least: usize) -> bool {
+    let (mut count, mut ordinary) = (0, 0);
+    for word in text.split(' ') {
+        let letters = word.chars().all(|c| c.is_alphabetic() || c.is_ascii_digit() || c == '-');
+        let folded = word.to_lowercase();
+        if !letters || word.chars().count() < 3 || FUNCTION_WORDS.contains(folded.as_str()) {
+            return false;
+        }
+        ordinary += usize::from(is_common(&folded) || has_predicate_ending(&folded));
+        count += 1;
+    }
+    // One word of a phrase may well say something of a password; two make a sentence.
+    (least..=12).contains(&count) && ordinary <= usize::from(count >= 3)
+}
+
+/// Whether it is letters, and no word that says something about a password.
+fn is_plain_word(text: &str) -> bool {
+    text.chars().all(char::is_alphabetic) && !is_common(&text.to_lowercase())
+}
+
+/// Whether a lower-case word is no participle, adverb or adjective by its ending.
+fn is_rare_word(text: &str) -> bool {
+    let folded = text.to_lowercase();
+    text.is_ascii() && text == folded && !has_predicate_ending(&folded)
+}
+
+fn has_predicate_ending(folded: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "ed", "ing", "able", "ible", "ly", "ive", "ant", "ent", "ous", "ful", "less", "ory", "ary",
+        "lich", "bar", "isch", "ert", "iert", "ado", "ada", "ido", "ida", "ée", "é", "eux", "ible",
+        "tion", "ment", "ung", "ción", "sson", "words", "word", "wort",
+    ];
+    ENDINGS.iter().any(|ending| folded.ends_with(ending))
+        || folded.starts_with("ge") && folded.ends_with(['t', 'n'])
+        || folded.starts_with("ver") && folded.ends_with(['t', 'n'])
+}
+
+fn is_common(folded: &str) -> bool {
+    FUNCTION_WORDS.contains(folded) || COMMON_WORDS.contains(folded)
+}
+
+fn is_number(text: &str, lengths: std::ops::RangeInclusive<usize>) -> bool {
+    lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a value points to something else: a path, an address, a file, a variable.
+fn refers(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let address = lower.contains('@')
+        && lower.rsplit('@').next().is_some_and(|host| {
+            host.contains('.')
+                && host.chars().all(|c| c.is_ascii_alphanumeric() || ".-".contains(c))
+        })
+        && !lower.starts_with('@');
+    const FILES: &[&str] = &[
+        ".md", ".txt", ".env", ".json", ".yml", ".yaml", ".toml", ".kdbx", ".com", ".org", ".net",
+        ".io", ".dev", ".local", ".rs", ".py", ".js", ".ts", ".go", ".html", ".pdf", ".gpg", ".de",
+        ".fr", ".cn", ".jp", ".es", ".sh", ".conf", ".ini", ".log", ".php", ".java",
+    ];
+    let name = |c: char| c.is_alphabetic() || matches!(c, '_' | '\'');
+    let tag = text.starts_with(['!', '&', '@']) && text[1..].chars().all(name);
+    text.starts_with(['/', '~', '$', '<', '{', '[', '%', '#'])
+        || tag
+        || text.contains("://")
+        || text.contains("::")
+        || text.contains(['(', ')', '{', '}', '<', '>', '|', '[', ']', '"', '`'])
+        || lower.starts_with("www.")
+        || address
+        || FILES.iter().any(|ending| lower.ends_with(ending))
+        || text.contains('.') && text.chars().all(|c| c.is_ascii_digit() || c == '.')
+}
+
+/// Whether nobody would take the text for a word, a date, a number or a name of technology.
+pub(crate) fn is_made_up(text: &str) -> bool {
+    let count = text.chars().count();
+    if count < 5 || count > 128 || is_technical(text) {
+        return false;
+    }
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    let symbols = text.chars().filter(|c| "!@#$%^&*+=~§€?_".contains(*c)).count();
+    if letters == 0 {
+        return symbols >= 2 && digits >= 4 && !text.contains(['+', '=', '%']);
+    }
+    let folded = text.to_lowercase();
+    if digits > 0 {
+        return true;
+    }
+    let names_itself = ["pass", "pwd", "secret", "token", "kennwort", "user"];
+    if names_itself.iter().any(|word| folded.contains(word)) {
+        return false;
+    }
+    let constant = text.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    let only_underscores = symbols > 0 && text.chars().all(|c| c.is_alphabetic() || c == '_');
+    if symbols > 0 && !constant && !only_underscores {
+        let inner = text.trim_end_matches(['!', '?', '*', '_']);
+        return inner
+            .contains(['!', '@', '#', '$', '%', '^', '&', '*', '+', '=', '~', '§', '€', '?'])
+            || text.ends_with('!') && count >= 8 && text.chars().any(char::is_uppercase);
+    }
+    let parts: Vec<&str> = folded.split(['-', '.', '_']).collect();
+    if parts.len() >= 3 && !constant && count >= 11 && !text.contains('_') {
+        return parts.iter().all(|part| part.len() >= 3 && !is_common(part));
+    }
+    let humps = text
+        .chars()
+        .zip(text.chars().skip(1))
+        .filter(|(a, b)| a.is_lowercase() && b.is_uppercase());
+    humps.count() > 0 && letters == count && count >= 8 && !is_common(&folded)
+}
+
+/// Whether it is a date, a time, a version, a count with a unit, or a standard.
+fn is_technical(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if bytes.iter().all(|b| b.is_ascii_digit() || b":-./,+Tt%Zz".contains(b)) {
+        return true;
+    }
+    let folded = text.to_ascii_lowercase();
+    let head =
+        folded.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.' | '_'));
+    const STANDARDS: &[&str] = &[
+        "sha", "md", "utf", "base", "ipv", "v", "http", "oauth", "tls", "ssl", "wpa", "argon",
+        "aes", "rsa", "python", "java", "ios", "windows", "win", "p", "s", "k", "ec", "x", "h",
+        "mp", "rfc", "iso", "gpt", "covid", "cve", "pbkdf", "php", "web", "version", "step",
+        "phase", "chapter", "section", "table", "figure", "page", "issue", "pr", "ticket", "bug",
+        "line", "option", "level", "tier", "part", "day", "week", "month", "q", "room", "nist",
+        "owasp", "fido", "cwe", "ed", "curve", "secp", "hs", "rs", "es", "ps", "ripemd", "crc",
+        "sqlite", "mysql", "psql",
+    ];
+    if head != folded && STANDARDS.contains(&head) {
+        return true;
+    }
+    // `12-character`, `8+`, `3rd`, `24h`, `2FA`, `1Password`.
+    let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+    let rest = &folded[digits..];
+    let counted = digits > 0
+        && (rest.starts_with('-')
+            && rest[1..].chars().all(|c| c.is_ascii_alphabetic() || c == '-')
+            || [
+                "st", "nd", "rd", "th", "fa", "h", "min", "s", "ms", "kb", "mb", "gb", "x", "d",
+                "password",
+            ]
+            .contains(&rest));
+    counted || folded.starts_with("u+") || folded.starts_with("cve-")
+}
+
+/// Finds what is said to be a password by "... is the password".
+fn value_before(before: &[u8]) -> Option<Range<usize>> {
+    let near = &before[before.len().saturating_sub(REACH_BACK)..];
+    let offset = before.len() - near.len();
+    let near_start = near.utf8_chunks().last().filter(|chunk| chunk.invalid().is_empty())?.valid();
+    let skipped = near.len() - near_start.len();
+    let line = near_start.rsplit(['\n', '\r', ']']).next()?;
+    let skipped = skipped + near_start.len() - line.len();
+    let words: Vec<Range<usize>> = tokens(line).collect();
+    let mut left = words.iter().rev();
+    let mut between = 0;
+    let link = loop {
+        let token = left.next()?;
+        let text = line[token.clone()].to_lowercase();
+        if matches!(
+            text.as_str(),
+            "is" | "as" | "was" | "ist" | "als" | "est" | "comme" | "es" | "como"
+        ) {
+            break token.start;
+        }
+        between += 1;
+        if between > 4 || !OWNERS.contains(&text.as_str()) {
+            return None;
+        }
+    };
+    let token = left.next()?;
+    // The token may have been cut by the window.
+    if token.start == 0 && offset > 0 && skipped == 0 {
+        return None;
+    }
+    let raw = &line[token.clone()];
+    let text = bare(raw);
+    let start = token.start + raw.find(text)?;
+    let strong = text.chars().any(|c| c.is_ascii_digit() || "!@#$%^&*".contains(c));
+    let fits = start + text.len() <= link
+        && text.chars().count() >= 6
+        && strong
+        && is_made_up(text)
+        && !refers(text)
+        && !is_placeholder(text.as_bytes());
+    let base = offset + skipped;
+    fits.then_some(base + start..base + start + text.len())
+}
+
+/// What may stand between "is" and "password".
+const OWNERS: &[&str] = &[
+    "the",
+    "my",
+    "our",
+    "your",
+    "his",
+    "her",
+    "their",
+    "a",
+    "das",
+    "mein",
+    "unser",
+    "dein",
+    "ihr",
+    "sein",
+    "euer",
+    "le",
+    "mon",
+    "notre",
+    "votre",
+    "ton",
+    "son",
+    "la",
+    "mi",
+    "tu",
+    "su",
+    "nuestra",
+    "new",
+    "old",
+    "wifi",
+    "wi-fi",
+    "wlan",
+    "router",
+    "admin",
+    "root",
+    "database",
+    "db",
+    "master",
+    "default",
+    "current",
+    "neue",
+    "neues",
+    "alte",
+    "altes",
+    "login",
+    "email",
+    "guest",
+    "main",
+    "temporary",
+    "initial",
+    "de",
+    "du",
+    "del",
+];
+
+/// Finds the value behind a name in Chinese or Japanese, which have no spaces.
+fn ideographic_value(line: &str) -> Option<Range<usize>> {
+    let mut foreign = 0;
+    let mut linked = false;
+    let mut start = None;
+    for (at, c) in line.char_indices() {
+        match c {
+            '。' | '！' | '？' | '\n' => return None,
+            ' ' | '\u{3000}' | '"' | '\'' | '`' | '“' | '「' | '『' | '*' | '\\' | '(' | '（' =>
+                {}
+            ':' | '=' | '：' | '是' | '为' | '為' | '成' | 'は' | 'を' | 'が' => {
+                linked = true
+            }
+            c if c.is_ascii() => {
+                start = Some(at);
+                break;
+            }
+            '」' | '”' | '，' | '、' | '）' => linked = false,
+            _ => {
+                foreign += 1;
+                if foreign > 16 {
+                    return None;
+                }
+            }
+        }
+    }
+    let start = start?;
+    let rest = &line[start..];
+    let length = rest
+        .find(|c: char| !c.is_ascii_graphic() || matches!(c, '"' | '`' | '\\' | '<' | '|'))
+        .unwrap_or(rest.len());
+    let text = rest[..length].trim_end_matches(['.', ',', ';', '?', ')', '\'', '*']);
+    let counted = rest[text.len()..]
+        .trim_start()
+        .starts_with(['年', '位', '个', '個', '桁', '文', '月', '天', '日', '次', '回']);
+    let number = linked && is_number(text, 4..=16);
+    let fits = number || is_made_up(text) && !refers(text) && !is_placeholder(text.as_bytes());
+    (fits && !counted).then_some(start..start + text.len())
+}
+
+/// After these, "to" names the new value.
+const CHANGED: &[&str] = &[
+    "set",
+    "reset",
+    "changed",
+    "change",
+    "updated",
+    "update",
+    "rotated",
+    "switched",
+    "renewed",
+    "geändert",
+    "gesetzt",
+    "geändert:",
+    "cambiada",
+    "cambiado",
+    "cambié",
+    "changé",
+    "remplacé",
+    "modifié",
+    "switch",
+    "altered",
+    "alterada",
+    "mudada",
+    "changing",
+    "setting",
+];
+
+/// What makes a compound that is no password: a password manager, a password policy.
+static NOT_ITSELF: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    "manager managers policy policies reset resets hash hashes hashing hint hints field fields file files \
+     length strength generator protection protected prompt rotation expiry expires expired expiration \
+     history requirement requirements recovery change changes input vault store storage box dialog form \
+     page link email entry auth authentication based cracking complexity rules settings column \
+     parameter argument option flag variable type check checks validation salt safe database list \
+     breach leak attack spraying reuse sharing less only again before after twice must should needs \
+     isn't wasn't doesn't won't cannot can't may might could would will contains includes between \
+     or und oder and ou o et y strip stars validator confirm confirmation mismatch failed failure \
+     wechsel manager: count counts budget budgets limit limits window usage ring rings pair pairs \
+     value values name names store: management stretching derivation exchange size format bytes bucket"
+        .split_whitespace()
+        .collect()
+});
+
+/// What is counted, so that a number in front of it is no password.
+const UNITS: &[&str] = &[
+    "characters",
+    "character",
+    "chars",
+    "char",
+    "digits",
+    "digit",
+    "letters",
+    "days",
+    "day",
+    "hours",
+    "minutes",
+    "months",
+    "years",
+    "weeks",
+    "seconds",
+    "times",
+    "users",
+    "attempts",
+    "bits",
+    "bit",
+    "bytes",
+    "words",
+    "zeichen",
+    "stellen",
+    "tage",
+    "tagen",
+    "stunden",
+    "mal",
+    "caracteres",
+    "dígitos",
+    "días",
+    "caractères",
+    "chiffres",
+    "jours",
+    "tokens",
+    "percent",
+    "%",
+    "entries",
+];
+
+/// Words that hold a sentence together. No password has one of them.
+static FUNCTION_WORDS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| include_str!("function_words.txt").split_whitespace().collect());
+
+/// Words that say something about a password. None of them is one.
+static COMMON_WORDS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| include_str!("common_words.txt").split_whitespace().collect());
