@@ -84,7 +84,8 @@ pub fn telling_slug(spoken: &[Spoken<'_>]) -> Option<String> {
     for it in spoken {
         let mut here: HashMap<String, f64> = HashMap::new();
         // A sentence that held a secret names nothing: its words may be a part of it.
-        let open = sentences(it.text).into_iter().filter(|sentence| !sentence.contains("[redacted"));
+        let open =
+            sentences(it.text).into_iter().filter(|sentence| !sentence.contains("[redacted"));
         for word in open.flat_map(words_of) {
             place += 1;
             let known = words.entry(word.clone()).or_insert(Word { first: place, score: 0.0 });

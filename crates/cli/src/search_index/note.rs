@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use anemone_adapters::leftover::temporary_file;
 use anemone_format::Moment;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -137,7 +138,7 @@ fn write_if_other(
 /// Writes a note as a whole; a link in its place is replaced.
 pub(super) fn write_note(path: &Path, note: &Note) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().prefix(".anemone-").tempfile_in(folder)?;
+    let mut file = temporary_file(folder)?;
     serde_json::to_writer(&mut file, note)?;
     file.write_all(b"\n")?;
     file.persist(path).map_err(|error| error.error)?;
