@@ -127,6 +127,7 @@ pub(crate) fn run(args: &McpArgs, context: &Context<'_>) -> Result<ExitCode, Cli
 /// Serves the one client at stdin and stdout.
 fn speak(args: &McpArgs, context: &Context<'_>) -> Result<(), CliError> {
     let desk = Arc::new(args.desk(context)?);
+    let stop = stopped();
     if context.environment.stdin_is_terminal {
         let how = reading_or_writing(args.allow_write);
         let place = safe(&desk.place()?);
@@ -134,7 +135,7 @@ fn speak(args: &McpArgs, context: &Context<'_>) -> Result<(), CliError> {
     }
     let runtime = runtime()?;
     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-    let served = runtime.block_on(serve_stdio(desk, args.settings(), input, output, stopped()));
+    let served = runtime.block_on(serve_stdio(desk, args.settings(), input, output, stop));
     // Somebody may still wait for a line that nobody writes any more.
     runtime.shutdown_background();
     Ok(served?)
@@ -173,9 +174,11 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
         token_file,
         allow_write: args.allow_write,
     };
+    // Before anybody knows that it serves: who is told to end from then on ends in order.
+    let stop = stopped();
     context.printer.print(&serving)?;
     let runtime = runtime()?;
-    let served = runtime.block_on(serve_http(desk, args.settings(), http, listener, stopped()));
+    let served = runtime.block_on(serve_http(desk, args.settings(), http, listener, stop));
     runtime.shutdown_background();
     Ok(served?)
 }

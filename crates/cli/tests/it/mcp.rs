@@ -71,7 +71,7 @@ fn ctrl_c_ends_the_server_with_0_over_stdio_and_http() {
             let url = url.as_str().expect("an address");
             assert_eq!(add, format!("{command} {url} --header \"{header}\""));
         }
-        let id = nix::unistd::Pid::from_raw(server.id().cast_signed());
+        let id = nix::unistd::Pid::from_raw(i32::try_from(server.id()).expect("ids are small"));
         nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).expect("it is ours");
         let status = server.wait().expect("it ends");
         assert_eq!(status.code(), Some(0), "{more:?}");

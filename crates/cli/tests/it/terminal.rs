@@ -1,11 +1,13 @@
 //! What a person at a terminal sees.
 #![cfg(unix)]
 
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
 use nix::pty::{OpenptyResult, openpty};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::environment::{TestEnvironment, program};
 
@@ -81,4 +83,34 @@ fn wrong_usage_at_a_terminal_prints_no_json() {
     assert_eq!(shown, "");
     let shown = run_at_terminal(&environment, &[], &["--json", "validate"]);
     assert!(shown.starts_with("{\"ok\":false"), "{shown:?}");
+}
+
+#[test]
+fn a_server_that_somebody_starts_at_a_terminal_says_what_it_is() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/MEMORY.md", "- The lamp is green.\n");
+    let OpenptyResult { master, slave } = openpty(None, None).expect("a terminal can be made");
+    let mut command = Command::new(program());
+    command
+        .current_dir(environment.path(""))
+        .env_clear()
+        .envs(environment.variables())
+        .args(["mcp", "-r", "openclaw", "-w", "ws"])
+        .stdin(slave)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    drop(command);
+    let mut line = String::new();
+    let stderr = child.stderr.take().expect("it is piped");
+    BufReader::new(stderr).read_line(&mut line).expect("it says something");
+    let id = Pid::from_raw(i32::try_from(child.id()).expect("ids are small"));
+    kill(id, Signal::SIGINT).expect("it is ours");
+    assert!(child.wait().expect("it ends").success());
+    drop(master);
+    assert!(line.starts_with("serving "), "{line:?}");
+    assert!(
+        line.ends_with("/ws for reading on stdin; agents start this; ctrl-c ends\n"),
+        "{line:?}"
+    );
 }

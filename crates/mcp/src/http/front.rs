@@ -32,6 +32,8 @@ const PATH: &str = "/mcp";
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+
 /// A request that is not larger waits for nobody: all connections together hold little of such.
 const USUAL_BYTES: usize = 64 << 10;
 
@@ -129,19 +131,16 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             let wait = self.calls.take(Instant::now()).map_err(Refused::TooMany)?;
             tokio::time::sleep(wait).await;
         }
-        let session = parts.headers.get(&SESSION_ID).and_then(|it| it.to_str().ok());
-        let session = session.map(str::to_owned);
-        let begin = || {
-            let begun = self.streams.begin(session.as_deref());
-            begun.ok_or(Refused::TooMany(STREAMS_AGAIN))
-        };
         // Before it begins, so that one too many does not take the place of another.
-        let mut stream = (parts.method == Method::GET).then(begin).transpose()?;
+        let stream = lasts(&parts).then(|| {
+            let session = parts.headers.get(&SESSION_ID).and_then(|it| it.to_str().ok());
+            self.streams.begin(session).ok_or(Refused::TooMany(STREAMS_AGAIN))
+        });
+        let stream = stream.transpose()?;
         let (request, room) = self.whole(parts, body).await?;
         let mut answer = self.service.handle(request).await;
         drop(room);
-        if is_stream(&answer) {
-            let stream = stream.take().map_or_else(begin, Ok)?;
+        if let Some(stream) = stream.filter(|_| is_stream(&answer)) {
             return Ok(counted(answer, stream));
         }
         // It is over by now, and clients take "accepted" for a failure.
@@ -242,6 +241,13 @@ async fn read(mut body: Incoming, announced: usize, most: usize) -> Result<Bytes
         bytes.extend_from_slice(&data);
     }
     Ok(bytes.freeze())
+}
+
+/// Whether a request asks for an answer without end. The protocol sees to it that the header says
+/// what the body does.
+fn lasts(request: &Parts) -> bool {
+    let method = request.headers.get(&METHOD);
+    request.method == Method::GET || method.is_some_and(|it| it == "subscriptions/listen")
 }
 
 fn is_stream(answer: &Answer) -> bool {

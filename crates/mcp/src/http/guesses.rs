@@ -84,7 +84,7 @@ fn network(address: IpAddr) -> IpAddr {
         IpAddr::V6(address) => {
             IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))
         }
-        address => address,
+        address @ IpAddr::V4(_) => address,
     }
 }
 
