@@ -180,10 +180,9 @@ pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusRepo
 fn unreadable(places: &[String]) -> Vec<Problem> {
     let mut found = Vec::new();
     for place in places {
-        let Err(error) = std::fs::read_dir(place) else { continue };
+        let Err(error) = fs_err::read_dir(place) else { continue };
         if error.kind() != std::io::ErrorKind::NotFound {
-            let message =
-                format!("{place} cannot be read, so agents in it are not listed: {error}");
+            let message = format!("{place} cannot be read, so agents in it are not listed");
             found.push(Problem::wrong("install_unreadable", message));
         }
     }

@@ -43,7 +43,7 @@ fn an_unknown_shell_is_wrong_usage_that_names_the_known_ones() {
 fn programs_and_runtimes_are_completed() {
     let environment = TestEnvironment::new();
     for (shell, connect, runtimes) in [
-        ("bash", "anemone__connect", "compgen -W \"openclaw zeroclaw\""),
+        ("bash", "__connect)", "compgen -W \"openclaw zeroclaw\""),
         ("zsh", "(connect)", ":RUNTIME:(openclaw zeroclaw)"),
         ("fish", "__fish_anemone_using_subcommand connect", "openclaw\\t''\nzeroclaw\\t''"),
     ] {

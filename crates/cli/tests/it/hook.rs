@@ -205,7 +205,7 @@ fn a_session_has_one_note_which_is_updated_when_it_goes_on() {
     hooks.transcript("s1", &[&said[..], &more].concat());
     let updated = hooks.call(&[&args[..], &["--messages", "2"]].concat(), "");
     assert_eq!(updated["status"], "updated", "{updated}");
-    assert_eq!(hooks.notes(), [name.clone()]);
+    assert_eq!(hooks.notes(), std::slice::from_ref(name));
     let note = hooks.note(name);
     let more = "user: \"Lin reviews the API design of v2.\"\nassistant: \"Noted.\"\n";
     assert!(note.ends_with(&format!("{lines}{more}")), "{note}");
