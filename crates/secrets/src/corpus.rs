@@ -466,7 +466,10 @@ fn named(draw: &mut Draw) -> Vec<(&'static str, String, String)> {
     let d = draw;
     let mut all = Vec::new();
     // A sentence is in the same half both times, so that each half has its own sentences.
-    assert!(SENTENCES.len() % 2 == 0 && CONFIGS.len() % 2 == 0, "or the halves would mix");
+    assert!(
+        SENTENCES.len().is_multiple_of(2) && CONFIGS.len().is_multiple_of(2),
+        "or the halves would mix"
+    );
     for shift in [0, 19] {
         for (at, sentence) in SENTENCES.iter().enumerate() {
             let human = HUMAN[(at * 7 + shift) % HUMAN.len()];
@@ -815,10 +818,10 @@ fn ordinary_text_raises_no_alarm() {
     let mut chunks: Vec<String> = (0..2_000).map(|_| ordinary(&mut draw)).collect();
     chunks.extend(HARMLESS.iter().map(|text| (*text).to_owned()));
     let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    for entry in std::fs::read_dir(docs).expect("the documentation is there") {
+    for entry in fs_err::read_dir(docs).expect("the documentation is there") {
         let path = entry.expect("it can be listed").path();
         if path.extension().is_some_and(|it| it == "md") {
-            chunks.push(std::fs::read_to_string(path).expect("it is text"));
+            chunks.push(fs_err::read_to_string(path).expect("it is text"));
         }
     }
     let alarms: Vec<String> = chunks

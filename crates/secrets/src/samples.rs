@@ -205,7 +205,7 @@ pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candi
         return;
     }
     let mut words = Vec::new();
-    let (mut first, mut last) = (word.clone(), word.clone());
+    let (mut first, mut last) = (word.clone(), word);
     let (mut before, mut behind) = (0, 0);
     while let Some(next) = word_before(buffer, &first).filter(|_| before < MOST_WORDS) {
         (first, before) = (next, before + 1);
