@@ -385,7 +385,8 @@ impl Survey {
             FoundKind::File { .. } | FoundKind::Folder => Vec::new(),
         };
         let path = lossy(&anemone_secrets::redact(&found.path, &hits));
-        let finding = |hit: SecretHit| SecretFinding { path: path.clone(), line: 0, kind: hit.kind };
+        let finding =
+            |hit: SecretHit| SecretFinding { path: path.clone(), line: 0, kind: hit.kind };
         self.secrets.extend(hits.into_iter().chain(target).map(finding));
     }
 
@@ -471,7 +472,8 @@ pub const NAMED_IN_MESSAGE: usize = 5;
 
 /// Names a few and counts the rest.
 pub(crate) fn a_few(names: &[String]) -> String {
-    let text = names.iter().take(NAMED_IN_MESSAGE).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let text =
+        names.iter().take(NAMED_IN_MESSAGE).map(String::as_str).collect::<Vec<_>>().join(", ");
     match names.len().checked_sub(NAMED_IN_MESSAGE) {
         None | Some(0) => text,
         Some(more) => format!("{text} and {more} more"),

@@ -44,7 +44,10 @@ pub use adapter::{
     SealSecret, SecretFinding, SecretPolicy, SessionCounts, Sink, UNKNOWN_AGENT, Unchanged,
     Warning,
 };
-pub use check::{Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, Resources, Severity, noted_agent_id};
+pub use check::{
+    Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, Resources, Severity,
+    noted_agent_id,
+};
 pub use conversation::{
     CLAUDE_CODE, Conversation, NotSaid, Reach, ReadConversationError, Role, Said, read_transcript,
 };

@@ -203,7 +203,10 @@ fn the_older_form_is_written_when_it_is_asked_for() {
 fn a_password_that_was_said_is_in_no_note_and_in_no_file_name() {
     let hooks = Hooks::new();
     let said = [
-        ("user", "The router admin password is Sommer-Krabbe-77, and my database password is pa55word!x. My card is 4111 1111 1111 1111."),
+        (
+            "user",
+            "The router admin password is Sommer-Krabbe-77, and my database password is pa55word!x. My card is 4111 1111 1111 1111.",
+        ),
         ("assistant", "Noted, your password is Sommer-Krabbe-77."),
     ];
     let path = hooks.transcript("s1", &said);
