@@ -68,7 +68,7 @@ fn element(window: &[u8], word: &Range<usize>, kind: NameWord) -> Option<Candida
     let before = fold(&window[start..word.start]);
     let name = Name { before, rest: fold(&window[word.clone()]), word: kind, upper: false };
     let range = word.end + 1..word.end + 1 + length;
-    let value = Value { range: range.clone(), quoted: true, in_list: false, ends_line: false };
+    let value = Value { range, quoted: true, in_list: false, ends_line: false };
     let plain = text.iter().all(|byte| byte.is_ascii_graphic());
     if !plain || !is_secret(kind, &name.before) {
         return None;

@@ -466,7 +466,10 @@ fn named(draw: &mut Draw) -> Vec<(&'static str, String, String)> {
     let d = draw;
     let mut all = Vec::new();
     // A sentence is in the same half both times, so that each half has its own sentences.
-    assert!(SENTENCES.len() % 2 == 0 && CONFIGS.len() % 2 == 0, "or the halves would mix");
+    assert!(
+        SENTENCES.len().is_multiple_of(2) && CONFIGS.len().is_multiple_of(2),
+        "or the halves would mix"
+    );
     for shift in [0, 19] {
         for (at, sentence) in SENTENCES.iter().enumerate() {
             let human = HUMAN[(at * 7 + shift) % HUMAN.len()];
@@ -720,4 +723,120 @@ fn the_half_that_was_looked_at_is_found() {
 #[test]
 fn the_half_that_was_kept_apart_is_found() {
     check(1);
+}
+
+/// Sentences that speak of passwords and name none.
+const HARMLESS: &[&str] = &[
+    "The password is on the note in the kitchen.",
+    "Send them the password reset link, please.",
+    "I forgot my password again.",
+    "password: ask Tom",
+    "The password is stored in the vault.",
+    "The password must be at least 12 characters long.",
+    "Our password policy: 12 characters, no expiry.",
+    "The password manager is 1Password.",
+    "My password expires on 2026-03-01.",
+    "The password was changed on 2024-05-01 by Lin.",
+    "Passwords are hashed with SHA256 and a salt.",
+    "He asked for the password to db01 twice.",
+    "Das Passwort ist abgelaufen.",
+    "Das Passwort liegt im Tresor.",
+    "La contraseña es obligatoria.",
+    "Le mot de passe est oublié.",
+    "密码忘记了，需要重置。",
+    "密码长度至少8位",
+    "パスワードを忘れました。",
+    "The PIN is printed on the back of the card.",
+    "Pin the version to 2024 in the config.",
+    "max_tokens: 4096",
+    "The token bucket has 10000 tokens per minute.",
+    "login: required",
+    "Tests: 1200 pass, 3 fail",
+];
+
+/// Generated lines of the kinds that machines write.
+fn ordinary(draw: &mut Draw) -> String {
+    let d = draw;
+    let picture = STANDARD.encode(
+        [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], d.of(ALNUM, 60).as_bytes(), &[0, 255, 130, 7]]
+            .concat(),
+    );
+    let lines = [
+        format!("commit {}", d.of(HEX, 40)),
+        format!("id: {}", d.uuid()),
+        format!("sha256:{}  file-{}.tar.gz", d.of(HEX, 64), d.number(99)),
+        format!(
+            "2026-03-{:02}T10:{:02}:{:02}.123Z INFO request {} took {} ms",
+            1 + d.number(28),
+            d.number(60),
+            d.number(60),
+            d.uuid(),
+            d.number(9999)
+        ),
+        format!(
+            "call +49 {} {} or (555) 010-{}",
+            d.of(DIGITS, 3),
+            d.of(DIGITS, 7),
+            d.of(DIGITS, 4)
+        ),
+        format!("ISBN 978-3-{}-{}-{}", d.of(DIGITS, 2), d.of(DIGITS, 6), d.number(10)),
+        format!(
+            "https://host.net/a/b-{}?page={}&ref=mail#part-{}",
+            d.of(LOWER, 8),
+            d.number(99),
+            d.number(9)
+        ),
+        format!("![x](data:image/png;base64,{picture})"),
+        format!(
+            "let total_{} = compute(items[{}], \"name-{}\", 0x{});",
+            d.number(9),
+            d.number(99),
+            d.number(999),
+            d.of(HEX, 8)
+        ),
+        format!(
+            "DE{} {} {} {} {} {}",
+            d.of(DIGITS, 2),
+            d.of(DIGITS, 4),
+            d.of(DIGITS, 4),
+            d.of(DIGITS, 4),
+            d.of(DIGITS, 4),
+            d.of(DIGITS, 2)
+        ),
+        format!("[{}, {}, 0.{}]", d.of("123456789", 16), d.of("123456789", 15), d.of(DIGITS, 17)),
+        format!("order 1{} shipped, tracking 1Z{}", d.of(DIGITS, 9), d.of(UPPER, 16)),
+        d.one(HARMLESS).to_owned(),
+    ];
+    let mut text = lines.join("\n");
+    text.push('\n');
+    text
+}
+
+#[test]
+fn ordinary_text_raises_no_alarm() {
+    let mut draw = Draw(0x0dd1_4a12_7e57_0001);
+    let mut chunks: Vec<String> = (0..2_000).map(|_| ordinary(&mut draw)).collect();
+    chunks.extend(HARMLESS.iter().map(|text| (*text).to_owned()));
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    for entry in fs_err::read_dir(docs).expect("the documentation is there") {
+        let path = entry.expect("it can be listed").path();
+        if path.extension().is_some_and(|it| it == "md") {
+            chunks.push(fs_err::read_to_string(path).expect("it is text"));
+        }
+    }
+    let alarms: Vec<String> = chunks
+        .iter()
+        .flat_map(|text| {
+            scan(text.as_bytes())
+                .into_iter()
+                .map(|hit| format!("{} {:?}", hit.kind, &text[hit.range]))
+        })
+        .collect();
+    assert!(
+        alarms.len() * 2_000 <= chunks.len(),
+        "{} in {}:\n{}",
+        alarms.len(),
+        chunks.len(),
+        alarms.join("\n")
+    );
 }

@@ -19,7 +19,7 @@ pub(crate) const MOST_DEPTH: u8 = 2;
 /// Most bytes of a compressed text that are looked at, where it is a part of another text.
 const INFLATED: u64 = 1 << 20;
 /// How far an escaped text is read.
-const ESCAPED: usize = 8 * 1024;
+const ESCAPED: usize = 4 * 1024;
 /// How far before its first escape an escaped text may begin.
 const BEFORE_ESCAPE: usize = 200;
 /// Least characters of base64 or hexadecimal that are decoded.

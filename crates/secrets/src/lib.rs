@@ -189,9 +189,10 @@ impl Found {
         }
     }
 
-    fn add_at(&mut self, base: usize, candidate: Candidate) {
-        let range = candidate.range.start + base..candidate.range.end + base;
-        self.add(Candidate { range, ..candidate });
+    fn add_at(&mut self, base: usize, mut candidate: Candidate) {
+        candidate.range.start += base;
+        candidate.range.end += base;
+        self.add(candidate);
     }
 
     /// Adds a candidate; what it overlaps becomes one hit with it.

@@ -10,6 +10,8 @@ pub(crate) fn card(window: &[u8], at: usize) -> Option<Candidate> {
     // The number of an account, a part of a longer number or of an id is no card.
     let glued = match before {
         [.., byte, b'-'] => byte.is_ascii_alphanumeric(),
+        // The groups of a longer number, such as that of an account.
+        [.., byte, b' '] => byte.is_ascii_digit(),
         [.., byte] => {
             byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'+' | b'#' | b'/')
         }

@@ -615,7 +615,7 @@ fn refers(text: &str) -> bool {
 /// Whether nobody would take the text for a word, a date, a number or a name of technology.
 pub(crate) fn is_made_up(text: &str) -> bool {
     let count = text.chars().count();
-    if count < 5 || count > 128 || is_technical(text) {
+    if !(5..=128).contains(&count) || is_technical(text) {
         return false;
     }
     let digits = text.chars().filter(char::is_ascii_digit).count();
@@ -797,7 +797,7 @@ fn ideographic_value(line: &str) -> Option<Range<usize>> {
             ' ' | '\u{3000}' | '"' | '\'' | '`' | '“' | '「' | '『' | '*' | '\\' | '(' | '（' =>
                 {}
             ':' | '=' | '：' | '是' | '为' | '為' | '成' | 'は' | 'を' | 'が' => {
-                linked = true
+                linked = true;
             }
             c if c.is_ascii() => {
                 start = Some(at);

@@ -82,6 +82,7 @@ pub(crate) fn check(
             let name = at..end - sign.count();
             let spoken = match word {
                 NameWord::Password => SpokenWord::Password,
+                NameWord::Pass if name.len() == 2 => SpokenWord::Password,
                 NameWord::Pass => SpokenWord::Pass,
                 NameWord::Token => SpokenWord::Token,
                 NameWord::Secret => SpokenWord::Secret,

@@ -69,6 +69,7 @@ fn word_at(buffer: &[u8], at: usize) -> Range<usize> {
 
 /// Looks at a long run without blanks.
 fn opaque(buffer: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
+    let start = start + escape_length(&buffer[..start], &buffer[start..]);
     let length = OPAQUE.run(&buffer[start..], 160);
     let whole = &buffer[start..start + length];
     if let Some((kind, range)) = known_shape(whole, &buffer[..start]) {
@@ -82,6 +83,17 @@ fn opaque(buffer: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candida
             encoded::decoded(buffer, start + from, depth, found);
         }
         from += part.len() + 1;
+    }
+}
+
+/// Returns how many bytes of a run are the end of an escape: `\\n`, or a colour.
+fn escape_length(before: &[u8], run: &[u8]) -> usize {
+    match run {
+        [b'n' | b'r' | b't', ..] if before.ends_with(b"\\") => 1,
+        _ if before.ends_with(b"\x1b[") => {
+            run.iter().take(8).position(|byte| *byte == b'm').map_or(0, |at| at + 1)
+        }
+        _ => 0,
     }
 }
 
@@ -173,10 +185,14 @@ const ORDINARY: &[&str] = &[
     "try",
 ];
 
-/// Whether a word may be one of the list; a few others are taken for one.
-fn may_be_seed_word(word: &[u8]) -> bool {
+/// Whether a word is one of the list, in any case.
+fn is_seed_word(word: &[u8]) -> bool {
     let mixed = mix(word);
-    (3..=8).contains(&word.len()) && SEED_BITS[mixed / 64] >> (mixed % 64) & 1 == 1
+    if !(3..=8).contains(&word.len()) || SEED_BITS[mixed / 64] >> (mixed % 64) & 1 == 0 {
+        return false;
+    }
+    let folded = word.to_ascii_lowercase();
+    str::from_utf8(&folded).is_ok_and(|word| SEED_WORDS.contains(word))
 }
 
 /// Follows words of the list from the byte at `at` to both sides.
@@ -185,11 +201,11 @@ pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candi
         return;
     }
     let word = word_at(buffer, at);
-    if !may_be_seed_word(&buffer[word.clone()]) {
+    if !is_seed_word(&buffer[word.clone()]) {
         return;
     }
     let mut words = Vec::new();
-    let (mut first, mut last) = (word.clone(), word.clone());
+    let (mut first, mut last) = (word.clone(), word);
     let (mut before, mut behind) = (0, 0);
     while let Some(next) = word_before(buffer, &first).filter(|_| before < MOST_WORDS) {
         (first, before) = (next, before + 1);
@@ -209,9 +225,6 @@ pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candi
         .iter()
         .map(|word| String::from_utf8_lossy(&buffer[word.clone()]).to_ascii_lowercase())
         .collect();
-    if !texts.iter().all(|word| SEED_WORDS.contains(word.as_str())) {
-        return;
-    }
     let ordinary = texts.iter().filter(|word| ORDINARY.contains(&word.as_str())).count();
     let distinct = texts.iter().collect::<HashSet<_>>().len();
     // The list itself is sorted, and a sentence is held together by ordinary words.
@@ -255,7 +268,7 @@ fn word_before(buffer: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
     let head = &before[..before.len() - gap];
     let length = head.iter().rev().take(9).take_while(|byte| byte.is_ascii_alphabetic()).count();
     let next = head.len() - length..head.len();
-    (gap > 0 && may_be_seed_word(&buffer[next.clone()])).then_some(next)
+    (gap > 0 && is_seed_word(&buffer[next.clone()])).then_some(next)
 }
 
 fn word_behind(buffer: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
@@ -264,5 +277,5 @@ fn word_behind(buffer: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
     let rest = &behind[gap..];
     let length = rest.iter().take(9).take_while(|byte| byte.is_ascii_alphabetic()).count();
     let next = word.end + gap..word.end + gap + length;
-    (gap > 0 && may_be_seed_word(&buffer[next.clone()])).then_some(next)
+    (gap > 0 && is_seed_word(&buffer[next.clone()])).then_some(next)
 }
