@@ -111,14 +111,17 @@ impl From<OpenError> for CliError {
             OpenError::Container(error) if error.is_unsafe() => {
                 ("unsafe_archive", Some("do not unpack this file with another tool either"))
             }
-            OpenError::Container(ContainerError::NotZip(_)) => {
-                ("not_an_archive", Some("the file is cut off, or is something else"))
+            OpenError::Container(ContainerError::NotZip) => {
+                ("not_an_archive", Some("give a file that `anemone export` wrote"))
             }
-            OpenError::SealMissing => (
+            OpenError::SealBroken => (
                 "corrupt_archive",
-                Some("it may have been unpacked and zipped again; take the file as it was written"),
+                Some(
+                    "`anemone validate` names the entries that differ; if you edited the file \
+                     yourself, `anemone import --accept-edited` takes it in",
+                ),
             ),
-            OpenError::Container(_) | OpenError::SealBroken => {
+            OpenError::Container(_) => {
                 ("corrupt_archive", Some("take another copy of the file, if there is one"))
             }
             _ => ("corrupt_archive", Some("`anemone validate` names everything that is wrong")),

@@ -1,6 +1,6 @@
 //! Files: opening archives, sealed or not, and replacing files atomically.
 
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, IsTerminal as _, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,17 @@ use tempfile::NamedTempFile;
 use crate::error::{CliError, Kind};
 use crate::keys::{Keys, Sealing, encryptor};
 use crate::progress::Progress;
+use crate::sealed_header::{self, HeaderFault, Packaging, WORK_FACTOR, unarmor};
 
-/// How every age file starts.
-const AGE_MAGIC: &[u8] = b"age-encryption.org/";
+/// The path that stands for stdin where something is read, and for stdout where it is written.
+const STANDARD: &str = "-";
+/// The most that is taken from stdin: it is copied to a temporary file.
+const MAX_STDIN_BYTES: u64 = 64 << 30;
+
+/// Returns true for the path that stands for stdin or stdout.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == STANDARD
+}
 
 /// An archive or a delta that can be read.
 pub(crate) struct Source {
@@ -26,38 +34,53 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Opens a file; a sealed one is opened with the user's keys and never lies open on disk.
+    /// Opens a file, or stdin for `-`; a sealed one is opened with the user's keys and its content
+    /// is never written to disk.
     pub(crate) fn open(
         path: &Path,
         keys: &Keys<'_>,
         progress: &Progress,
     ) -> Result<Self, CliError> {
-        // Looked at before it is opened: opening a pipe waits for somebody to write to it.
-        let there = fs_err::metadata(path)?;
-        if there.is_dir() {
-            return Err(CliError::new(Kind::Failed, "is_a_folder", "this is a folder")
-                .about(path)
-                .hint("give the .alf or .alf-delta file"));
-        }
-        if !there.is_file() {
-            return Err(not_a_file(path).hint("save it to a file first; it is read from both ends"));
-        }
-        let mut file = fs_err::File::open(path)?;
+        Self::open_with(path, keys, progress, WORK_FACTOR)
+    }
+
+    /// Opens a file whose passphrase may have this work factor.
+    pub(crate) fn open_with(
+        path: &Path,
+        keys: &Keys<'_>,
+        progress: &Progress,
+        max_factor: u8,
+    ) -> Result<Self, CliError> {
+        let mut file = if is_standard(path) { spool_stdin()? } else { open_file(path)? };
         let mut start = Vec::new();
-        (&mut file).take(AGE_MAGIC.len() as u64).read_to_end(&mut start)?;
-        if start == AGE_MAGIC {
-            return Self::open_sealed(path, file, keys, progress);
+        (&mut file).take(Packaging::START_BYTES).read_to_end(&mut start)?;
+        file.seek(SeekFrom::Start(0))?;
+        match Packaging::of(&start) {
+            Packaging::Open => {
+                let (bytes, length) = positioned(file)?;
+                Ok(Self { bytes: progress.watch(bytes, length), length, sealing: None })
+            }
+            Packaging::Sealed => Self::open_sealed(path, file, keys, progress, max_factor),
+            Packaging::Armored => {
+                let mut binary = tempfile::tempfile()?;
+                let mut out = BufWriter::new(&mut binary);
+                let decoded = unarmor(file, &mut out).and_then(|()| out.flush());
+                decoded.map_err(|error| damaged(path, &error))?;
+                drop(out);
+                Self::open_sealed(path, binary, keys, progress, max_factor)
+            }
         }
-        let (bytes, length) = positioned(file.into_file())?;
-        Ok(Self { bytes: progress.watch(bytes, length), length, sealing: None })
     }
 
     fn open_sealed(
         path: &Path,
-        mut file: fs_err::File,
+        mut file: std::fs::File,
         keys: &Keys<'_>,
         progress: &Progress,
+        max_factor: u8,
     ) -> Result<Self, CliError> {
+        file.seek(SeekFrom::Start(0))?;
+        sealed_header::check(&file, max_factor)?.map_err(|fault| refused_header(path, &fault))?;
         file.seek(SeekFrom::Start(0))?;
         let failed = |error: age::DecryptError| {
             CliError::new(
@@ -67,10 +90,11 @@ impl Source {
             )
             .about(path)
         };
-        let decryptor = age::Decryptor::new(file).map_err(failed)?;
+        let decryptor = age::Decryptor::new_buffered(BufReader::new(file)).map_err(failed)?;
         let (reader, sealing) = if decryptor.is_scrypt() {
             let passphrase = keys.passphrase(false).map_err(|error| error.about(path))?;
-            let identity = age::scrypt::Identity::new(passphrase.clone());
+            let mut identity = age::scrypt::Identity::new(passphrase.clone());
+            identity.set_max_work_factor(max_factor);
             let reader = decryptor.decrypt(std::iter::once(&identity as &dyn age::Identity));
             (reader.map_err(failed)?, Sealing::Passphrase(passphrase))
         } else {
@@ -79,14 +103,85 @@ impl Source {
             (reader.map_err(failed)?, Sealing::Recipients(recipients))
         };
         let mut reader = reader;
-        let length = reader.seek(SeekFrom::End(0)).map_err(|error| {
-            CliError::new(Kind::Failed, "corrupt_archive", format!("the file is damaged: {error}"))
-                .about(path)
-                .hint("take another copy of the file, if there is one")
-        })?;
+        let length = reader.seek(SeekFrom::End(0)).map_err(|error| damaged(path, &error))?;
         let bytes: Bytes = Box::new(Seeking(Mutex::new((reader, length))));
         Ok(Self { bytes: progress.watch(bytes, length), length, sealing: Some(sealing) })
     }
+}
+
+fn damaged(path: &Path, error: &io::Error) -> CliError {
+    CliError::new(Kind::Failed, "corrupt_archive", format!("the file is damaged: {error}"))
+        .about(path)
+        .hint("take another copy of the file, if there is one")
+}
+
+fn refused_header(path: &Path, fault: &HeaderFault) -> CliError {
+    let error = CliError::new(Kind::Failed, "sealed_header", fault.to_string()).about(path);
+    match fault {
+        HeaderFault::TooMuchWork { factor, .. } => error.hint(format!(
+            "if you trust the file, `anemone decrypt --max-work-factor {factor} FILE -o OPEN.alf` \
+             opens it; seal it again with `anemone encrypt`"
+        )),
+        HeaderFault::TooLong | HeaderFault::TooManyRecipients => {
+            error.hint("if you trust the file, open it with `age -d` and read the result")
+        }
+    }
+}
+
+/// Opens a regular file that the user named.
+fn open_file(path: &Path) -> Result<std::fs::File, CliError> {
+    // Looked at before it is opened: opening a pipe waits for somebody to write to it.
+    let there = fs_err::metadata(path).map_err(|error| cannot_read(error, path))?;
+    if there.is_dir() {
+        return Err(CliError::new(Kind::Failed, "is_a_folder", "this is a folder")
+            .about(path)
+            .hint("give the .alf or .alf-delta file"));
+    }
+    if !there.is_file() {
+        return Err(not_a_file(path).hint("save it to a file, or pipe it in and give `-`"));
+    }
+    let file = fs_err::File::open(path).map_err(|error| cannot_read(error, path))?;
+    Ok(file.into_file())
+}
+
+/// Says in plain words why a file that the user named cannot be read.
+fn cannot_read(error: io::Error, path: &Path) -> CliError {
+    let shown = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            CliError::new(Kind::Failed, "not_found", format!("there is no file {shown}"))
+                .hint("check the path")
+        }
+        io::ErrorKind::PermissionDenied => {
+            let message = format!("you may not read {shown}");
+            CliError::new(Kind::Failed, "permission_denied", message)
+                .hint("check the permissions of the file and its folders")
+        }
+        _ => CliError::from(error),
+    }
+}
+
+/// Copies stdin to a temporary file, because an archive is read from both ends. The file has no
+/// name, and only its owner could have opened it.
+fn spool_stdin() -> Result<std::fs::File, CliError> {
+    static TAKEN: AtomicBool = AtomicBool::new(false);
+    let usage = |message: &str| CliError::new(Kind::Usage, "usage", message);
+    if io::stdin().is_terminal() {
+        return Err(usage("`-` reads stdin, which is a terminal")
+            .hint("pipe an archive in, or give the path of a file"));
+    }
+    if TAKEN.swap(true, Ordering::Relaxed) {
+        return Err(usage("`-` was given twice; stdin can be read once")
+            .hint("give the path of a file for one of them"));
+    }
+    let mut file = tempfile::tempfile()?;
+    let copied = io::copy(&mut io::stdin().lock().take(MAX_STDIN_BYTES + 1), &mut file)?;
+    if copied > MAX_STDIN_BYTES {
+        return Err(CliError::new(Kind::Failed, "too_large", "there is too much on stdin")
+            .hint("save it to a file, and give its path"));
+    }
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
 }
 
 /// A file read at positions.
@@ -160,7 +255,7 @@ pub(crate) fn write_step<T>(
 }
 
 fn nameless(near: Option<&Path>) -> Result<std::fs::File, CliError> {
-    match near {
+    match near.filter(|path| !is_standard(path)) {
         Some(path) => {
             let folder = folder_of(path);
             tempfile::tempfile_in(folder).map_err(|error| cannot_write(error, folder))
@@ -382,7 +477,7 @@ fn end(code: i32) {
     std::process::exit(code);
 }
 
-/// A file that will appear as a whole or not at all.
+/// A file that will appear as a whole or not at all; for `-`, stdout gets it when it is complete.
 pub(crate) struct Target {
     path: PathBuf,
     file: NamedTempFile,
@@ -393,9 +488,14 @@ impl Target {
     /// Prepares a file; nothing has that name until [`Target::commit`].
     pub(crate) fn create(path: &Path, existing: Existing) -> Result<Self, CliError> {
         check_free(path, existing)?;
-        let folder = folder_of(path);
-        let made = tempfile::Builder::new().prefix(".anemone-").tempfile_in(folder);
-        let file = made.map_err(|error| cannot_write(error, folder))?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".anemone-");
+        let file = if is_standard(path) {
+            builder.tempfile()?
+        } else {
+            let folder = folder_of(path);
+            builder.tempfile_in(folder).map_err(|error| cannot_write(error, folder))?
+        };
         unfinished().push(file.path().to_owned());
         Ok(Self { path: path.to_owned(), file, existing })
     }
@@ -424,8 +524,16 @@ impl Target {
         &self.file
     }
 
+    /// Returns how long the file is.
+    pub(crate) fn length(&self) -> Result<u64, CliError> {
+        Ok(self.file.as_file().metadata()?.len())
+    }
+
     /// Gives the file its name: data first, then the name, then the folder.
-    pub(crate) fn commit(self) -> Result<(), CliError> {
+    pub(crate) fn commit(mut self) -> Result<(), CliError> {
+        if is_standard(&self.path) {
+            return self.commit_to_stdout();
+        }
         self.file.as_file().sync_all()?;
         let folder = folder_of(&self.path).to_owned();
         let named = match self.existing {
@@ -441,10 +549,27 @@ impl Target {
         fs_err::File::open(&folder)?.sync_all()?;
         Ok(())
     }
+
+    fn commit_to_stdout(&mut self) -> Result<(), CliError> {
+        self.file.as_file_mut().seek(SeekFrom::Start(0))?;
+        let mut out = io::stdout().lock();
+        io::copy(self.file.as_file_mut(), &mut out)?;
+        Ok(out.flush()?)
+    }
 }
 
-/// Refuses a path that is taken, unless it may be replaced.
+/// Refuses a path that is taken, unless it may be replaced. For `-`, the report goes to stderr from
+/// now on.
 pub(crate) fn check_free(path: &Path, existing: Existing) -> Result<(), CliError> {
+    if is_standard(path) {
+        if io::stdout().is_terminal() {
+            let message = "`-o -` writes an archive to stdout, which is a terminal";
+            return Err(CliError::new(Kind::Usage, "usage", message)
+                .hint("pipe it into another program or a file, or give -o FILE"));
+        }
+        crate::output::leave_stdout_to_data();
+        return Ok(());
+    }
     match fs_err::symlink_metadata(path) {
         Ok(there) if there.is_dir() => {
             Err(CliError::new(Kind::Failed, "is_a_folder", "this is a folder").about(path))

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
+use crate::sealed_header::{MAX_RECIPIENTS, WORK_FACTOR};
 
 /// Arguments with which a sealed file is opened.
 #[derive(Args, Clone, Debug, Default)]
@@ -124,9 +125,22 @@ fn read_identities(path: &Path) -> Result<Vec<age::x25519::Identity>, CliError> 
 pub(crate) fn encryptor(sealing: &Sealing) -> Result<age::Encryptor, CliError> {
     match sealing {
         Sealing::Passphrase(passphrase) => {
-            Ok(age::Encryptor::with_user_passphrase(passphrase.clone()))
+            let mut recipient = age::scrypt::Recipient::new(passphrase.clone());
+            // A fixed cost: the library would choose one by the speed of this machine, which
+            // another one may refuse.
+            recipient.set_work_factor(WORK_FACTOR);
+            age::Encryptor::with_recipients(std::iter::once(&recipient as &dyn age::Recipient))
+                .map_err(|error| CliError::from(io::Error::other(error)))
         }
         Sealing::Recipients(texts) => {
+            // One more is added by the library, so that readers do not take the number for granted.
+            if texts.len() >= MAX_RECIPIENTS {
+                let message =
+                    format!("a file is sealed for at most {} recipients", MAX_RECIPIENTS - 1);
+                return Err(
+                    CliError::new(Kind::Usage, "recipient", message).hint("seal several copies")
+                );
+            }
             let parsed: Result<Vec<age::x25519::Recipient>, _> =
                 texts.iter().map(|text| text.parse()).collect();
             let parsed = parsed.map_err(|error: &str| {

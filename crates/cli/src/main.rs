@@ -26,6 +26,7 @@ mod placed;
 mod progress;
 mod proof;
 mod restore;
+mod sealed_header;
 mod search_index;
 mod searched;
 mod survey;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -24,6 +25,23 @@ pub(crate) enum Format {
     Human,
     /// JSON when stdout is not a terminal.
     Auto,
+}
+
+/// Whether stdout carries an archive, so that reports and errors belong on stderr.
+static STDOUT_IS_DATA: AtomicBool = AtomicBool::new(false);
+
+/// Sends every report and error of this run to stderr: stdout gets an archive.
+pub(crate) fn leave_stdout_to_data() {
+    STDOUT_IS_DATA.store(true, Ordering::Relaxed);
+}
+
+/// Returns where reports go.
+fn report_stream() -> Box<dyn Write> {
+    if STDOUT_IS_DATA.load(Ordering::Relaxed) {
+        Box::new(anstream::AutoStream::auto(io::stderr()).lock())
+    } else {
+        Box::new(anstream::AutoStream::auto(io::stdout()).lock())
+    }
 }
 
 /// A result that people can read.
@@ -63,7 +81,7 @@ impl Printer {
 
     /// Prints one of several results, and says whether anybody still reads them.
     pub(crate) fn print_one(&self, report: &impl Report) -> Result<bool, CliError> {
-        let mut out = anstream::AutoStream::auto(io::stdout()).lock();
+        let mut out = report_stream();
         let printed = if self.json {
             let text = serde_json::to_string(report).map_err(io::Error::from);
             text.and_then(|text| writeln!(out, "{text}"))
@@ -113,7 +131,7 @@ fn print_error(json: bool, error: &CliError) {
             details: error.details.as_deref(),
         };
         let text = serde_json::to_string(&failure).unwrap_or_default();
-        writeln!(io::stdout(), "{text}").ok();
+        writeln!(report_stream(), "{text}").ok();
         return;
     }
     let mut out = anstream::AutoStream::auto(io::stderr()).lock();

@@ -45,6 +45,8 @@ mod environment;
 mod eval;
 #[path = "it/export.rs"]
 mod export;
+#[path = "it/forged.rs"]
+mod forged;
 #[path = "it/forget.rs"]
 mod forget;
 #[path = "it/get.rs"]
@@ -79,6 +81,8 @@ mod passage;
 mod purge;
 #[path = "it/remember.rs"]
 mod remember;
+#[path = "it/repacked.rs"]
+mod repacked;
 #[path = "it/round_trip.rs"]
 mod round_trip;
 #[path = "it/rows.rs"]
@@ -93,6 +97,8 @@ mod secrets;
 mod service;
 #[path = "it/status.rs"]
 mod status;
+#[path = "it/stdio.rs"]
+mod stdio;
 #[path = "it/terminal.rs"]
 mod terminal;
 #[path = "it/tidy.rs"]

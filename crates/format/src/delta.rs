@@ -12,6 +12,7 @@
 
 pub(crate) mod apply;
 pub(crate) mod compare;
+pub(crate) mod fields;
 pub(crate) mod operation;
 pub(crate) mod read;
 pub(crate) mod write;

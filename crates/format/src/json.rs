@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 128;
 
 /// The most values in one text; a value takes many times the two bytes that its text may have.
 /// The manifest of an archive with as many entries as may be has half of this.
-const MAX_VALUES: usize = 4_000_000;
+const MAX_VALUES: usize = 2_000_000;
 
 /// Why a document or a line could not be read.
 #[derive(Debug, thiserror::Error)]

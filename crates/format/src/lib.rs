@@ -35,7 +35,9 @@ mod validate;
 mod vault;
 
 pub use archive::Layer;
-pub use archive::read::{Archive, CarriedFile, Kind, OpenError, ReadEntryError, Refusal, kind_of};
+pub use archive::read::{
+    Archive, CarriedFile, EditedEntry, Edits, Kind, OpenError, ReadEntryError, Refusal, kind_of,
+};
 pub use archive::write::{
     ArchiveWriter, FileHead, IndexedPartition, MemoryIndex, Root, Spool, WriteArchiveError,
     WrittenArchive,
@@ -49,6 +51,7 @@ pub use delta::apply::{Applied, ApplyDeltaError, SkipReason, Skipped, apply_delt
 pub use delta::compare::{
     CompareError, Comparison, DeletedRecord, FileDifference, LayerDifference,
 };
+pub use delta::fields::changed_fields;
 pub use delta::operation::Operation;
 pub use delta::read::Delta;
 pub use delta::write::{WriteDeltaError, WrittenDelta, write_delta};
@@ -91,5 +94,7 @@ pub use schema::{Document, schema_of};
 pub use snapshot::{File, FileRoot, Node, Snapshot};
 pub use stamp::{Origin, ParseOriginError, Stamp, escaped, unescaped};
 pub use unknown::{Nullable, Unknown};
-pub use validate::{Class, Counts, Finding, Report, find_damage, validate};
+pub use validate::{
+    Class, Counts, Finding, Report, find_damage, open_validated, validate, validate_with,
+};
 pub use vault::{Freshness, KEY_BYTES, NONCE_BYTES, SALT_BYTES, VaultError, VaultKey};

@@ -1,10 +1,13 @@
 //! How much of a stranger's archive we are willing to read.
 
-/// Bounds on an archive that is being read; the defaults suit a laptop.
+/// Bounds on an archive that is being read. With the defaults, no archive that is accepted takes a
+/// command more than 256 MB of memory, or more than 30 seconds before its content counts.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Entries in the container.
+    /// Entries in the container, and entries that the manifest lists.
     pub max_entries: u64,
+    /// Bytes of the names of all entries in the container.
+    pub max_name_bytes: u64,
     /// Bytes of all entries, inflated.
     pub max_total_bytes: u64,
     /// How many times larger an entry may be than its packed form, above
@@ -21,7 +24,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            max_entries: 200_000,
+            max_entries: 40_000,
+            max_name_bytes: 4 << 20,
             max_total_bytes: 256 << 30,
             max_ratio: 200,
             ratio_free_bytes: 10 << 20,

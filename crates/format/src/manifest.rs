@@ -393,4 +393,10 @@ impl Entry {
     pub fn kind(&self) -> &EntryKind {
         self.kind.as_ref().map_or(&EntryKind::File, EntryKind::effective)
     }
+
+    /// Returns true when the entry has content of its own.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        *self.kind() == EntryKind::File
+    }
 }

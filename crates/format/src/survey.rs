@@ -25,6 +25,17 @@ impl Pointer {
     }
 }
 
+impl Pointer {
+    /// Returns the position with `*` for every index.
+    pub(crate) fn pattern(&self) -> String {
+        let step = |step: &Step| match step {
+            Step::Key(key) => format!("/{key}"),
+            Step::Index(_) => "/*".to_owned(),
+        };
+        self.0.iter().map(step).collect()
+    }
+}
+
 impl std::fmt::Display for Pointer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.iter().try_for_each(|step| match step {

@@ -13,10 +13,13 @@ mod shape;
 use std::collections::BTreeMap;
 
 pub use self::damage::find_damage;
-use crate::archive::read::{Archive, Kind, OpenError, Opened, Refusal};
-use crate::container::read::Bytes;
-use crate::delta::read::Delta;
+use crate::archive::read::{Edits, Kind, OpenError, Opened, Refusal};
+use crate::container::read::{Bytes, ContentFault};
+use crate::container::seal::Seal;
+use crate::json::ReadJsonError;
 use crate::limits::Limits;
+use crate::purge::plan::Opening;
+use crate::schema::Document;
 use crate::survey::{Pointer, Surprise, Survey};
 
 /// Findings of one sort beyond this many are counted, not listed.
@@ -105,58 +108,94 @@ impl Report {
 /// Checks an archive or a delta of a known length.
 #[must_use]
 pub fn validate(source: Bytes, length: u64, limits: &Limits) -> Report {
-    let mut findings = Findings::default();
-    let kind = match check(source, length, limits, &mut findings) {
-        Ok(kind) => Some(kind),
-        Err(error) => {
-            findings.refusal = Some(error.refusal());
-            let path = match &error {
-                OpenError::Manifest { entry, .. } => (*entry).to_owned(),
-                OpenError::Version { .. } => "manifest.json#/alf_version".to_owned(),
-                OpenError::Feature { .. } => "manifest.json#/requires".to_owned(),
-                _ => String::new(),
-            };
-            findings.error("unreadable", path, chain(&error));
-            None
-        }
-    };
+    validate_with(source, length, limits, Edits::Refuse)
+}
+
+/// Checks an archive or a delta that may have been edited; accepted edits are warnings.
+#[must_use]
+pub fn validate_with(source: Bytes, length: u64, limits: &Limits, edits: Edits) -> Report {
+    let mut findings = Findings::new(edits);
+    let mut kind = None;
+    let checked = Opened::open(source, length, limits, edits).and_then(|opened| {
+        kind = Some(opened.kind);
+        check(opened, &mut findings)
+    });
+    // A manifest that has not the right shape has been reported, fault by fault.
+    if let Err(error) = checked
+        && (kind.is_none() || findings.errors.is_empty())
+    {
+        kind = None;
+        findings.refuse(&error);
+    }
     findings.into_report(kind)
 }
 
-fn check(
+/// Opens an archive or a delta that something will be written from, and checks all of it.
+///
+/// The caller must write nothing unless the report is valid. The file is opened once, so that what
+/// was checked is what is read.
+pub fn open_validated(
     source: Bytes,
     length: u64,
     limits: &Limits,
-    findings: &mut Findings,
-) -> Result<Kind, OpenError> {
-    let opened = Opened::open(source, length, limits)?;
+    edits: Edits,
+) -> Result<(Opening, Report), OpenError> {
+    let opened = Opened::open(source, length, limits, edits)?;
     let kind = opened.kind;
-    let manifest = opened.manifest.clone();
-    match kind {
-        Kind::Archive => {
-            shape::check_document(
-                crate::schema::Document::Manifest,
-                opened.manifest_entry,
-                &manifest,
-                findings,
-            );
-            if findings.errors.is_empty() {
-                archive::check(&Archive::from_opened(opened)?, findings);
-            }
+    let mut findings = Findings::new(edits);
+    let opening = check(opened, &mut findings)?;
+    Ok((opening, findings.into_report(Some(kind))))
+}
+
+fn check(opened: Opened, findings: &mut Findings) -> Result<Opening, OpenError> {
+    let document = match opened.kind {
+        Kind::Archive => Document::Manifest,
+        Kind::Delta => Document::DeltaManifest,
+    };
+    shape::check_document(document, opened.manifest_entry, &opened.manifest, findings);
+    let is_well_formed = findings.errors.is_empty();
+    let seal = opened.container.seal();
+    let opening = Opening::from_opened(opened)?;
+    if is_well_formed {
+        let has_digests = match &opening {
+            Opening::Archive(archive) => !archive.manifest().entries.is_empty(),
+            Opening::Delta(delta) => !delta.manifest().entries.is_empty(),
+        };
+        match seal {
+            Seal::Absent if has_digests => findings.warning("seal-missing", "", SEAL_MISSING),
+            Seal::Broken => findings.warning("seal-broken", "", SEAL_BROKEN),
+            Seal::Absent | Seal::Intact => {}
         }
-        Kind::Delta => {
-            shape::check_document(
-                crate::schema::Document::DeltaManifest,
-                opened.manifest_entry,
-                &manifest,
-                findings,
-            );
-            if findings.errors.is_empty() {
-                delta::check(&Delta::from_opened(opened)?, findings);
-            }
+        match &opening {
+            Opening::Archive(archive) => archive::check(archive, findings),
+            Opening::Delta(delta) => delta::check(delta, findings),
         }
     }
-    Ok(kind)
+    Ok(opening)
+}
+
+const SEAL_MISSING: &str = "the file has no seal: it was packed again by another tool; the digests \
+                            of its entries were compared";
+const SEAL_BROKEN: &str = "the seal does not match: the file was changed after it was written";
+
+/// Fields that this project adds to the format, by document and place; `*` is any index.
+const EXTENSIONS: [(&str, &str, &str); 3] = [
+    ("memory-record", "/source", "trust"),
+    ("memory-record", "/source", "stamps"),
+    ("memory-record", "/embeddings/*", "text_sha256"),
+];
+
+/// Returns true for a field that is not in the types, but that this project writes.
+fn is_extension(document: &str, at: &Pointer, name: &str) -> bool {
+    let is_it = |it: &&(&str, &str, &str)| it.0 == document && it.2 == name;
+    EXTENSIONS.iter().filter(is_it).any(|it| at.pattern() == it.1)
+}
+
+/// Returns true when an entry is whole, but is not the one the manifest lists.
+fn is_edited(error: &ReadJsonError) -> bool {
+    let ReadJsonError::Io(error) = error else { return false };
+    let fault = error.get_ref().and_then(|error| error.downcast_ref::<ContentFault>());
+    matches!(fault, Some(ContentFault::Digest { .. }))
 }
 
 /// Returns an error and its causes as one line.
@@ -174,6 +213,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 /// What has been found so far.
 #[derive(Default)]
 struct Findings {
+    edits: Edits,
     errors: Vec<Finding>,
     warnings: Vec<Finding>,
     notes: Vec<Finding>,
@@ -185,6 +225,42 @@ struct Findings {
 }
 
 impl Findings {
+    fn new(edits: Edits) -> Self {
+        Self { edits, ..Self::default() }
+    }
+
+    /// Takes the reason why a file could not be opened.
+    fn refuse(&mut self, error: &OpenError) {
+        self.refusal = Some(error.refusal());
+        let path = match error {
+            OpenError::Manifest { entry, .. } => (*entry).to_owned(),
+            OpenError::Version { .. } => "manifest.json#/alf_version".to_owned(),
+            OpenError::Feature { .. } => "manifest.json#/requires".to_owned(),
+            _ => String::new(),
+        };
+        self.error("unreadable", path, chain(error));
+    }
+
+    /// Takes something that is said in one place and is otherwise in another: an error, or a
+    /// consequence of edits where those are accepted.
+    fn contradiction(
+        &mut self,
+        code: &'static str,
+        path: impl Into<String>,
+        message: impl Into<String>,
+    ) {
+        match self.edits {
+            Edits::Refuse => self.error(code, path, message),
+            Edits::Accept => self.warning(code, path, message),
+        }
+    }
+
+    /// Takes an entry that could not be read to its end.
+    fn unreadable(&mut self, path: impl Into<String>, error: &ReadJsonError) {
+        let code = if is_edited(error) { "edited" } else { "unreadable" };
+        self.error(code, path, chain(error));
+    }
+
     fn error(&mut self, code: &'static str, path: impl Into<String>, message: impl Into<String>) {
         if self.errors.len() < MAX_LISTED {
             self.errors.push(Finding { code, path: path.into(), message: message.into() });
@@ -209,6 +285,11 @@ impl Findings {
     fn survey(&mut self, document: &str, value: &impl Survey) {
         let surprises = &mut self.surprises;
         value.survey(&mut Pointer::default(), &mut |at, surprise| {
+            if let Surprise::Field(name) = surprise
+                && is_extension(document, at, name)
+            {
+                return;
+            }
             let what = match surprise {
                 Surprise::Field(name) => format!("{document}#{at}/{name} (field)"),
                 Surprise::Word(word) => format!("{document}#{at} (word {word:?})"),

@@ -419,8 +419,30 @@ fn a_quarter_of_a_million_entries_are_refused() {
     zip.entries = 1;
     let few_announced = Zip { bytes: zip.bytes.clone(), directory: zip.directory.clone(), ..zip };
     zip.entries = 250_000;
-    assert_refused(zip.finish(), "more than 200000");
+    assert_refused(zip.finish(), "more than 40000");
     assert_refused(few_announced.finish(), "another number of entries");
+    assert_little_memory();
+}
+
+#[test]
+fn a_list_of_very_many_links_is_refused_before_it_is_kept() {
+    let mut manifest = serde_json::to_string(&snapshot().manifest).unwrap();
+    manifest.pop();
+    let links = "{\"path\":\"l\",\"kind\":\"symlink\"},".repeat(300_000);
+    let text = format!("{manifest},\"entries\":[{}]}}", links.trim_end_matches(','));
+    let mut zip = Zip::default();
+    zip.stored("manifest.json", text.as_bytes());
+    assert_refused(zip.finish(), "300000 entries, more than 40000");
+    assert_little_memory();
+}
+
+#[test]
+fn names_of_more_than_four_mebibytes_are_refused() {
+    let mut zip = Zip::default();
+    for number in 0..2500 {
+        zip.stored(&format!("{number}/{}", "x/".repeat(2040)), b"");
+    }
+    assert_refused(zip.finish(), "names of the entries");
     assert_little_memory();
 }
 

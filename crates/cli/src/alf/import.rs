@@ -32,6 +32,7 @@ pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
         runtime,
         workspace,
         file: args.file,
+        accept_edited: false,
         dry_run: false,
         // That tool overwrites. So do we, but what was there is kept.
         restore: RestoreArgs { on_conflict: Choice::Theirs, backend: None, layout: None },

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use anemone_format::Edits;
 use serde::Serialize;
 
 use super::{Answer, ValidateArgs, print_error};
@@ -25,7 +26,7 @@ struct Finding<'a> {
 }
 
 pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
-    let validated = validate::examine(&args.file, context)?;
+    let validated = validate::examine(&args.file, Edits::Refuse, context)?;
     let shape = Validated {
         ok: validated.valid,
         valid: validated.valid,

@@ -3,16 +3,16 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Applied, Archive, Delta, Limits, SkipReason, apply_delta};
+use anemone_format::{Applied, Archive, Delta, Edits, Limits, SkipReason, apply_delta};
 use clap::Args;
 use serde::Serialize;
 
-use super::diff::{check_sound, open_sound_archive};
+use super::diff::{open_sound, open_sound_archive};
 use super::{Context, OutputArgs};
 use crate::error::CliError;
-use crate::files::{Source, Target, check_free, spool, write_step};
+use crate::files::{Target, check_free, spool, write_step};
 use crate::keys::Sealing;
-use crate::output::{BOLD, ODD, Report, bytes};
+use crate::output::{BOLD, ODD, Report, bytes, notice, safe};
 use crate::progress::Progress;
 
 /// Apply deltas to an archive, in order, and write the result as a new one
@@ -77,16 +77,21 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
     }
     let (delta, sealing) = open_delta(last, context, &progress)?;
     sealings.push(sealing);
-    let done = match args.output.path() {
-        None => apply_one(&archive, &delta, last, &mut io::sink(), near, context)?,
+    let (done, file_size) = match args.output.path() {
+        None => {
+            let done = apply_one(&archive, &delta, last, &mut io::sink(), near, context)?;
+            let size = done.archive.size_bytes;
+            (done, size)
+        }
         Some(path) => {
             let sealing = args.output.sealing(&sealings);
             let mut file = Target::create(path, args.output.existing())?;
             let done = file.write(sealing.as_ref(), |out| {
                 apply_one(&archive, &delta, last, out, near, context)
             })?;
+            let size = file.length()?;
             file.commit()?;
-            done
+            (done, size)
         }
     };
     let manifest = &done.archive.manifest;
@@ -94,10 +99,7 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
         ok: true,
         dry_run: args.output.dry_run,
         output: args.output.path().map(|path| path.display().to_string()),
-        file_size: match args.output.path() {
-            Some(path) => fs_err::metadata(path)?.len(),
-            None => done.archive.size_bytes,
-        },
+        file_size,
         sequence: manifest.sequence().0,
         checksum: manifest.checksum.clone().unwrap_or_default(),
         memory_records: manifest.layers.memory.as_ref().map_or(0, |it| it.record_count),
@@ -113,11 +115,12 @@ fn open_delta(
     context: &Context<'_>,
     progress: &Progress,
 ) -> Result<(Delta, Option<Sealing>), CliError> {
-    let source = Source::open(path, &context.keys, progress)?;
-    let delta = Delta::open(source.bytes, source.length, &Limits::default())
-        .map_err(|error| CliError::from(error).about(path))?;
-    check_sound(path, context, progress)?;
-    Ok((delta, source.sealing))
+    let file = open_sound(path, Edits::Refuse, context, progress)?;
+    for warning in &file.warnings {
+        notice(&safe(warning));
+    }
+    let delta = file.opening.into_delta().map_err(|error| CliError::from(error).about(path))?;
+    Ok((delta, file.sealing))
 }
 
 fn apply_one(

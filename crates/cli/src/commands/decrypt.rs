@@ -10,6 +10,7 @@ use super::encrypt::Copied;
 use crate::error::{CliError, Kind};
 use crate::files::{Existing, Source, Target, check_free, copy_bytes, reopen};
 use crate::progress::Progress;
+use crate::sealed_header::WORK_FACTOR;
 
 /// Open a sealed archive or delta and write it without its seal
 ///
@@ -26,13 +27,19 @@ pub(crate) struct DecryptArgs {
     /// Replace the output file if it is there
     #[arg(long)]
     force: bool,
+
+    /// Derive the key of a passphrase with up to this work factor; each step above 18 doubles the
+    /// 256 MiB of memory that it takes
+    #[arg(long, value_name = "N", default_value_t = WORK_FACTOR, hide_default_value = true,
+          value_parser = clap::value_parser!(u8).range(1..=30))]
+    max_work_factor: u8,
 }
 
 pub(crate) fn run(args: &DecryptArgs, context: &Context<'_>) -> Result<Copied, CliError> {
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
     check_free(&args.output, existing)?;
     let progress = Progress::new(context.printer, "opening");
-    let source = Source::open(&args.file, &context.keys, &progress)?;
+    let source = Source::open_with(&args.file, &context.keys, &progress, args.max_work_factor)?;
     if source.sealing.is_none() {
         return Err(
             CliError::new(Kind::Failed, "not_sealed", "the file is not sealed").about(&args.file)
@@ -43,6 +50,7 @@ pub(crate) fn run(args: &DecryptArgs, context: &Context<'_>) -> Result<Copied, C
     let (bytes, length) = reopen(target.file())?;
     kind_of(bytes, length, &Limits::default())
         .map_err(|error| CliError::from(error).about(&args.file))?;
+    let file_size = target.length()?;
     target.commit()?;
-    Copied::new("opened as", &args.output)
+    Ok(Copied::new("opened as", &args.output, file_size))
 }

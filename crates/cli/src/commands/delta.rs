@@ -70,8 +70,9 @@ pub(crate) fn run(args: &DeltaArgs, context: &Context<'_>) -> Result<DeltaReport
                 let spool = spool(Some(path))?;
                 Ok(write_delta(&base, &target, out, spool, context.environment.threads)?.1)
             })?;
+            let size = file.length()?;
             file.commit()?;
-            (written.comparison, Some(fs_err::metadata(path)?.len()))
+            (written.comparison, Some(size))
         }
     };
     Ok(DeltaReport {

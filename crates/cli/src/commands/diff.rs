@@ -1,10 +1,14 @@
 //! `anemone diff`
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Archive, Comparison, Limits, Record, RecordId, validate};
+use anemone_format::{
+    Archive, Bytes, Comparison, Edits, Limits, Opening, Record, RecordId, changed_fields,
+    open_validated,
+};
 use clap::Args;
 use serde::Serialize;
 
@@ -12,15 +16,21 @@ use super::Context;
 use crate::error::{CliError, Kind};
 use crate::files::Source;
 use crate::keys::Sealing;
-use crate::output::{BAD, DIM, GOOD, ODD, Report, count, safe, title};
+use crate::output::{BAD, DIM, GOOD, ODD, Report, count, notice, safe, title};
 use crate::progress::Progress;
 
+/// Updated records that changed in the same fields are listed one by one up to this many.
+const MANY_ALIKE: u64 = 10;
+
 /// Show what differs between two archives of one agent
+///
+/// Created, updated and deleted records, layers and files. Updated records come with the names of
+/// the fields that differ; more than ten that differ in the same fields are one line.
 #[derive(Args, Debug)]
 pub(crate) struct DiffArgs {
-    /// The older archive
+    /// The older archive; `-` reads stdin
     base: PathBuf,
-    /// The newer archive
+    /// The newer archive; `-` reads stdin
     target: PathBuf,
 }
 
@@ -41,12 +51,24 @@ struct RecordDifferences {
     updated: Vec<RecordLine>,
     deleted: Vec<RecordLine>,
     unchanged: u64,
+    /// Updated records, counted by the fields that differ; the largest group first.
+    updated_by_fields: Vec<FieldGroup>,
 }
 
 #[derive(Serialize)]
 struct RecordLine {
     id: String,
     title: String,
+    /// Of an updated record: the fields that differ; none when only their order or spelling does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields: Option<Vec<String>>,
+}
+
+/// Records that changed in the same fields.
+#[derive(Serialize)]
+struct FieldGroup {
+    fields: Vec<String>,
+    records: u64,
 }
 
 #[derive(Serialize)]
@@ -80,35 +102,76 @@ pub(crate) fn open_archive(
     Ok((archive, source.sealing))
 }
 
-/// Opens an archive that something will be written from.
+/// A file that `validate` finds nothing wrong with.
+pub(crate) struct SoundFile {
+    pub(crate) opening: Opening,
+    /// How it was sealed, if it was.
+    pub(crate) sealing: Option<Sealing>,
+    /// What the user should know of it: a lost seal, accepted edits.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Opens a file that something will be written from, and refuses what `validate` refuses.
 ///
-/// What our writer made needs no check beyond its seal; another archive may be wrong in ways that
-/// a rewrite would hide.
+/// Nothing that the file says of itself spares it a check.
+pub(crate) fn open_sound(
+    path: &Path,
+    edits: Edits,
+    context: &Context<'_>,
+    progress: &Progress,
+) -> Result<SoundFile, CliError> {
+    let source = Source::open(path, &context.keys, progress)?;
+    let (opening, warnings) = validated(path, source.bytes, source.length, edits)?;
+    Ok(SoundFile { opening, sealing: source.sealing, warnings })
+}
+
+/// Refuses a file that `validate` refuses.
+pub(crate) fn check_sound(path: &Path, bytes: Bytes, length: u64) -> Result<(), CliError> {
+    validated(path, bytes, length, Edits::Refuse).map(|_| ())
+}
+
+fn validated(
+    path: &Path,
+    bytes: Bytes,
+    length: u64,
+    edits: Edits,
+) -> Result<(Opening, Vec<String>), CliError> {
+    let opened = open_validated(bytes, length, &Limits::default(), edits);
+    let (opening, report) = opened.map_err(|error| CliError::from(error).about(path))?;
+    // An edit explains the sizes and counts that no longer match.
+    let edited = report.errors.iter().find(|it| it.code == "edited");
+    if let Some(first) = edited.or(report.errors.first()) {
+        let message = format!("the file is not valid: {}: {}", first.path, first.message);
+        let hint = if first.code == "edited" {
+            "`anemone validate` names every entry that differs; if you edited the file yourself, \
+             `anemone import --accept-edited` takes it in"
+        } else {
+            "`anemone validate` names everything that is wrong"
+        };
+        return Err(CliError::new(Kind::Failed, "invalid", message).about(path).hint(hint));
+    }
+    let about_edits = ["seal-missing", "seal-broken", "edited"];
+    let warnings = report.warnings.iter().filter(|it| about_edits.contains(&it.code));
+    let warnings = warnings.map(|it| match it.path.as_str() {
+        "" => format!("{}: {}", path.display(), it.message),
+        entry => format!("{entry}: {}", it.message),
+    });
+    Ok((opening, warnings.collect()))
+}
+
+/// Opens an archive that something will be written from; says on stderr what the user should know
+/// of it.
 pub(crate) fn open_sound_archive(
     path: &Path,
     context: &Context<'_>,
     progress: &Progress,
 ) -> Result<(Archive, Option<Sealing>), CliError> {
-    let (archive, sealing) = open_archive(path, context, progress)?;
-    if !archive.is_canonical() {
-        check_sound(path, context, progress)?;
+    let file = open_sound(path, Edits::Refuse, context, progress)?;
+    for warning in &file.warnings {
+        notice(&safe(warning));
     }
-    Ok((archive, sealing))
-}
-
-/// Refuses a file that `validate` refuses.
-pub(crate) fn check_sound(
-    path: &Path,
-    context: &Context<'_>,
-    progress: &Progress,
-) -> Result<(), CliError> {
-    let source = Source::open(path, &context.keys, progress)?;
-    let report = validate(source.bytes, source.length, &Limits::default());
-    let Some(first) = report.errors.first() else { return Ok(()) };
-    let message = format!("the file is not valid: {}: {}", first.path, first.message);
-    Err(CliError::new(Kind::Failed, "invalid", message)
-        .about(path)
-        .hint("`anemone validate` names everything that is wrong"))
+    let archive = file.opening.into_archive();
+    Ok((archive.map_err(|error| CliError::from(error).about(path))?, file.sealing))
 }
 
 /// Puts titles to the ids of a comparison.
@@ -122,10 +185,18 @@ pub(crate) fn differences(
     let gone: HashSet<RecordId> = comparison.deleted.iter().map(|it| it.id).collect();
     let mut titles = titles_of(target, &put)?;
     titles.extend(titles_of(base, &gone)?);
+    let mut fields = changed_fields(base, target, &comparison.updated)?;
+    let updated_by_fields = group_by_fields(&fields);
     let line = |id: &RecordId| RecordLine {
         id: id.to_string(),
         title: titles.get(id).cloned().unwrap_or_default(),
+        fields: None,
     };
+    let updated_line = |id: &RecordId| RecordLine {
+        fields: Some(fields.remove(id).unwrap_or_default()),
+        ..line(id)
+    };
+    let updated = comparison.updated.iter().map(updated_line).collect();
     let mut files: Vec<FileLine> = comparison
         .put_files
         .iter()
@@ -146,9 +217,10 @@ pub(crate) fn differences(
         equal: comparison.is_empty(),
         records: RecordDifferences {
             created: comparison.created.iter().map(line).collect(),
-            updated: comparison.updated.iter().map(line).collect(),
+            updated,
             deleted: comparison.deleted.iter().map(|it| line(&it.id)).collect(),
             unchanged: comparison.unchanged,
+            updated_by_fields,
         },
         layers: comparison
             .layers
@@ -165,6 +237,25 @@ pub(crate) fn differences(
         files,
         manifest_changed: comparison.manifest,
     })
+}
+
+/// Counts records by the fields that differ.
+fn group_by_fields(fields: &HashMap<RecordId, Vec<String>>) -> Vec<FieldGroup> {
+    let mut groups: BTreeMap<&[String], u64> = BTreeMap::new();
+    for names in fields.values() {
+        *groups.entry(names).or_default() += 1;
+    }
+    let mut groups: Vec<FieldGroup> = groups
+        .into_iter()
+        .map(|(fields, records)| FieldGroup { fields: fields.to_vec(), records })
+        .collect();
+    groups.sort_by_key(|group| Reverse(group.records));
+    groups
+}
+
+/// Says which fields differ, for people.
+fn describe_fields(fields: &[String]) -> String {
+    if fields.is_empty() { "only order or spelling".to_owned() } else { safe(&fields.join(", ")) }
 }
 
 fn titles_of(
@@ -193,14 +284,26 @@ impl Report for Differences {
             return writeln!(out, "{GOOD}equal{GOOD:#}: the two archives hold the same");
         }
         let records = &self.records;
-        for (lines, sign, style) in [
-            (&records.created, '+', GOOD),
-            (&records.updated, '~', ODD),
-            (&records.deleted, '-', BAD),
-        ] {
-            for it in lines {
-                writeln!(out, "{style}{sign}{style:#} {DIM}{}{DIM:#}  {}", it.id, it.title)?;
+        for it in &records.created {
+            writeln!(out, "{GOOD}+{GOOD:#} {DIM}{}{DIM:#}  {}", it.id, it.title)?;
+        }
+        // Many records that changed alike are one line.
+        let is_large = |group: &&FieldGroup| group.records > MANY_ALIKE;
+        let large: Vec<&FieldGroup> = records.updated_by_fields.iter().filter(is_large).collect();
+        for group in &large {
+            let fields = describe_fields(&group.fields);
+            writeln!(out, "{ODD}~{ODD:#} {}: {fields}", count(group.records, "record"))?;
+        }
+        for it in &records.updated {
+            let fields = it.fields.as_deref().unwrap_or_default();
+            if large.iter().any(|group| group.fields == fields) {
+                continue;
             }
+            let fields = describe_fields(fields);
+            writeln!(out, "{ODD}~{ODD:#} {DIM}{}{DIM:#}  {}: {fields}", it.id, it.title)?;
+        }
+        for it in &records.deleted {
+            writeln!(out, "{BAD}-{BAD:#} {DIM}{}{DIM:#}  {}", it.id, it.title)?;
         }
         for it in &self.layers {
             writeln!(out, "{ODD}{}{ODD:#} layer {}", sign_of(it.change), it.layer)?;

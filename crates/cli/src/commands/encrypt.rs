@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use anemone_format::{Limits, kind_of};
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
 use super::diff::check_sound;
 use crate::error::{CliError, Kind};
-use crate::files::{Existing, Source, Target, check_free};
+use crate::files::{Existing, Source, Target, check_free, copy_bytes};
 use crate::keys::Sealing;
 use crate::output::{BOLD, Report};
 use crate::progress::Progress;
@@ -48,9 +48,8 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
-    pub(crate) fn new(verb: &'static str, path: &std::path::Path) -> Result<Self, CliError> {
-        let file_size = fs_err::metadata(path)?.len();
-        Ok(Self { ok: true, output: path.display().to_string(), file_size, verb })
+    pub(crate) fn new(verb: &'static str, path: &std::path::Path, file_size: u64) -> Self {
+        Self { ok: true, output: path.display().to_string(), file_size, verb }
     }
 }
 
@@ -65,9 +64,8 @@ pub(crate) fn run(args: &EncryptArgs, context: &Context<'_>) -> Result<Copied, C
     }
     // What is not an archive should not be taken for one later, and damage should be noticed while
     // there may be another copy.
-    kind_of(source.bytes, source.length, &Limits::default())
-        .map_err(|error| CliError::from(error).about(&args.file))?;
-    check_sound(&args.file, context, &progress)?;
+    let bytes = Arc::new(source.bytes);
+    check_sound(&args.file, Box::new(Arc::clone(&bytes)), source.length)?;
     if !args.recipient.is_empty() && context.keys.has_passphrase_file() {
         let message = "a file is sealed for recipients or with a passphrase, not both";
         return Err(CliError::new(Kind::Usage, "usage", message));
@@ -78,10 +76,10 @@ pub(crate) fn run(args: &EncryptArgs, context: &Context<'_>) -> Result<Copied, C
         Sealing::Recipients(args.recipient.clone())
     };
     let mut target = Target::create(&args.output, existing)?;
-    let mut reader = fs_err::File::open(&args.file)?;
-    target.write(Some(&sealing), |out| Ok(io::copy(&mut reader, out)?))?;
+    target.write(Some(&sealing), |out| copy_bytes(&bytes, source.length, out))?;
+    let file_size = target.length()?;
     target.commit()?;
-    Copied::new("sealed as", &args.output)
+    Ok(Copied::new("sealed as", &args.output, file_size))
 }
 
 impl Report for Copied {

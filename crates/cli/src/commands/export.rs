@@ -274,9 +274,9 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
         args.note_earlier(&begun, context);
         return Ok(exported);
     }
+    exported.file_size = Some(target.length()?);
     target.commit()?;
     begun.note(&output, context.environment);
-    exported.file_size = Some(fs_err::metadata(&output)?.len());
     exported.output = Some(output.display().to_string());
     exported.summary = Some(summary);
     Ok(exported)

@@ -11,7 +11,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use super::diff::open_sound_archive;
+use super::diff::open_sound;
+use super::validate::edits;
 use crate::agent::{Chosen, adapter, check_alias, check_name, check_runtime};
 use crate::archive_source::ArchiveSource;
 use crate::error::{CliError, Kind};
@@ -38,8 +39,13 @@ pub(crate) struct ImportArgs {
     #[arg(long, short, value_name = "DIR")]
     pub(crate) workspace: PathBuf,
 
-    /// The .alf file
+    /// The .alf file; `-` reads stdin
     pub(crate) file: PathBuf,
+
+    /// Take in an archive whose content was edited after it was written; every entry that differs
+    /// is reported
+    #[arg(long)]
+    pub(crate) accept_edited: bool,
 
     /// Say what would be done, and write nothing
     #[arg(long, short = 'n')]
@@ -105,7 +111,9 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
     let adapter = adapter(&args.runtime)?;
     let vault_key = args.vault_key.as_deref().map(read_vault_key).transpose()?;
     let progress = Progress::new(context.printer, "importing");
-    let (archive, _) = open_sound_archive(&args.file, context, &progress)?;
+    let sound = open_sound(&args.file, edits(args.accept_edited), context, &progress)?;
+    let archive = sound.opening.into_archive();
+    let archive = archive.map_err(|error| CliError::from(error).about(&args.file))?;
     let source = ArchiveSource::new(&archive)?;
     let machine = context.environment.machine()?;
     let target = adapter.locate(&machine, &args.workspace, args.agent.as_deref());
@@ -126,7 +134,7 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
         identity_imported: layers.identity.is_some(),
         principals_count: layers.principals.as_ref().map_or(0, |it| it.count),
         credentials_count: layers.credentials.as_ref().map_or(0, |it| it.count),
-        warnings: plan.warnings.iter().map(warning).collect(),
+        warnings: sound.warnings.into_iter().chain(plan.warnings.iter().map(warning)).collect(),
         dry_run: args.dry_run,
         files_created: plan.count(|it| matches!(it, Action::Create | Action::Both { .. })),
         files_replaced: plan.count(|it| *it == Action::Replace),

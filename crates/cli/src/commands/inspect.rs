@@ -4,16 +4,17 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone_format::{
-    Archive, Attachments, Credentials, Delta, Layer, Limits, NOT_EXPORTED, Opening, Operation,
-    PurgeAudit, Record,
+    Archive, Attachments, Credentials, Delta, EditedEntry, Layer, Limits, NOT_EXPORTED, Opening,
+    Operation, PurgeAudit, Record,
 };
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
+use super::validate::edits;
 use crate::error::CliError;
 use crate::files::Source;
-use crate::output::{BOLD, DIM, Report, bytes, count, safe, title};
+use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe, title};
 use crate::progress::Progress;
 
 /// Show what an archive or a delta holds
@@ -22,8 +23,12 @@ use crate::progress::Progress;
 /// `validate` is what checks the contents.
 #[derive(Args, Debug)]
 pub(crate) struct InspectArgs {
-    /// The .alf or .alf-delta file
+    /// The .alf or .alf-delta file; `-` reads stdin
     file: PathBuf,
+
+    /// Show an archive that was edited after it was written, and which entries differ
+    #[arg(long)]
+    accept_edited: bool,
 
     /// List the records, oldest first
     #[arg(long)]
@@ -51,6 +56,9 @@ pub(crate) struct Inspected {
     digest_sealed: bool,
     /// Whether the file is encrypted.
     encrypted: bool,
+    /// Entries that are not what the manifest says.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    edited: Vec<ListedEdit>,
     #[serde(flatten)]
     detail: Detail,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,6 +111,26 @@ struct DeltaDetail {
 }
 
 #[derive(Serialize)]
+struct ListedEdit {
+    path: String,
+    /// The SHA-256 in the manifest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected: Option<String>,
+    /// The SHA-256 of the content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actual: Option<String>,
+    #[serde(skip)]
+    text: String,
+}
+
+impl From<&EditedEntry> for ListedEdit {
+    fn from(it: &EditedEntry) -> Self {
+        let EditedEntry { path, expected, actual } = it.clone();
+        Self { text: it.to_string(), path, expected, actual }
+    }
+}
+
+#[derive(Serialize)]
 struct ListedCredential {
     service: String,
     credential_type: String,
@@ -135,7 +163,8 @@ pub(crate) fn run(args: &InspectArgs, context: &Context<'_>) -> Result<Inspected
     let progress = Progress::new(context.printer, "reading");
     let source = Source::open(&args.file, &context.keys, &progress)?;
     let encrypted = source.sealing.is_some();
-    let opening = Opening::open(source.bytes, source.length, &Limits::default())
+    let edits = edits(args.accept_edited);
+    let opening = Opening::open_with(source.bytes, source.length, &Limits::default(), edits)
         .map_err(|error| CliError::from(error).about(&args.file))?;
     let mut inspected = match opening {
         Opening::Archive(archive) => inspect_archive(&archive, args, encrypted)?,
@@ -210,6 +239,7 @@ fn inspect_archive(
         memory_records: memory.map_or(0, |it| it.record_count),
         digest_sealed: archive.is_sealed(),
         encrypted,
+        edited: archive.edited().iter().map(ListedEdit::from).collect(),
         detail: Detail::Archive(Box::new(detail)),
         records: if args.records { Some(list_records(archive, args.limit)?) } else { None },
         records_omitted: None,
@@ -279,6 +309,7 @@ fn inspect_delta(
         memory_records: changes.memory.as_ref().map_or(0, |it| it.record_count),
         digest_sealed: delta.is_sealed(),
         encrypted,
+        edited: Vec::new(),
         detail: Detail::Delta(DeltaDetail {
             base_sequence: manifest.sync.base_sequence,
             new_sequence: manifest.sync.new_sequence,
@@ -299,11 +330,15 @@ impl Report for Inspected {
         let name = self.agent_name.as_deref().map_or_else(|| "(unnamed)".to_owned(), safe);
         writeln!(out, "{BOLD}{name}{BOLD:#}  {DIM}{}{DIM:#}", self.agent_id)?;
         let runtime = self.source_runtime.as_deref().map_or_else(|| "unknown".to_owned(), safe);
-        writeln!(out, "  {} of {}, runtime {runtime}", self.kind, self.created_at)?;
+        let newest = local_time(&self.created_at);
+        writeln!(out, "  {} from {runtime}, newest change {newest}", self.kind)?;
         let encrypted = if self.encrypted { ", encrypted" } else { "" };
         let sealed = if self.digest_sealed { "with" } else { "without" };
         let size = bytes(self.file_size);
         writeln!(out, "  {size}, format {}, {sealed} seal{encrypted}", self.alf_version)?;
+        for it in &self.edited {
+            writeln!(out, "  {ODD}edited{ODD:#} {}: {}", safe(&it.path), it.text)?;
+        }
         match &self.detail {
             Detail::Archive(it) => write_archive(it, self.memory_records, out)?,
             Detail::Delta(it) => {
@@ -333,13 +368,23 @@ impl Report for Inspected {
     }
 }
 
+/// Returns a moment as people read it, in their time zone.
+fn local_time(moment: &str) -> String {
+    let Ok(instant) = moment.parse::<jiff::Timestamp>() else { return safe(moment) };
+    let zone = jiff::tz::TimeZone::system();
+    instant.to_zoned(zone).strftime("%Y-%m-%d %H:%M %Z").to_string()
+}
+
 fn write_archive(it: &ArchiveDetail, records: u64, out: &mut dyn Write) -> io::Result<()> {
     let partitions = count(it.partitions.len() as u64, "partition");
     writeln!(out, "  {} in {partitions}", count(records, "record"))?;
     for partition in &it.partitions {
-        let to = partition.to.as_deref().unwrap_or("open");
         let (file, from) = (safe(&partition.file), safe(&partition.from));
-        writeln!(out, "    {file}  {from} to {}  {}", safe(to), partition.record_count)?;
+        let days = match partition.to.as_deref() {
+            Some(to) => format!("{from} to {}", safe(to)),
+            None => format!("since {from}"),
+        };
+        writeln!(out, "    {file}  {days}: {}", count(partition.record_count, "record"))?;
     }
     if let Some(version) = it.identity_version {
         writeln!(out, "  identity version {version}")?;

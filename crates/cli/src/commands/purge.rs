@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anemone_format::{
-    Bytes, ItemId, Limits, Opening, PurgeAudit, PurgePlan, PurgeProof, PurgeReason, PurgeRequest,
-    RecordId, apply_purge, prove_purge,
+    Bytes, Edits, ItemId, Limits, Opening, PurgeAudit, PurgePlan, PurgeProof, PurgeReason,
+    PurgeRequest, RecordId, apply_purge, prove_purge,
 };
 use clap::Args;
 use serde::Serialize;
 
-use super::diff::check_sound;
+use super::diff::open_sound;
 use super::{Context, OutputArgs};
 use crate::error::{CliError, Kind};
-use crate::files::{Source, Target, check_free, copy_bytes, reopen, spool, write_step};
-use crate::output::{BAD, BOLD, GOOD, ODD, Report, count, safe};
+use crate::files::{Target, check_free, copy_bytes, reopen, spool, write_step};
+use crate::output::{BAD, BOLD, GOOD, ODD, Report, count, notice, safe};
 use crate::progress::Progress;
 
 /// Take records out of an archive or a delta for good, and prove that they are gone
@@ -114,13 +114,12 @@ pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport
     }
     let requested_at = crate::commands::now();
     let progress = Progress::new(context.printer, "purging");
-    let source = Source::open(&args.file, &context.keys, &progress)?;
-    let sealing = args.output.sealing([&source.sealing]);
-    let file = Opening::open(source.bytes, source.length, &Limits::default())
-        .map_err(|error| CliError::from(error).about(&args.file))?;
-    if !matches!(&file, Opening::Archive(archive) if archive.is_canonical()) {
-        check_sound(&args.file, context, &progress)?;
+    let sound = open_sound(&args.file, Edits::Refuse, context, &progress)?;
+    for warning in &sound.warnings {
+        notice(&safe(warning));
     }
+    let sealing = args.output.sealing([&sound.sealing]);
+    let file = sound.opening;
     let plan = PurgePlan::new(&file, &args.records, &args.drop_files)?;
     let mut report = PurgeReport::planned(&plan, args.output.dry_run);
     report.is_delta = matches!(file, Opening::Delta(_));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anemone_format::{Finding, Kind, Limits, Report, find_damage, validate};
+use anemone_format::{Edits, Finding, Kind, Limits, Report, find_damage, validate_with};
 use clap::Args;
 use serde::Serialize;
 
@@ -23,8 +23,12 @@ use crate::progress::Progress;
 /// ok, ok-with-unknowns, refuse-version, refuse-corrupt or refuse-unsafe.
 #[derive(Args, Debug)]
 pub(crate) struct ValidateArgs {
-    /// The .alf or .alf-delta file
+    /// The .alf or .alf-delta file; `-` reads stdin
     pub(super) file: PathBuf,
+
+    /// Report entries that were edited after the archive was written as warnings
+    #[arg(long)]
+    pub(super) accept_edited: bool,
 }
 
 #[derive(Serialize)]
@@ -62,17 +66,26 @@ fn is_zero(number: &u64) -> bool {
 }
 
 pub(crate) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
-    let validated = examine(&args.file, context)?;
+    let validated = examine(&args.file, edits(args.accept_edited), context)?;
     context.printer.print(&validated)?;
     Ok(if validated.valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Returns what `--accept-edited` asks for.
+pub(super) fn edits(accept_edited: bool) -> Edits {
+    if accept_edited { Edits::Accept } else { Edits::Refuse }
+}
+
 /// Reads a file to the end and says what is wrong with it.
-pub(crate) fn examine(file: &Path, context: &Context<'_>) -> Result<Validated, CliError> {
+pub(crate) fn examine(
+    file: &Path,
+    edits: Edits,
+    context: &Context<'_>,
+) -> Result<Validated, CliError> {
     let progress = Progress::new(context.printer, "validating");
     let source = Source::open(file, &context.keys, &progress)?;
     let (bytes, length, limits) = (Arc::new(source.bytes), source.length, Limits::default());
-    let mut report = validate(Box::new(Arc::clone(&bytes)), length, &limits);
+    let mut report = validate_with(Box::new(Arc::clone(&bytes)), length, &limits, edits);
     // A file that cannot be opened says what is wrong, and not where.
     if !report.is_valid() && report.kind.is_none() {
         report.errors.extend(find_damage(Box::new(bytes), length, &limits));
@@ -126,6 +139,11 @@ impl output::Report for Validated {
             writeln!(out, "and {} more that are not listed", self.unlisted)?;
         }
         if !self.valid {
+            if self.errors.iter().any(|it| it.code == "edited") {
+                let hint = "if you edited the file yourself, `anemone import --accept-edited` \
+                            takes it in";
+                writeln!(out, "{DIM}hint:{DIM:#} {hint}")?;
+            }
             let errors = count(self.errors.len() as u64, "error");
             return writeln!(out, "{BAD}not valid{BAD:#} ({}): {errors}", self.class);
         }

@@ -46,6 +46,10 @@ fn archives_of_different_agents_conflict() {
     let mut other = sample::agent();
     let id = "00000000-0000-4000-8000-000000000001";
     other.manifest.agent.id = id.parse().unwrap();
+    // What is of the old agent would be refused before the two are compared.
+    other.records.clear();
+    (other.identity, other.principals) = (None, None);
+    (other.credentials, other.attachments) = (None, None);
     environment.write_archive("other.alf", &other);
     let failure = environment.failure(3, ["diff", "march.alf", "other.alf"]);
     assert_eq!(failure["code"], "different_agents");
@@ -75,9 +79,9 @@ fn people_read_signs_and_titles() {
     + 6a45bd7a-e8ae-50ee-a89c-8bb3b019abbd  He moved
     + 09c288ef-04d0-51d3-839a-4649aed69807  Next move
     + 2106749d-56a6-5add-82c1-34b976b8336b  搬家
-    ~ 2740be61-3bbb-563a-bb31-f8fd9993be2c  Herr Krause
-    ~ f35f4f45-b4f0-5ac8-9594-7ff2c711ecb8  Moving plan
-    ~ 6bc9a540-0280-5320-b2c7-d4fe987ed858  Right now
+    ~ 2740be61-3bbb-563a-bb31-f8fd9993be2c  Herr Krause: content, temporal.updated_at
+    ~ f35f4f45-b4f0-5ac8-9594-7ff2c711ecb8  Moving plan: content, raw_source_format.line_end, status, temporal.updated_at
+    ~ 6bc9a540-0280-5320-b2c7-d4fe987ed858  Right now: content, entities, temporal.updated_at
     - 88c555e0-5d0c-51de-a067-64f2767ce8c1  Geheim
     - 8c0e03ff-f7eb-58f6-b709-683cf7c584d4  Gästeliste
     ~ layer identity
@@ -92,4 +96,39 @@ fn people_read_signs_and_titles() {
     - file raw/openclaw/memory/2026-01-23.md
     4 created, 3 updated, 2 deleted, 20 records unchanged; the manifest differs
     ");
+}
+
+#[test]
+fn an_updated_record_comes_with_the_fields_that_differ() {
+    let environment = TestEnvironment::with_demo();
+    let shown = environment.json(["diff", "march.alf", "april.alf"]);
+    let updated = shown["records"]["updated"].as_array().unwrap();
+    for record in updated {
+        let fields = record["fields"].as_array().unwrap();
+        assert!(fields.contains(&"content".into()), "{record}");
+    }
+    assert!(shown["records"]["created"][0].get("fields").is_none());
+}
+
+#[test]
+fn many_records_that_changed_alike_are_one_line() {
+    let environment = TestEnvironment::new();
+    let before = sample::agent();
+    let mut after = before.clone();
+    for record in &mut after.records {
+        record.source.runtime_version = Some("9999.1.1".to_owned());
+    }
+    after.records[0].tags.push("new".to_owned());
+    environment.write_archive("before.alf", &before);
+    environment.write_archive("after.alf", &after);
+    let number = before.records.len() - 1;
+    let text = environment.human(["diff", "before.alf", "after.alf"]);
+    let line = format!("~ {number} records: source.runtime_version\n");
+    assert!(text.contains(&line), "{text}");
+    assert!(text.contains("source.runtime_version, tags\n"), "{text}");
+    let shown = environment.json(["diff", "before.alf", "after.alf"]);
+    let groups = &shown["records"]["updated_by_fields"];
+    assert_eq!(groups[0]["fields"], serde_json::json!(["source.runtime_version"]));
+    assert_eq!(groups[0]["records"], number);
+    assert_eq!(shown["records"]["updated"].as_array().unwrap().len(), number + 1);
 }

@@ -86,10 +86,10 @@ fn people_read_an_archive() {
     let shown = environment.human(["inspect", "march.alf", "--records", "--limit", "3"]);
     insta::assert_snapshot!(shown, @"
     Clawdia  9e373c1e-cab7-5eea-90c3-8f3d09ac5755
-      archive of 2026-03-28T18:05:41.207Z, runtime openclaw
+      archive from openclaw, newest change 2026-03-28 18:05 UTC
       [size], format 1.0.0, with seal
       25 records in 1 partition
-        memory/partitions/2026-Q1.jsonl  2026-01-01 to open  25
+        memory/partitions/2026-Q1.jsonl  since 2026-01-01: 25 records
       identity version 1
       1 principal, 2 credentials
         seasearch (api_key): no secret
@@ -108,7 +108,7 @@ fn people_read_a_delta() {
     let environment = TestEnvironment::with_demo();
     insta::assert_snapshot!(environment.human(["inspect", "march-to-april.alf-delta"]), @"
     Clawdia  9e373c1e-cab7-5eea-90c3-8f3d09ac5755
-      delta of 2026-04-26T19:48:09.641Z, runtime openclaw
+      delta from openclaw, newest change 2026-04-26 19:48 UTC
       [size], format 1.0.0, with seal
       from sequence 0 to 0
       9 record operations

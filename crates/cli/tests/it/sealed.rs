@@ -135,3 +135,78 @@ fn what_is_sealed_with_a_passphrase_stays_so() {
     let args = ["diff", "new.age", "april.alf"];
     assert_eq!(environment.json_with(&passphrase, args)["equal"], true);
 }
+
+#[test]
+fn a_header_of_very_many_recipients_is_refused_before_it_is_parsed() {
+    let environment = TestEnvironment::new();
+    let stanza = format!("-> X25519 {}\n{}\n", "A".repeat(43), "B".repeat(43));
+    let sealed = |times: usize| {
+        let header = format!("age-encryption.org/v1\n{}", stanza.repeat(times));
+        format!("{header}--- {}\n{}", "C".repeat(43), "\0".repeat(64))
+    };
+    let armored = |text: &str| {
+        let body = base64(text.as_bytes());
+        let lines: Vec<_> = body.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+        let (begin, end) =
+            ("-----BEGIN AGE ENCRYPTED FILE-----", "-----END AGE ENCRYPTED FILE-----");
+        format!("{begin}\n{}\n{end}\n", lines.join("\n"))
+    };
+    environment.identity("identity");
+    environment.write("many.age", sealed(20_000));
+    environment.write("many-armored.age", armored(&sealed(2000)));
+    environment
+        .write("long-line.age", format!("age-encryption.org/v1\n-> {}", "x".repeat(1 << 20)));
+    environment.write("few.age", sealed(250));
+    for (file, code) in [
+        ("many.age", "sealed_header"),
+        ("many-armored.age", "sealed_header"),
+        ("long-line.age", "sealed_header"),
+        ("few.age", "wrong_key"),
+    ] {
+        for command in ["validate", "inspect"] {
+            let failure = environment.failure(1, [command, file, "-i", "identity"]);
+            assert_eq!(failure["code"], code, "{file}: {failure}");
+        }
+    }
+}
+
+#[test]
+fn a_passphrase_that_costs_more_than_256_mebibytes_is_refused_with_a_way_out() {
+    let environment = TestEnvironment::new();
+    let stanza =
+        |factor: u8| format!("-> scrypt {} {factor}\n{}\n", "A".repeat(22), "B".repeat(43));
+    let file = format!("age-encryption.org/v1\n{}--- {}\n", stanza(20), "C".repeat(43));
+    environment.write("costly.age", file);
+    let passphrase = [("ANEMONE_PASSPHRASE", "ten words and more")];
+    let failure = environment.failure_with(&passphrase, 1, ["validate", "costly.age"]);
+    assert_eq!(failure["code"], "sealed_header");
+    assert!(failure["error"].as_str().unwrap().contains("1024 MiB"), "{failure}");
+    assert!(failure["hint"].as_str().unwrap().contains("--max-work-factor 20"), "{failure}");
+}
+
+#[test]
+fn an_armored_file_is_read_as_the_binary_one() {
+    let environment = sealed_demo();
+    let body = base64(&environment.read("march.age"));
+    let lines: Vec<_> = body.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+    let (begin, end) = ("-----BEGIN AGE ENCRYPTED FILE-----", "-----END AGE ENCRYPTED FILE-----");
+    environment.write("armored.age", format!("{begin}\n{}\n{end}\n", lines.join("\n")));
+    let said = environment.json(["validate", "armored.age", "-i", "identity"]);
+    assert_eq!(said, environment.json(["validate", "march.alf"]));
+}
+
+fn base64(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+#[test]
+fn what_we_seal_with_a_passphrase_costs_what_we_open() {
+    let environment = TestEnvironment::with_demo();
+    let passphrase = [("ANEMONE_PASSPHRASE", "ten words and more")];
+    environment.json_with(&passphrase, ["encrypt", "march.alf", "-o", "march.age"]);
+    let sealed = environment.read("march.age");
+    let header = String::from_utf8_lossy(&sealed[..200]);
+    let stanza = header.lines().nth(1).unwrap();
+    assert!(stanza.starts_with("-> scrypt ") && stanza.ends_with(" 18"), "{stanza}");
+}

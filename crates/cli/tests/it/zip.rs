@@ -85,3 +85,13 @@ fn u16_at(file: &[u8], at: usize) -> usize {
 fn u32_at(file: &[u8], at: usize) -> usize {
     u16_at(file, at) | u16_at(file, at + 2) << 16
 }
+
+/// Gives a ZIP file without a comment a seal, as the program does.
+pub(crate) fn sealed(mut file: Vec<u8>) -> Vec<u8> {
+    let end = file.len() - 2;
+    assert_eq!(file[end..], [0; 2], "there is a comment");
+    file[end] = 80;
+    let seal = format!("alf-seal:sha256:{}", anemone_format::sha256_hex(&file));
+    file.extend(seal.as_bytes());
+    file
+}

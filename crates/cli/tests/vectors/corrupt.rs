@@ -640,16 +640,7 @@ fn listed() -> Vec<Vector> {
             "A bit of the content was flipped.",
             flip(30 + SOUL.len()),
         ),
-        corrupt(
-            "seal-missing",
-            "The manifest lists digests, but the seal was taken away.",
-            Zip { comment: Vec::new(), ..listed.zip() }.bytes(),
-        ),
-        corrupt(
-            "seal-replaced",
-            "The manifest lists digests, but the comment is something else.",
-            Zip { comment: b"Backed up on a Sunday.".to_vec(), ..listed.zip() }.bytes(),
-        ),
+        corrupt("seal-prefix-broken", "A bit of the seal's prefix was flipped.", flip(end)),
         corrupt("seal-cut", "The seal is shorter than a digest.", {
             Zip { comment: sealed[end..sealed.len() - 8].to_vec(), ..listed.zip() }.bytes()
         }),

@@ -31,6 +31,15 @@ fn content() -> Vec<Vector> {
         ),
         ok("sealed", "An archive as this project writes it: digests, checksum, seal.", written()),
         ok(
+            "seal-missing",
+            "The manifest lists digests, and the seal is gone: another tool packed it again.",
+            Zip { comment: Vec::new(), ..Alf::with_soul().listed().zip() }.bytes(),
+        ),
+        ok("seal-replaced", "The manifest lists digests, and the comment is another tool's.", {
+            let comment = b"Backed up on a Sunday.".to_vec();
+            Zip { comment, ..Alf::with_soul().listed().zip() }.bytes()
+        }),
+        ok(
             "monthly-partitions",
             "Partitions may be months.",
             Alf::new()

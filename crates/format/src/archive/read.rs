@@ -15,9 +15,11 @@ use serde_json::value::RawValue;
 use super::record_line::RecordHead;
 use super::write::{FileHead, Root};
 use super::{ARTIFACTS, DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};
-use crate::container::read::{Bytes, Container, ContainerError, EntryReader};
+use crate::container::read::{
+    Bytes, Container, ContainerEntry, ContainerError, EntryReader, short,
+};
 use crate::container::seal::Seal;
-use crate::digest::Digesting;
+use crate::digest::{Digesting, Hex};
 use crate::entry_path::{self, Names};
 use crate::json::{self, Lines, ReadJsonError};
 use crate::limits::Limits;
@@ -32,14 +34,11 @@ const MAJOR: u64 = 1;
 #[non_exhaustive]
 pub enum OpenError {
     /// Not a container that we read.
-    #[error("cannot open the archive")]
+    #[error(transparent)]
     Container(#[from] ContainerError),
-    /// The digest over the whole file is wrong or was taken away.
-    #[error("the archive was damaged or changed: its seal does not match")]
+    /// The digest over the whole file is wrong.
+    #[error("the archive was damaged or edited: its seal does not match")]
     SealBroken,
-    /// The manifest lists entries, as only we do, but the seal is gone.
-    #[error("the archive has lost its seal")]
-    SealMissing,
     /// No manifest.
     #[error("the archive has no manifest")]
     NoManifest,
@@ -117,6 +116,41 @@ impl std::fmt::Display for Kind {
     }
 }
 
+/// Whether an archive is opened that was edited after it was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edits {
+    /// The digests in the manifest decide: an entry that differs is refused.
+    #[default]
+    Refuse,
+    /// The content decides: sizes, digests and counts in the manifest give way to it. Nothing else
+    /// is relaxed.
+    Accept,
+}
+
+/// An entry that is not what the manifest says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedEntry {
+    /// The entry.
+    pub path: String,
+    /// The SHA-256 in the manifest; `None` for an entry that was added.
+    pub expected: Option<String>,
+    /// The SHA-256 of the content; `None` for an entry that was removed.
+    pub actual: Option<String>,
+}
+
+impl std::fmt::Display for EditedEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.expected, &self.actual) {
+            (Some(expected), Some(actual)) => {
+                let (expected, actual) = (short(expected), short(actual));
+                write!(f, "changed: SHA-256 {actual}, the manifest says {expected}")
+            }
+            (None, _) => f.write_str("added: the manifest does not list this entry"),
+            (_, None) => f.write_str("removed: the manifest lists an entry that is not there"),
+        }
+    }
+}
+
 /// Why something in an open archive could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {entry}{}", line.map(|n| format!(" line {n}")).unwrap_or_default())]
@@ -136,6 +170,7 @@ pub(crate) struct Opened {
     pub(crate) manifest_entry: &'static str,
     pub(crate) manifest: Vec<u8>,
     pub(crate) limits: Limits,
+    pub(crate) edits: Edits,
 }
 
 /// What decides whether the rest of a manifest can be understood.
@@ -147,15 +182,48 @@ struct Preamble {
     #[serde(default)]
     changes: Option<serde::de::IgnoredAny>,
     #[serde(default)]
-    entries: Option<serde::de::IgnoredAny>,
-    #[serde(default)]
-    target: Option<serde::de::IgnoredAny>,
+    entries: Option<ListLength>,
+}
+
+/// The length of a list whose elements are not kept.
+struct ListLength(u64);
+
+impl<'de> Deserialize<'de> for ListLength {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Elements;
+
+        impl<'de> serde::de::Visitor<'de> for Elements {
+            type Value = ListLength;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> Result<ListLength, A::Error> {
+                let mut length = 0;
+                while list.next_element::<serde::de::IgnoredAny>()?.is_some() {
+                    length += 1;
+                }
+                Ok(ListLength(length))
+            }
+        }
+
+        deserializer.deserialize_seq(Elements)
+    }
 }
 
 impl Opened {
-    pub(crate) fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
+    pub(crate) fn open(
+        source: Bytes,
+        length: u64,
+        limits: &Limits,
+        edits: Edits,
+    ) -> Result<Self, OpenError> {
         let container = Container::open(source, length, limits)?;
-        if container.seal() == Seal::Broken {
+        if container.seal() == Seal::Broken && edits == Edits::Refuse {
             return Err(OpenError::SealBroken);
         }
         let mut manifests = [DELTA_MANIFEST_DIALECT, MANIFEST]
@@ -180,14 +248,16 @@ impl Opened {
         if let Some(feature) = preamble.requires.into_iter().next() {
             return Err(OpenError::Feature { feature });
         }
-        // Only we list entries or name a target, and we always seal: what has no seal lost it.
-        let ours = preamble.entries.is_some() || preamble.target.is_some();
-        if ours && container.seal() == Seal::Absent {
-            return Err(OpenError::SealMissing);
+        // Links and folders are only listed, and a list takes many times the memory of its text.
+        if let Some(ListLength(count)) = preamble.entries
+            && count > limits.max_entries
+        {
+            let limit = limits.max_entries;
+            return Err(ContainerError::TooManyEntries { count, limit }.into());
         }
         let is_delta = manifest_entry == DELTA_MANIFEST_DIALECT || preamble.changes.is_some();
         let kind = if is_delta { Kind::Delta } else { Kind::Archive };
-        Ok(Self { container, kind, manifest_entry, manifest, limits: limits.clone() })
+        Ok(Self { container, kind, manifest_entry, manifest, limits: limits.clone(), edits })
     }
 
     pub(crate) fn parse_manifest<T: DeserializeOwned>(&self) -> Result<T, OpenError> {
@@ -204,28 +274,69 @@ impl Opened {
 
 /// Tells an archive from a delta.
 pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<Kind, OpenError> {
-    Opened::open(source, length, limits).map(|opened| opened.kind)
+    Opened::open(source, length, limits, Edits::Refuse).map(|opened| opened.kind)
 }
 
 /// The entries of an open archive or delta, with what its manifest says of them.
 pub(crate) struct Entries {
     pub(crate) container: Container,
-    digests: HashMap<String, String>,
+    /// What the manifest says of each entry of the container, in its order.
+    digests: Vec<Option<ListedDigest>>,
     limits: Limits,
+}
+
+/// A SHA-256 as the manifest gives it, in little memory.
+enum ListedDigest {
+    Bytes([u8; 32]),
+    /// A text that is no digest in lower-case hexadecimal, and so the digest of nothing.
+    Other(Box<str>),
+}
+
+impl ListedDigest {
+    fn new(text: &str) -> Self {
+        let mut bytes = [0; 32];
+        let digit = |c: u8| match c {
+            b'0'..=b'9' => Some(c - b'0'),
+            b'a'..=b'f' => Some(c - b'a' + 10),
+            _ => None,
+        };
+        let pairs = text.as_bytes().chunks(2);
+        let parsed = pairs.zip(&mut bytes).try_for_each(|(pair, byte)| {
+            let [high, low] = pair else { return None };
+            *byte = digit(*high)? << 4 | digit(*low)?;
+            Some(())
+        });
+        if text.len() == 64 && parsed.is_some() {
+            Self::Bytes(bytes)
+        } else {
+            Self::Other(text.into())
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Bytes(bytes) => Hex(bytes).to_string(),
+            Self::Other(text) => text.to_string(),
+        }
+    }
 }
 
 impl Entries {
     pub(crate) fn new(container: Container, listed: &[Entry], limits: Limits) -> Self {
-        let digests = listed
-            .iter()
-            .filter_map(|entry| Some((entry.path.clone(), entry.sha256.clone()?)))
-            .collect();
+        let mut digests: Vec<Option<ListedDigest>> =
+            container.entries().iter().map(|_| None).collect();
+        for entry in listed {
+            if let (Some(at), Some(sha256)) = (container.position(&entry.path), &entry.sha256) {
+                digests[at] = Some(ListedDigest::new(sha256));
+            }
+        }
         Self { container, digests, limits }
     }
 
     /// Returns the digest that the manifest gives for an entry.
-    pub(crate) fn digest(&self, path: &str) -> Option<&str> {
-        self.digests.get(path).map(String::as_str)
+    pub(crate) fn digest(&self, path: &str) -> Option<String> {
+        let at = self.container.position(path)?;
+        self.digests[at].as_ref().map(ListedDigest::text)
     }
 
     pub(crate) fn reader(&self, path: &str) -> Result<EntryReader<'_>, ReadEntryError> {
@@ -234,7 +345,7 @@ impl Entries {
             line: None,
             source: ReadJsonError::Io(std::io::ErrorKind::NotFound.into()),
         })?;
-        Ok(self.container.read(entry, self.digests.get(path).cloned()))
+        Ok(self.container.read(entry, self.digest(path)))
     }
 
     /// Reads a whole entry of any size.
@@ -300,6 +411,7 @@ fn unwrap_layer(layer: Layer, bytes: &[u8]) -> Option<Vec<u8>> {
 pub struct Archive {
     manifest: Manifest,
     entries: Entries,
+    edited: Vec<EditedEntry>,
 }
 
 /// A file, link or folder that an archive carries.
@@ -312,22 +424,26 @@ pub struct CarriedFile {
 impl Archive {
     /// Opens an archive of a known length; structure, seal and manifest are checked.
     pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
-        Self::from_opened(Opened::open(source, length, limits)?)
+        Self::from_opened(Opened::open(source, length, limits, Edits::Refuse)?)
     }
 
     pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
         opened.require(Kind::Archive)?;
-        let manifest: Manifest = opened.parse_manifest()?;
-        let structural = structural_entries(&manifest);
-        let is_carried = |entry: &&Entry| {
-            *entry.kind() != EntryKind::File || !structural.contains(entry.path.as_str())
+        let mut manifest: Manifest = opened.parse_manifest()?;
+        let edited = match opened.edits {
+            Edits::Accept => take_edits(&opened.container, &mut manifest),
+            Edits::Refuse => Vec::new(),
         };
+        let structural = structural_entries(&manifest);
+        let is_carried =
+            |entry: &&Entry| !entry.is_file() || !structural.contains(entry.path.as_str());
         check_listed(&opened.container, manifest.entries.iter().filter(is_carried))?;
         let entries = Entries::new(opened.container, &manifest.entries, opened.limits);
-        Ok(Self { manifest, entries })
+        Ok(Self { manifest, entries, edited })
     }
 
-    /// Returns the manifest as it is in the archive.
+    /// Returns the manifest as it is in the archive; where edits were accepted, with the sizes and
+    /// digests of the content.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -339,21 +455,24 @@ impl Archive {
         self.entries.container.length()
     }
 
-    /// Returns whether the file carries a digest of itself; a wrong one does not open.
+    /// Returns whether the file carries a digest of itself that matches.
     #[must_use]
     pub fn is_sealed(&self) -> bool {
         self.entries.container.seal() == Seal::Intact
     }
 
-    /// Returns true when the archive is as our writer made it, to the byte.
-    ///
-    /// Another one may be wrong in ways that only [`validate`](crate::validate()) sees.
+    /// Returns the entries that are not what the manifest in the file says, where such edits were
+    /// accepted.
     #[must_use]
-    pub fn is_canonical(&self) -> bool {
-        let manifest = &self.manifest;
-        self.is_sealed()
-            && manifest.canonical == Some(true)
-            && manifest.checksum.as_ref() == Some(&Manifest::checksum_of(&manifest.entries))
+    pub fn edited(&self) -> &[EditedEntry] {
+        &self.edited
+    }
+
+    /// Returns true when the archive says that it is exactly what our writer makes of its content.
+    ///
+    /// This is a claim of whoever wrote the file, and no check may depend on it.
+    pub(crate) fn claims_canonical(&self) -> bool {
+        self.is_sealed() && self.manifest.canonical == Some(true)
     }
 
     pub(crate) fn entries(&self) -> &Entries {
@@ -443,7 +562,7 @@ impl Archive {
             files.push(CarriedFile { entry: known });
         }
         for entry in &self.manifest.entries {
-            if *entry.kind() != EntryKind::File {
+            if !entry.is_file() {
                 files.push(CarriedFile { entry: entry.clone() });
             }
         }
@@ -475,7 +594,7 @@ impl Archive {
     /// Returns the digest of an entry: the manifest's, or a computed one where it has none.
     pub(crate) fn digest_of(&self, path: &str) -> Result<String, ReadEntryError> {
         match self.entries.digest(path) {
-            Some(digest) => Ok(digest.to_owned()),
+            Some(digest) => Ok(digest),
             None => self.compute_digest(path),
         }
     }
@@ -487,6 +606,60 @@ impl Archive {
         })?;
         Ok(digest.finish().2)
     }
+}
+
+/// Makes the list of entries in a manifest say what the container holds; returns the differences.
+///
+/// An entry that cannot be read stays as it is listed, so that reading it fails later.
+fn take_edits(container: &Container, manifest: &mut Manifest) -> Vec<EditedEntry> {
+    if manifest.entries.is_empty() {
+        return Vec::new();
+    }
+    let digest_of = |entry: &ContainerEntry| {
+        let mut digest = Digesting::new(std::io::sink());
+        std::io::copy(&mut container.read(entry, None), &mut digest).ok()?;
+        Some(digest.finish().2)
+    };
+    let mut edited = Vec::new();
+    manifest.entries.retain(|entry| {
+        let is_there = !entry.is_file() || container.get(&entry.path).is_some();
+        if !is_there {
+            let (path, expected) = (entry.path.clone(), entry.sha256.clone());
+            let expected = Some(expected.unwrap_or_default());
+            edited.push(EditedEntry { path, expected, actual: None });
+        }
+        is_there
+    });
+    for entry in manifest.entries.iter_mut().filter(|entry| entry.is_file()) {
+        let Some(found) = container.get(&entry.path) else { continue };
+        let Some(actual) = digest_of(found) else { continue };
+        if entry.sha256.as_ref() != Some(&actual) || entry.size != Some(found.size) {
+            let expected = Some(entry.sha256.replace(actual.clone()).unwrap_or_default());
+            entry.size = Some(found.size);
+            let path = entry.path.clone();
+            edited.push(EditedEntry { path, expected, actual: Some(actual) });
+        }
+    }
+    let listed: HashSet<String> = manifest.entries.iter().map(|entry| entry.path.clone()).collect();
+    for found in container.entries() {
+        if found.path == MANIFEST || listed.contains(&found.path) {
+            continue;
+        }
+        let Some(actual) = digest_of(found) else { continue };
+        let mut entry = Entry::new(&found.path);
+        entry.size = Some(found.size);
+        entry.sha256 = Some(actual.clone());
+        manifest.entries.push(entry);
+        let path = found.path.clone();
+        edited.push(EditedEntry { path, expected: None, actual: Some(actual) });
+    }
+    manifest.entries.sort_by(|a, b| a.path.cmp(&b.path));
+    edited.sort_by(|a, b| a.path.cmp(&b.path));
+    if !edited.is_empty() {
+        manifest.checksum = Some(Manifest::checksum_of(&manifest.entries));
+        manifest.canonical = None;
+    }
+    edited
 }
 
 fn layer_entry(manifest: &Manifest, layer: Layer) -> Option<&str> {
@@ -543,13 +716,12 @@ pub(crate) fn check_listed<'a>(
         if !is_new {
             return Err(collision(entry));
         }
-        let file = CarriedFile { entry: entry.clone() };
-        if let Some(name) = file.true_name() {
+        if let Some(name) = true_name(entry) {
             // Whatever can be spelled goes nowhere but down.
             entry_path::spell(&name).map_err(unsafe_name)?;
         }
         // With NUL, which no path has, for a slash, what lies in a folder sorts right behind it.
-        let mut path = file.order();
+        let mut path = order_of(entry);
         path.iter_mut().filter(|it| **it == b'/').for_each(|it| *it = 0);
         true_paths.push((path, entry));
     }
@@ -577,17 +749,7 @@ impl CarriedFile {
     /// Returns the root and the path below it, as the workspace had it.
     #[must_use]
     pub fn location(&self) -> (Root<'_>, Vec<u8>) {
-        let path = self.entry.path.as_str();
-        let (root, rest) = if let Some(rest) = path.strip_prefix(RAW)
-            && let Some((runtime, rest)) = rest.split_once('/')
-        {
-            (Root::Raw(runtime), rest)
-        } else if let Some(rest) = path.strip_prefix(ARTIFACTS) {
-            (Root::Artifacts, rest)
-        } else {
-            (Root::Other, path)
-        };
-        (root, self.true_name().unwrap_or_else(|| rest.as_bytes().to_vec()))
+        location_of(&self.entry)
     }
 
     /// Returns where a symlink points.
@@ -621,20 +783,41 @@ impl CarriedFile {
 
     /// Returns what files are sorted by: their true path, as the writer wants them.
     pub(crate) fn order(&self) -> Vec<u8> {
-        let (root, path) = self.location();
-        let prefix = match root {
-            Root::Raw(runtime) => format!("{RAW}{runtime}/"),
-            Root::Artifacts => ARTIFACTS.to_owned(),
-            Root::Other => String::new(),
-        };
-        [prefix.into_bytes(), path].concat()
+        order_of(&self.entry)
     }
+}
 
-    fn true_name(&self) -> Option<Vec<u8>> {
-        match (&self.entry.source_path, &self.entry.source_path_base64) {
-            (Some(path), _) => Some(path.as_bytes().to_vec()),
-            (None, Some(encoded)) => BASE64.decode(encoded).ok(),
-            (None, None) => None,
-        }
+/// Returns the root of an entry and its path below it, as the workspace had it.
+fn location_of(entry: &Entry) -> (Root<'_>, Vec<u8>) {
+    let path = entry.path.as_str();
+    let (root, rest) = if let Some(rest) = path.strip_prefix(RAW)
+        && let Some((runtime, rest)) = rest.split_once('/')
+    {
+        (Root::Raw(runtime), rest)
+    } else if let Some(rest) = path.strip_prefix(ARTIFACTS) {
+        (Root::Artifacts, rest)
+    } else {
+        (Root::Other, path)
+    };
+    (root, true_name(entry).unwrap_or_else(|| rest.as_bytes().to_vec()))
+}
+
+/// Returns what entries are sorted by: their true path.
+fn order_of(entry: &Entry) -> Vec<u8> {
+    let (root, path) = location_of(entry);
+    let prefix = match root {
+        Root::Raw(runtime) => format!("{RAW}{runtime}/"),
+        Root::Artifacts => ARTIFACTS.to_owned(),
+        Root::Other => String::new(),
+    };
+    [prefix.into_bytes(), path].concat()
+}
+
+/// Returns the name of an entry in the workspace, where that is not its name in the archive.
+fn true_name(entry: &Entry) -> Option<Vec<u8>> {
+    match (&entry.source_path, &entry.source_path_base64) {
+        (Some(path), _) => Some(path.as_bytes().to_vec()),
+        (None, Some(encoded)) => BASE64.decode(encoded).ok(),
+        (None, None) => None,
     }
 }

@@ -351,6 +351,10 @@ impl<W: Write> ArchiveWriter<W> {
         let (bytes, entries) = (manifest.len() as u64, self.manifest.entries.len() as u64);
         self.check_size(MANIFEST, bytes, self.limits.max_document_bytes)?;
         self.check_size("the number of entries", entries + 1, self.limits.max_entries)?;
+        let listed = &self.manifest.entries;
+        let names = listed.iter().filter(|it| it.is_file()).map(|it| it.path.len() as u64);
+        let names = names.sum::<u64>() + MANIFEST.len() as u64;
+        self.check_size("the names of the entries", names, self.limits.max_name_bytes)?;
         let in_manifest = |source| WriteArchiveError::Io { entry: MANIFEST.to_owned(), source };
         self.container.add(MANIFEST, &mut &manifest[..]).map_err(in_manifest)?;
         let (out, size_bytes) = self.container.finish().map_err(in_manifest)?;

@@ -4,7 +4,6 @@
 //! links, gaps, overlaps, ratios, counts, and that the local headers repeat the directory. What
 //! remains for later is the content itself, which [`EntryReader`] checks when it reaches the end.
 
-use std::collections::HashMap;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
 
@@ -39,8 +38,8 @@ pub enum ContainerError {
     #[error("cannot read the file")]
     Io(#[source] io::Error),
     /// Not a ZIP file, or one whose end is missing.
-    #[error("the file is not a complete ZIP archive")]
-    NotZip(#[source] rawzip::Error),
+    #[error("not an .alf archive, or the file is truncated")]
+    NotZip,
     /// Bytes before, between or after the entries, or headers that contradict each other.
     #[error("the structure of the ZIP archive is damaged: {what}")]
     Damaged {
@@ -97,6 +96,12 @@ pub enum ContainerError {
         /// The limit.
         limit: u64,
     },
+    /// Names that take more memory than the limits allow.
+    #[error("the names of the entries have more than {limit} bytes")]
+    NamesTooLong {
+        /// The limit.
+        limit: u64,
+    },
     /// Larger than the limits allow once inflated.
     #[error("the archive inflates to more than {limit} bytes")]
     TooLarge {
@@ -120,13 +125,14 @@ impl ContainerError {
     #[must_use]
     pub fn is_unsafe(&self) -> bool {
         match self {
-            Self::Io(_) | Self::NotZip(_) | Self::Damaged { .. } | Self::Method { .. } => false,
+            Self::Io(_) | Self::NotZip | Self::Damaged { .. } | Self::Method { .. } => false,
             Self::UnsafeName { .. }
             | Self::Collision { .. }
             | Self::SpecialFile { .. }
             | Self::Overlap { .. }
             | Self::Encrypted { .. }
             | Self::TooManyEntries { .. }
+            | Self::NamesTooLong { .. }
             | Self::TooLarge { .. }
             | Self::Bomb { .. } => true,
         }
@@ -148,7 +154,8 @@ pub(crate) struct ContainerEntry {
 pub(crate) struct Container {
     zip: ZipArchive<Bytes>,
     entries: Vec<ContainerEntry>,
-    by_path: HashMap<String, usize>,
+    /// Positions in `entries`, sorted by path.
+    by_path: Vec<u32>,
     folders: Vec<String>,
     seal: Seal,
     length: u64,
@@ -166,7 +173,10 @@ impl Container {
         let zip = ZipLocator::new()
             .max_search_space(66 << 10)
             .locate_in_reader(source, &mut buffer, length)
-            .map_err(|(_, error)| ContainerError::NotZip(error))?;
+            .map_err(|(_, error)| match error.into_kind() {
+                rawzip::ErrorKind::IO(error) => ContainerError::Io(error),
+                _ => ContainerError::NotZip,
+            })?;
         let damaged = |what| ContainerError::Damaged { what, entry: None };
         if zip.end_offset() != length {
             return Err(damaged("bytes follow the end of the archive"));
@@ -186,7 +196,9 @@ impl Container {
         let mut scan = Scan::new(limits);
         let mut records = zip.entries(&mut buffer);
         let mut count = 0;
-        while let Some(record) = records.next_entry().map_err(ContainerError::NotZip)? {
+        while let Some(record) =
+            records.next_entry().map_err(|_| damaged("the directory cannot be read"))?
+        {
             count += 1;
             if count > limits.max_entries {
                 return Err(too_many(count));
@@ -205,7 +217,8 @@ impl Container {
         if total > limits.ratio_free_bytes && ratio(total, length) > limits.max_ratio {
             return Err(spread_bomb(&entries));
         }
-        let by_path = entries.iter().enumerate().map(|(at, e)| (e.path.clone(), at)).collect();
+        let mut by_path: Vec<u32> = (0_u32..).take(entries.len()).collect();
+        by_path.sort_unstable_by(|a, b| entries[*a as usize].path.cmp(&entries[*b as usize].path));
         Ok(Self { zip, entries, by_path, folders, seal, length })
     }
 
@@ -228,7 +241,14 @@ impl Container {
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<&ContainerEntry> {
-        self.by_path.get(path).map(|at| &self.entries[*at])
+        self.position(path).map(|at| &self.entries[at])
+    }
+
+    /// Returns where an entry is among [`Container::entries`].
+    pub(crate) fn position(&self, path: &str) -> Option<usize> {
+        let path_of = |at: &u32| self.entries[*at as usize].path.as_str();
+        let found = self.by_path.binary_search_by(|at| path_of(at).cmp(path)).ok()?;
+        Some(self.by_path[found] as usize)
     }
 
     /// Reads an entry; the reader fails at the end if size, CRC or digest is wrong.
@@ -295,6 +315,7 @@ struct Scan<'a> {
     limits: &'a Limits,
     names: Names,
     total: u64,
+    name_bytes: u64,
     entries: Vec<ContainerEntry>,
     folders: Vec<String>,
     /// Where each record's local header starts, and which file entry it is, if one.
@@ -318,6 +339,7 @@ impl<'a> Scan<'a> {
             limits,
             names: Names::default(),
             total: 0,
+            name_bytes: 0,
             entries: Vec::new(),
             folders: Vec::new(),
             spans: Vec::new(),
@@ -328,6 +350,10 @@ impl<'a> Scan<'a> {
         let raw = record.file_path();
         let bytes = raw.as_ref();
         let lossy = || String::from_utf8_lossy(bytes).into_owned();
+        self.name_bytes += bytes.len() as u64;
+        if self.name_bytes > self.limits.max_name_bytes {
+            return Err(ContainerError::NamesTooLong { limit: self.limits.max_name_bytes });
+        }
         let unsafe_name = |fault| ContainerError::UnsafeName { name: lossy(), fault };
         let name = std::str::from_utf8(bytes).map_err(|_| unsafe_name(NameFault::NotUtf8))?;
         if !is_utf8(record.flags(), record.extra_fields(), bytes) {
@@ -500,8 +526,9 @@ fn check_layout(
         if span.offset > expected {
             return Err(damaged("there are bytes between two entries"));
         }
-        let local = zip.get_entry(span.wayfinder).map_err(ContainerError::NotZip)?;
-        let header = local.local_header(&mut buffer).map_err(ContainerError::NotZip)?;
+        let unreadable = |_| damaged("the local header cannot be read");
+        let local = zip.get_entry(span.wayfinder).map_err(unreadable)?;
+        let header = local.local_header(&mut buffer).map_err(unreadable)?;
         if header.file_path().as_ref() != span.name.as_bytes() {
             return Err(damaged("the local header has another name"));
         }
@@ -516,7 +543,7 @@ fn check_layout(
         }
         check_extra_fields(header.extra_fields(), span.name.as_bytes()).map_err(damaged)?;
         let (start, end) = local.compressed_data_range();
-        let descriptor = local.reader().data_descriptor().map_err(ContainerError::NotZip)?;
+        let descriptor = local.reader().data_descriptor().map_err(unreadable)?;
         if header.flags().has_data_descriptor() != descriptor.is_some() {
             return Err(damaged("only one of the two headers announces a data descriptor"));
         }
@@ -616,7 +643,7 @@ impl std::fmt::Debug for EntryReader<'_> {
 }
 
 /// Content that is not what the archive says it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContentFault {
     /// More or fewer bytes than announced.
@@ -625,12 +652,23 @@ pub enum ContentFault {
     /// Another CRC-32.
     #[error("the content has another CRC than announced")]
     Crc,
-    /// Another SHA-256.
-    #[error("the content has another SHA-256 than the manifest says")]
-    Digest,
+    /// Another SHA-256: the entry was edited after the archive was written.
+    #[error("the content has SHA-256 {}, the manifest says {}", short(actual), short(expected))]
+    Digest {
+        /// The digest in the manifest.
+        expected: String,
+        /// The digest of the content.
+        actual: String,
+    },
     /// Bytes after the end of the deflate stream.
     #[error("there are bytes after the packed content")]
     Trailing,
+}
+
+/// Returns the start of a digest, which is enough for people to tell two apart.
+pub(crate) fn short(digest: &str) -> String {
+    let start: String = digest.chars().take(12).collect();
+    if start.len() < digest.len() { format!("{start}...") } else { start }
 }
 
 impl EntryReader<'_> {
@@ -646,10 +684,11 @@ impl EntryReader<'_> {
         if std::mem::take(&mut self.crc).finalize() != self.expected_crc {
             return Err(ContentFault::Crc);
         }
-        if let (Some(hasher), Some(expected)) = (self.hasher.take(), &self.expected_sha256)
-            && Hex(&hasher.finalize()).to_string() != *expected
-        {
-            return Err(ContentFault::Digest);
+        if let (Some(hasher), Some(expected)) = (self.hasher.take(), self.expected_sha256.take()) {
+            let actual = Hex(&hasher.finalize()).to_string();
+            if actual != expected {
+                return Err(ContentFault::Digest { expected, actual });
+            }
         }
         Ok(())
     }

@@ -94,7 +94,7 @@ pub(crate) enum Seal {
 /// Checks the seal of a file of a known length, given its comment.
 pub(crate) fn check(source: &impl ReaderAt, length: u64, comment: &[u8]) -> io::Result<Seal> {
     let Some(hex) = comment.strip_prefix(PREFIX) else {
-        return Ok(Seal::Absent);
+        return Ok(if is_damaged_seal(comment) { Seal::Broken } else { Seal::Absent });
     };
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 256 << 10];
@@ -111,6 +111,12 @@ pub(crate) fn check(source: &impl ReaderAt, length: u64, comment: &[u8]) -> io::
     }
     let matches = Hex(&hasher.finalize()).to_string().as_bytes() == hex;
     Ok(if matches { Seal::Intact } else { Seal::Broken })
+}
+
+/// Returns true for a comment that was a seal before its prefix was damaged. Without this, a flipped
+/// bit in the prefix would pass for a comment of another tool.
+fn is_damaged_seal(comment: &[u8]) -> bool {
+    comment.len() == SEAL_BYTES && comment[PREFIX.len()..].iter().all(u8::is_ascii_hexdigit)
 }
 
 #[cfg(test)]
@@ -132,6 +138,9 @@ mod tests {
             assert_eq!(check(&sealed, length, &sealed[3000..]).unwrap(), Seal::Intact);
             let mut flipped = sealed.clone();
             flipped[17] ^= 1;
+            assert_eq!(check(&flipped, length, &flipped[3000..]).unwrap(), Seal::Broken);
+            let mut flipped = sealed.clone();
+            flipped[3000] ^= 1;
             assert_eq!(check(&flipped, length, &flipped[3000..]).unwrap(), Seal::Broken);
         }
     }

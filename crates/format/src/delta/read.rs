@@ -3,7 +3,7 @@
 use super::DeltaManifest;
 use super::operation::{self, Operation, OperationLine};
 use crate::archive::DELTA_RECORDS;
-use crate::archive::read::{Entries, Kind, OpenError, Opened, ReadEntryError, check_listed};
+use crate::archive::read::{Edits, Entries, Kind, OpenError, Opened, ReadEntryError, check_listed};
 use crate::container::read::Bytes;
 use crate::container::seal::Seal;
 use crate::limits::Limits;
@@ -17,7 +17,7 @@ pub struct Delta {
 impl Delta {
     /// Opens a delta of a known length; structure, seal and manifest are checked.
     pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
-        Self::from_opened(Opened::open(source, length, limits)?)
+        Self::from_opened(Opened::open(source, length, limits, Edits::Refuse)?)
     }
 
     pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
@@ -25,8 +25,7 @@ impl Delta {
         let manifest: DeltaManifest = opened.parse_manifest()?;
         check_listed(&opened.container, &manifest.entries)?;
         if let Some(files) = &manifest.changes.files {
-            let put: Vec<_> = files.put.iter().map(|put| put.entry.clone()).collect();
-            check_listed(&opened.container, &put)?;
+            check_listed(&opened.container, files.put.iter().map(|put| &put.entry))?;
         }
         let entries = Entries::new(opened.container, &manifest.entries, opened.limits);
         Ok(Self { manifest, entries })
@@ -44,7 +43,7 @@ impl Delta {
         self.entries.container.length()
     }
 
-    /// Returns whether the file carries a digest of itself; a wrong one does not open.
+    /// Returns whether the file carries a digest of itself that matches.
     #[must_use]
     pub fn is_sealed(&self) -> bool {
         self.entries.container.seal() == Seal::Intact

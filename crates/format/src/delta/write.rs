@@ -14,7 +14,7 @@ use crate::archive::{DELTA_RECORDS, Layer, MANIFEST};
 use crate::container::write::ContainerWriter;
 use crate::identity::Identity;
 use crate::json;
-use crate::manifest::{ALF_VERSION, Entry, EntryKind};
+use crate::manifest::{ALF_VERSION, Entry};
 use crate::moment::Moment;
 use crate::unknown::Unknown;
 
@@ -145,8 +145,8 @@ impl<W: Write> DeltaWriter<W> {
             unknown: Unknown::default(),
         };
         let path = put.entry.path.clone();
-        let was_file = difference.was.as_ref().is_some_and(|was| *was.kind() == EntryKind::File);
-        if *put.entry.kind() != EntryKind::File {
+        let was_file = difference.was.as_ref().is_some_and(Entry::is_file);
+        if !put.entry.is_file() {
             put.content = ContentFrom::None;
         } else if was_file && !difference.content_changed() {
             put.content = ContentFrom::Base;
@@ -237,7 +237,7 @@ impl<W: Write> DeltaWriter<W> {
             changes,
             base_checksum: checksum(base).filter(|_| base.is_sealed()),
             // Of any other archive the result is what we would write, with a checksum of its own.
-            target_checksum: checksum(target).filter(|_| target.is_canonical()),
+            target_checksum: checksum(target).filter(|_| target.claims_canonical()),
             target: Some(blank),
             entries: self.entries,
             purges: Vec::new(),

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::needle::{Needle, Trace, search_entry, search_text};
 use crate::archive::read::{
-    Archive, CarriedFile, Entries, Kind, OpenError, Opened, ReadEntryError, structural_entries,
+    Archive, CarriedFile, Edits, Entries, Kind, OpenError, Opened, ReadEntryError,
+    structural_entries,
 };
 use crate::archive::record_line::RecordHead;
 use crate::archive::{DELTA_MANIFEST_DIALECT, Layer, MANIFEST, RAW};
@@ -32,11 +33,40 @@ pub enum Opening {
 impl Opening {
     /// Opens whichever the file is.
     pub fn open(source: Bytes, length: u64, limits: &Limits) -> Result<Self, OpenError> {
-        let opened = Opened::open(source, length, limits)?;
+        Self::open_with(source, length, limits, Edits::Refuse)
+    }
+
+    /// Opens whichever the file is, where edits may be accepted.
+    pub fn open_with(
+        source: Bytes,
+        length: u64,
+        limits: &Limits,
+        edits: Edits,
+    ) -> Result<Self, OpenError> {
+        Self::from_opened(Opened::open(source, length, limits, edits)?)
+    }
+
+    pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
         Ok(match opened.kind {
             Kind::Archive => Self::Archive(Box::new(Archive::from_opened(opened)?)),
             Kind::Delta => Self::Delta(Box::new(Delta::from_opened(opened)?)),
         })
+    }
+
+    /// Returns the archive; refuses a delta.
+    pub fn into_archive(self) -> Result<Archive, OpenError> {
+        match self {
+            Self::Archive(archive) => Ok(*archive),
+            Self::Delta(_) => Err(OpenError::Kind { found: Kind::Delta, wanted: Kind::Archive }),
+        }
+    }
+
+    /// Returns the delta; refuses an archive.
+    pub fn into_delta(self) -> Result<Delta, OpenError> {
+        match self {
+            Self::Delta(delta) => Ok(*delta),
+            Self::Archive(_) => Err(OpenError::Kind { found: Kind::Archive, wanted: Kind::Delta }),
+        }
     }
 
     /// Returns the agent.

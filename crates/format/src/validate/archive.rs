@@ -5,10 +5,10 @@ use std::io;
 
 use jiff::civil::Date;
 
+use super::Findings;
 use super::layers::{self, Checked};
 use super::record::Records;
-use super::{Findings, chain};
-use crate::archive::read::{Archive, Entries, ReadEntryError};
+use crate::archive::read::{Archive, CarriedFile, Entries, ReadEntryError};
 use crate::archive::write::MemoryIndex;
 use crate::archive::{ARTIFACTS, Layer, MANIFEST, RAW};
 use crate::json;
@@ -17,6 +17,9 @@ use crate::manifest::{Entry, EntryKind, Manifest, Partition};
 pub(super) fn check(archive: &Archive, findings: &mut Findings) {
     let manifest = archive.manifest();
     check_version(&manifest.alf_version, findings);
+    for it in archive.edited() {
+        findings.warning("edited", &*it.path, it.to_string());
+    }
     check_listing(archive.entries(), &manifest.entries, findings);
     if !manifest.entries.is_empty() {
         let computed = Manifest::checksum_of(&manifest.entries);
@@ -61,13 +64,19 @@ pub(super) fn check_listing(entries: &Entries, listed: &[Entry], findings: &mut 
         if by_path.insert(entry.path.as_str(), entry).is_some() {
             findings.error("duplicate-entry", &*at, format!("{} is listed twice", entry.path));
         }
-        if *entry.kind() != EntryKind::File {
+        if !entry.is_file() {
+            let file = CarriedFile { entry: entry.clone() };
+            if *entry.kind() == EntryKind::Symlink && file.target().is_none() {
+                findings.error("schema", &*at, format!("the link {} has no target", entry.path));
+            }
             continue;
         }
         match entries.container.get(&entry.path) {
             None => findings.error("missing", &*at, format!("there is no entry {}", entry.path)),
             Some(found) if Some(found.size) != entry.size => {
-                let message = format!("{} has {} bytes", entry.path, found.size);
+                let said = entry.size.unwrap_or_default();
+                let message =
+                    format!("{} has {} bytes, the manifest says {said}", entry.path, found.size);
                 findings.error("count", format!("{at}/size"), message);
             }
             Some(_) if entry.sha256.is_none() => {
@@ -98,7 +107,7 @@ fn check_layers(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
         let bytes = match archive.entries().read_layer(layer, entry) {
             Ok(bytes) => bytes,
             Err(error) => {
-                findings.error("unreadable", entry, chain(&error));
+                findings.unreadable(entry, &error.source);
                 continue;
             }
         };
@@ -108,7 +117,7 @@ fn check_layers(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
         let layers = &manifest.layers;
         let expect = |key: &str, says: Option<u64>, is: u64, findings: &mut Findings| {
             if says.is_some_and(|says| says != is) {
-                findings.error("count", format!("{at}/{key}"), format!("{entry} has {is}"));
+                findings.contradiction("count", format!("{at}/{key}"), format!("{entry} has {is}"));
             }
         };
         match checked {
@@ -168,13 +177,13 @@ fn check_memory(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
         total += count;
         if count != partition.record_count {
             let message = format!("{} has {count} records", partition.file);
-            findings.error("count", format!("{at}/record_count"), message);
+            findings.contradiction("count", format!("{at}/record_count"), message);
         }
     }
     findings.counts.records = total;
     if total != memory.record_count {
         let message = format!("the partitions have {total} records");
-        findings.error("count", "manifest.json#/layers/memory/record_count", message);
+        findings.contradiction("count", "manifest.json#/layers/memory/record_count", message);
     }
     check_index(archive, &memory.index_file, findings, read);
     check_attachment_references(archive, &records, findings);
@@ -206,7 +215,7 @@ fn check_partition(
     let mut lines = match archive.entries().lines(entry) {
         Ok(lines) => lines,
         Err(error) => {
-            findings.error("unreadable", entry, chain(&error));
+            findings.unreadable(entry, &error.source);
             return 0;
         }
     };
@@ -231,7 +240,7 @@ fn check_partition(
             Err(error) => {
                 let path = format!("{entry}:{}", lines.number());
                 let io = matches!(error, json::ReadJsonError::Io(_));
-                findings.error("unreadable", path, chain(&error));
+                findings.unreadable(path, &error);
                 // Behind damaged bytes there is nothing to be read; behind a long line there is.
                 if io {
                     return count;
@@ -256,7 +265,7 @@ fn check_index(
     read.insert(entry.to_owned());
     let bytes = match archive.entries().read_document(entry) {
         Ok(bytes) => bytes,
-        Err(error) => return findings.error("unreadable", entry, chain(&error)),
+        Err(error) => return findings.unreadable(entry, &error.source),
     };
     findings.counts.entries += 1;
     findings.counts.bytes += bytes.len() as u64;
@@ -273,7 +282,7 @@ fn check_index(
                 && archive.digest_of(&listed.file).is_ok_and(|is| is == listed.sha256)
         });
     if !same {
-        findings.error("index", entry, "the index says other than the manifest");
+        findings.contradiction("index", entry, "the index says other than the manifest");
     }
 }
 
@@ -303,7 +312,7 @@ pub(super) fn drain_rest(entries: &Entries, read: &HashSet<String>, findings: &m
         findings.counts.entries += 1;
         findings.counts.bytes += entry.size;
         if let Err(error) = drain(entries, &entry.path, &mut buffer) {
-            findings.error("unreadable", &*entry.path, chain(&error));
+            findings.unreadable(&*entry.path, &error.source);
         }
     }
 }

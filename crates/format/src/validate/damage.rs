@@ -1,27 +1,36 @@
-//! Where a file is damaged whose seal says that it is.
+//! Names the damaged or edited entries of a file whose seal is broken.
 //!
-//! The seal says that a byte is not what it was, and not which. Entries have checksums of their own,
-//! so most damage has a name. Where every entry is whole, the damage is in what holds them together.
+//! The seal says that some byte has changed, but not which. Entries have checksums and digests of
+//! their own, so most damage can be located. Where every entry is whole, the damage is in the
+//! headers, the directory or the seal.
 
+use std::collections::HashMap;
 use std::io;
 
-use super::{Finding, MAX_LISTED, chain};
+use serde::Deserialize;
+
+use super::{Finding, MAX_LISTED, chain, is_edited};
+use crate::archive::{DELTA_MANIFEST_DIALECT, MANIFEST};
 use crate::container::read::{Bytes, Container};
 use crate::container::seal::Seal;
+use crate::json::{self, ReadJsonError};
 use crate::limits::Limits;
+use crate::manifest::Entry;
 
-/// Reads every entry of a file whose seal is broken, and names those that are not whole. Of a file
-/// with another fault, or with none, there is nothing to say.
+/// Reads every entry of a file whose seal is broken and names those that are not whole, or not what
+/// the manifest says. Returns nothing for a file with another fault, or with none.
 #[must_use]
 pub fn find_damage(source: Bytes, length: u64, limits: &Limits) -> Vec<Finding> {
     let Ok(container) = Container::open(source, length, limits) else { return Vec::new() };
     if container.seal() != Seal::Broken {
         return Vec::new();
     }
+    let digests = digests(&container, limits);
     let broken = container.entries().iter().filter_map(|entry| {
-        let read = io::copy(&mut container.read(entry, None), &mut io::sink());
-        let message = chain(&read.err()?);
-        Some(Finding { code: "damaged", path: entry.path.clone(), message })
+        let mut reader = container.read(entry, digests.get(&entry.path).cloned());
+        let error = ReadJsonError::Io(io::copy(&mut reader, &mut io::sink()).err()?);
+        let code = if is_edited(&error) { "edited" } else { "damaged" };
+        Some(Finding { code, path: entry.path.clone(), message: chain(&error) })
     });
     let mut found: Vec<Finding> = broken.take(MAX_LISTED).collect();
     if found.is_empty() {
@@ -30,4 +39,21 @@ pub fn find_damage(source: Bytes, length: u64, limits: &Limits) -> Vec<Finding> 
         found.push(Finding { code: "damaged", path: String::new(), message });
     }
     found
+}
+
+/// Returns the digests that a manifest lists; none where it cannot be read.
+fn digests(container: &Container, limits: &Limits) -> HashMap<String, String> {
+    #[derive(Deserialize)]
+    struct Listed {
+        #[serde(default)]
+        entries: Vec<Entry>,
+    }
+    let manifest = [DELTA_MANIFEST_DIALECT, MANIFEST].into_iter().find_map(|it| container.get(it));
+    let listed = manifest.and_then(|manifest| {
+        let mut reader = container.read(manifest, None);
+        let bytes = json::read_all(&mut reader, limits.max_document_bytes).ok()?;
+        json::parse::<Listed>(&bytes).ok()
+    });
+    let entries = listed.map(|it| it.entries).unwrap_or_default();
+    entries.into_iter().filter_map(|entry| Some((entry.path, entry.sha256?))).collect()
 }

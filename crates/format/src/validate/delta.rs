@@ -48,7 +48,7 @@ fn check_layers(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Strin
                 layers::check(layer, file, &bytes, delta.manifest().agent.id, findings);
             }
             Err(error) => {
-                findings.error("unreadable", file, chain(&error));
+                findings.unreadable(file, &error.source);
             }
         }
     }
@@ -62,7 +62,7 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
     read.insert(entry.to_owned());
     let mut lines = match delta.entries().lines(entry) {
         Ok(lines) => lines,
-        Err(error) => return findings.error("unreadable", entry, chain(&error)),
+        Err(error) => return findings.unreadable(entry, &error.source),
     };
     findings.counts.entries += 1;
     findings.counts.bytes += delta.entries().container.get(entry).map_or(0, |it| it.size);
@@ -75,7 +75,7 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
             Err(error) => {
                 let path = format!("{entry}:{}", lines.number());
                 let io = matches!(error, ReadJsonError::Io(_));
-                findings.error("unreadable", path, chain(&error));
+                findings.unreadable(path, &error);
                 if io {
                     break;
                 }

@@ -119,14 +119,14 @@ pub(super) fn check_attachments(
         };
         if size != attachment.size_bytes {
             let message = format!("{path} has {size} bytes, not {}", attachment.size_bytes);
-            findings.error("count", format!("{at}/size_bytes"), message);
+            findings.contradiction("count", format!("{at}/size_bytes"), message);
         }
         let computed = archive.digest_of(path).ok();
         let is_sha256 = attachment.hash.algorithm.eq_ignore_ascii_case("sha256");
         let same = |digest: &String| digest.eq_ignore_ascii_case(&attachment.hash.value);
         if is_sha256 && !computed.as_ref().is_some_and(same) {
             let message = format!("{path} has another SHA-256");
-            findings.error("digest", format!("{at}/hash/value"), message);
+            findings.contradiction("digest", format!("{at}/hash/value"), message);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use anemone_format::Edits;
 use anemone_sample::life;
 use clap::Parser as _;
 use serde::Serialize;
@@ -135,7 +136,9 @@ impl Stage {
             Some(Command::Remember(args)) => value(&remember::run(&args, &context)?),
             Some(Command::Forget(args)) => value(&forget::run(&args, &context)?),
             Some(Command::Export(args)) => value(&export::run(&args, &context)?),
-            Some(Command::Validate(args)) => value(&validate::examine(&args.file, &context)?),
+            Some(Command::Validate(args)) => {
+                value(&validate::examine(&args.file, Edits::Refuse, &context)?)
+            }
             Some(Command::Migrate(args)) => value(&migrate::run(&args, &context)?),
             Some(Command::Purge(args)) => value(&purge::run(&args, &context)?),
             _ => Err(broken("the demo has no such command".to_owned())),
