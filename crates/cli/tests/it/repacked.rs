@@ -83,9 +83,9 @@ fn what_zip_packed_again_is_as_good_as_the_original_and_its_lost_seal_a_warning(
 fn what_a_script_packed_again_is_as_good_as_the_original() {
     let environment = unpacked();
     for how in [
-        "z.write(name, compress_type=zipfile.ZIP_DEFLATED)",
+        "z.writestr(zipfile.ZipInfo(name), open(name, 'rb').read(), zipfile.ZIP_DEFLATED)",
         "z.writestr(zipfile.ZipInfo(name), open(name, 'rb').read())",
-        "z.open(name, 'w', force_zip64=True).write(open(name, 'rb').read())",
+        "with z.open(name, 'w', force_zip64=True) as f: f.write(open(name, 'rb').read())",
     ] {
         pack_with_python(&environment, how);
         assert_as_good_as_the_original(&environment, how);
