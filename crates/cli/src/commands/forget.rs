@@ -190,10 +190,7 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
                     installation was found for this workspace";
         report.notes.push(note.to_owned());
     }
-    if let Some(begun) = begun {
-        begun.end();
-    }
-    resumed.end();
+    report.wait_for_telling(begun, resumed.finished);
     Ok(report)
 }
 
@@ -339,10 +336,6 @@ impl Resumed {
             (own, _) => count(own as u64, "entry"),
         };
         Some(format!("an earlier run was interrupted; it was finished now: {what}"))
-    }
-
-    fn end(self) {
-        self.finished.into_iter().for_each(FinishedForget::end);
     }
 }
 
