@@ -185,7 +185,8 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     };
     let unknown = resumed.entries.iter().filter(|it| it.text.is_empty()).count();
     report.prove(proof(search.run(), &probes, unknown));
-    if living.adapter.runtime() == "openclaw" && living.agent.install.is_none() {
+    let is_openclaw = living.adapter.runtime() == "openclaw";
+    if args.for_good && is_openclaw && living.agent.install.is_none() {
         let note = "not checked: OpenClaw's own index and transcripts, because no OpenClaw \
                     installation was found for this workspace";
         report.notes.push(note.to_owned());

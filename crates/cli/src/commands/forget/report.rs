@@ -169,8 +169,8 @@ impl Report for Forgotten {
         match (self.can_be_undone, self.dropped_changes) {
             (true, _) => writeln!(
                 out,
-                "Forgotten. `anemone undo` brings it back; until the undo journal is cleared it \
-                 keeps the text. --for-good removes it there too."
+                "Forgotten. `anemone undo` brings it back: the undo journal keeps the text until \
+                 then. --for-good removes it there too."
             ),
             (false, Some(changes)) if changes > 0 => {
                 writeln!(out, "{} can no longer be undone", count(changes as u64, "change"))
