@@ -8,7 +8,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use anemone_format::front_matter;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// The parser's tree takes some sixty times the bytes it is handed.
@@ -456,6 +455,15 @@ fn interrupts(line: &str) -> bool {
     is_heading
         || !line.starts_with(' ') && Fence::open(line).is_some()
         || HTML.iter().any(|html| line.starts_with(html))
+}
+
+/// Returns the YAML front matter of a page, whose lines may also end as they did on old Macs.
+pub(crate) fn front_matter(text: &str) -> Option<Range<usize>> {
+    if text.contains('\n') {
+        return anemone_format::front_matter(text);
+    }
+    // One byte takes the place of one, so the range is the same.
+    anemone_format::front_matter(&text.replace('\r', "\n"))
 }
 
 /// Moves from the beginning of a line to the beginning of the blank lines before it.

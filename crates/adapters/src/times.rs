@@ -5,13 +5,13 @@
 
 use std::sync::LazyLock;
 
-use anemone_format::{Moment, front_matter};
+use anemone_format::Moment;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
 use crate::database::Value;
-use crate::markdown::Page;
+use crate::markdown::{Page, front_matter};
 
 /// The zones that are built in: the machine's own may differ.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);

@@ -205,7 +205,11 @@ pub(crate) fn run(
         Command::Get(args) => get::run(&args, &context)?,
         Command::Index(args) => index::run(&args, &context)?,
         Command::Remember(args) => printer.print(&remember::run(&args, &context)?)?,
-        Command::Forget(args) => printer.print(&forget::run(&args, &context)?)?,
+        Command::Forget(args) => {
+            let mut forgotten = forget::run(&args, &context)?;
+            printer.print(&forgotten)?;
+            forgotten.told();
+        }
         Command::Undo(args) => printer.print(&undo::run(&args, &context)?)?,
         Command::Context(args) => printer.print(&context::run(&args, &context)?)?,
         Command::Hook(args) => hook::run(&args, &context)?,

@@ -313,7 +313,9 @@ impl Desk for OwnDesk {
             let args = ForgetArgs::named(key, ids, finality, dry_run, inner.memory());
             // Nothing of the index stays open while it is looked through.
             *inner.warm() = None;
-            Ok(answers::forgotten(forget::run(&args, context)?))
+            let mut forgotten = forget::run(&args, context)?;
+            forgotten.told();
+            Ok(answers::forgotten(forgotten))
         })
     }
 

@@ -185,15 +185,13 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     };
     let unknown = resumed.entries.iter().filter(|it| it.text.is_empty()).count();
     report.prove(proof(search.run(), &probes, unknown));
-    if living.adapter.runtime() == "openclaw" && living.agent.install.is_none() {
+    let is_openclaw = living.adapter.runtime() == "openclaw";
+    if args.for_good && is_openclaw && living.agent.install.is_none() {
         let note = "not checked: OpenClaw's own index and transcripts, because no OpenClaw \
                     installation was found for this workspace";
         report.notes.push(note.to_owned());
     }
-    if let Some(begun) = begun {
-        begun.end();
-    }
-    resumed.end();
+    report.wait_for_telling(begun, resumed.finished);
     Ok(report)
 }
 
@@ -339,10 +337,6 @@ impl Resumed {
             (own, _) => count(own as u64, "entry"),
         };
         Some(format!("an earlier run was interrupted; it was finished now: {what}"))
-    }
-
-    fn end(self) {
-        self.finished.into_iter().for_each(FinishedForget::end);
     }
 }
 

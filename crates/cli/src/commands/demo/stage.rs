@@ -134,7 +134,11 @@ impl Stage {
             Some(Command::Agents(args)) => value(&agents::run(&args, &context)?),
             Some(Command::Search(args)) => value(&search::run(&args, &context)?),
             Some(Command::Remember(args)) => value(&remember::run(&args, &context)?),
-            Some(Command::Forget(args)) => value(&forget::run(&args, &context)?),
+            Some(Command::Forget(args)) => {
+                let mut forgotten = forget::run(&args, &context)?;
+                forgotten.told();
+                value(&forgotten)
+            }
             Some(Command::Export(args)) => value(&export::run(&args, &context)?),
             Some(Command::Validate(args)) => {
                 value(&validate::examine(&args.file, Edits::Refuse, &context)?)

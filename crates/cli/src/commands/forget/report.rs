@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use anemone_memory::Condemned;
+use anemone_memory::{Condemned, FinishedForget, Forgetting};
 use serde::Serialize;
 
 use super::holders::Holder;
@@ -32,6 +32,9 @@ pub(crate) struct Forgotten {
     proof: Option<Proof>,
     /// What somebody should know.
     pub(crate) notes: Vec<String>,
+    /// The notes that a forget is under way: until somebody was told of it, it can be repeated.
+    #[serde(skip)]
+    untold: (Option<Forgetting>, Vec<FinishedForget>),
 }
 
 #[derive(Serialize)]
@@ -88,7 +91,23 @@ impl Forgotten {
             dropped_indexes: Vec::new(),
             proof: None,
             notes: Vec::new(),
+            untold: (None, Vec::new()),
         }
+    }
+
+    pub(super) fn wait_for_telling(
+        &mut self,
+        begun: Option<Forgetting>,
+        finished: Vec<FinishedForget>,
+    ) {
+        self.untold = (begun, finished);
+    }
+
+    /// Says that whoever asked was told. From here on the same request is a new one.
+    pub(crate) fn told(&mut self) {
+        let (begun, finished) = std::mem::take(&mut self.untold);
+        begun.into_iter().for_each(Forgetting::end);
+        finished.into_iter().for_each(FinishedForget::end);
     }
 
     /// Says that somebody was asked and said no: nothing was forgotten.
@@ -150,8 +169,8 @@ impl Report for Forgotten {
         match (self.can_be_undone, self.dropped_changes) {
             (true, _) => writeln!(
                 out,
-                "Forgotten. `anemone undo` brings it back; until the undo journal is cleared it \
-                 keeps the text. --for-good removes it there too."
+                "Forgotten. `anemone undo` brings it back: the undo journal keeps the text until \
+                 then. --for-good removes it there too."
             ),
             (false, Some(changes)) if changes > 0 => {
                 writeln!(out, "{} can no longer be undone", count(changes as u64, "change"))
