@@ -7,10 +7,14 @@ use clap::Args;
 
 use crate::error::{CliError, Kind};
 
+/// What `-r` says for a folder of Markdown that belongs to no agent.
+pub(crate) const FOLDER: &str = "folder";
+
 /// Arguments that pick an agent.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AgentArgs {
-    /// The runtime: openclaw or zeroclaw
+    /// The runtime: openclaw or zeroclaw; for search and memory commands also folder, which takes
+    /// any folder of Markdown for what it is
     #[arg(long, short, value_name = "RUNTIME")]
     pub(crate) runtime: Option<String>,
 
@@ -39,11 +43,26 @@ impl AgentArgs {
     /// Returns the agent that the user means, and looks into a database only where no file tells:
     /// this is quick.
     pub(crate) fn choose_by_files(&self, machine: &Machine) -> Result<Chosen, CliError> {
+        if self.runtime.as_deref() == Some(FOLDER) {
+            return self.choose_folder();
+        }
         match self.choose_by(machine, By::Files) {
             // An agent may be known to a database alone.
             Err(error) if error.code == "agent_not_found" => self.choose(machine),
             chosen => chosen,
         }
+    }
+
+    /// Takes a folder of Markdown that belongs to no agent: its memories have OpenClaw's layout.
+    fn choose_folder(&self) -> Result<Chosen, CliError> {
+        let Some(folder) = &self.workspace else {
+            let error = CliError::new(Kind::Usage, "usage", "-r folder needs a folder");
+            return Err(error.hint("give it with -w DIR"));
+        };
+        check_folder(folder)?;
+        let adapter = adapter("openclaw")?;
+        let agent = FoundAgent::without_install("openclaw", String::new(), folder.clone());
+        Ok(Chosen { adapter, agent })
     }
 
     fn choose_by(&self, machine: &Machine, by: By) -> Result<Chosen, CliError> {
@@ -121,7 +140,13 @@ fn only_by(
 /// Refuses what is no folder.
 pub(crate) fn check_folder(folder: &Path) -> Result<(), CliError> {
     const HINT: &str = "give the folder that holds MEMORY.md and memory/";
-    let there = fs_err::metadata(folder).map_err(|error| CliError::from(error).hint(HINT))?;
+    let there = fs_err::metadata(folder).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            let message = format!("there is no folder {}", folder.display());
+            CliError::new(Kind::Failed, "not_found", message).hint(HINT)
+        }
+        _ => CliError::from(error).hint(HINT),
+    })?;
     if there.is_dir() {
         return Ok(());
     }
@@ -225,8 +250,9 @@ pub(crate) fn adapters(runtime: Option<&str>) -> Result<Vec<&'static dyn Adapter
 pub(crate) fn adapter(runtime: &str) -> Result<&'static dyn Adapter, CliError> {
     by_name(runtime).ok_or_else(|| {
         let known: Vec<&str> = ADAPTERS.iter().map(|it| it.runtime()).collect();
-        CliError::new(Kind::Usage, "unknown_runtime", format!("Unknown runtime {runtime:?}"))
-            .hint(format!("known are: {}", known.join(", ")))
+        CliError::new(Kind::Usage, "unknown_runtime", format!("Unknown runtime {runtime:?}")).hint(
+            format!("known are: {}; search and memory commands also take folder", known.join(", ")),
+        )
     })
 }
 

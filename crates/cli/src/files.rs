@@ -1,6 +1,6 @@
 //! Files: opening archives, sealed or not, and replacing files atomically.
 
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::{CliError, Kind};
 use crate::keys::{Keys, Sealing, encryptor};
+use crate::output::notice;
 use crate::progress::Progress;
 
 /// How every age file starts.
@@ -211,6 +212,7 @@ pub(crate) fn tidy_up_on_signals() {
             return;
         }
         ENDING.store(true, Ordering::Relaxed);
+        say_interrupted();
         // Held to the end, so that nothing gets its name any more.
         let unfinished = unfinished();
         for path in &*unfinished {
@@ -219,6 +221,22 @@ pub(crate) fn tidy_up_on_signals() {
         end(INTERRUPTED);
     })
     .ok();
+}
+
+/// What is said when the process is interrupted: what state the work is in.
+static STATE: Mutex<Option<&'static str>> = Mutex::new(None);
+
+/// Says what is to be said when the process is interrupted from here on.
+pub(crate) fn when_interrupted(state: &'static str) {
+    *STATE.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
+}
+
+/// Says that the process was interrupted, where somebody said what that means.
+fn say_interrupted() {
+    let Some(state) = *STATE.lock().unwrap_or_else(PoisonError::into_inner) else { return };
+    // A bar may be on the line.
+    let line = if io::stderr().is_terminal() { "\n" } else { "" };
+    notice(&format!("{line}interrupted; {state}"));
 }
 
 /// What is done instead of ending when the process is told to stop for the first time.

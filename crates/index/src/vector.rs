@@ -21,6 +21,8 @@ pub(crate) struct Nearest {
     /// The sets that were asked; the first that has a chunk counts.
     sets: Vec<Asked>,
     near: Vec<ChunkId>,
+    /// Whether an embedder that was asked knows the words of the query.
+    pub(crate) makes_sense: bool,
     /// The set of each chunk whose cosines are wanted, and where in it they stand.
     wanted: HashMap<ChunkId, (usize, Range<usize>)>,
 }

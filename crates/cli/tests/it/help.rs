@@ -16,6 +16,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
     (
         &["search"],
         &[
+            "--in",
             "--runtime",
             "--workspace",
             "--agent",
@@ -33,10 +34,11 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--importance",
             "--diversity",
             "--profile",
+            "--min-score",
+            "--explain",
             "--embedder",
             "--embedder-url",
             "--yes",
-            "--explain",
         ],
     ),
     (
@@ -86,6 +88,22 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--skip",
             "--clear",
             "--dry-run",
+        ],
+    ),
+    (
+        &["list"],
+        &[
+            "--runtime",
+            "--workspace",
+            "--agent",
+            "--index-dir",
+            "--day",
+            "--since",
+            "--until",
+            "--key",
+            "--type",
+            "--origin",
+            "--limit",
         ],
     ),
     (
@@ -157,6 +175,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--importance",
             "--diversity",
             "--profile",
+            "--min-score",
             "--embedder",
             "--embedder-url",
             "--yes",

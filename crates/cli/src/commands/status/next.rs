@@ -120,9 +120,11 @@ fn free_name(
 /// The first agent whose index is not ready gets one.
 fn index(agents: &[&AgentStatus]) -> Option<Next> {
     let reasons = [
-        (Readiness::Damaged, "search makes its index anew"),
-        (Readiness::Missing, "search answers at once when its index is there"),
-        (Readiness::Behind, "takes in what changed"),
+        (Readiness::Damaged, "rebuilds the index"),
+        (Readiness::Outdated, "rebuilds the index"),
+        (Readiness::Unfinished, "finishes the index, so the first search is instant"),
+        (Readiness::Missing, "builds the index, so the first search is instant"),
+        (Readiness::Behind, "updates the index"),
     ];
     let (agent, why) = reasons.iter().find_map(|(state, why)| {
         Some((agents.iter().find(|it| it.search.state == *state)?, *why))

@@ -86,7 +86,15 @@ impl Search {
             }
             Readiness::Busy => (ODD, "an index is being written at this moment".to_owned()),
             Readiness::Missing => (ODD, "no index yet; the first search makes it".to_owned()),
-            Readiness::Damaged => (ODD, "the index is damaged and will be made anew".to_owned()),
+            Readiness::Unfinished => {
+                (ODD, "the index is not finished; the next search builds it".to_owned())
+            }
+            Readiness::Outdated => {
+                (ODD, "the index is of another version; the next search rebuilds it".to_owned())
+            }
+            Readiness::Damaged => {
+                (ODD, "the index is damaged; the next search rebuilds it".to_owned())
+            }
             Readiness::Unknown => (BAD, "what is searched cannot be looked at".to_owned()),
             Readiness::Nothing => (DIM, "nothing to search".to_owned()),
         };
