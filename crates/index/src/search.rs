@@ -9,8 +9,8 @@ use crate::profile::{self, Profile};
 use crate::rank::rank;
 use crate::request::{Answer, Legs, Note, Request, VectorLeg, VectorOutcome};
 use crate::store::{Allowed, ChunkId, Reading, Slot, StoreError, StoredSet};
-use crate::text::{Kind, Language, Words, parse};
-use crate::vector::{NEAREST, Nearest, Scan, normalised};
+use crate::text::{Kind, Language, Votes, Words, parse};
+use crate::vector::{NEAREST, Nearest, Scan, Sense, normalised};
 
 /// A query is taken apart in this many languages at most: those of most chunks.
 const LANGUAGES: usize = 6;
@@ -44,7 +44,9 @@ impl Index {
         let words = parse(&request.query, &languages);
         // Where nothing is asked, nobody is asked: a service would be sent what was excluded.
         let embedders = if words.terms.is_empty() { &[] } else { embedders };
-        let asked = Asked { query: &request.query, content: content(&words) };
+        let votes = Votes::of(&request.query);
+        let is_foreign = !matches!(votes.decide(&votes), Language::English | Language::Other);
+        let asked = Asked { query: &request.query, content: content(&words), is_foreign };
         let (nearest, vectors) = nearest(&reading, &asked, allowed.as_ref(), embedders)?;
         let ranked = rank(&reading, request, &words, allowed, nearest)?;
         let legs = Legs { lexical: true, vectors };
@@ -57,6 +59,8 @@ struct Asked<'a> {
     query: &'a str,
     /// Its words that are not in every text.
     content: String,
+    /// Whether it is surely in a language that vocabularies of English do not have.
+    is_foreign: bool,
 }
 
 /// Returns the words of a query that are not in every text, with a space between them.
@@ -142,9 +146,11 @@ impl<'a> Scanned<'a> {
         let trust = f64::from(embedder.reads(query)).clamp(0.0, 1.0);
         if trust > 0.0 && vector.iter().any(|it| *it != 0.0) {
             self.scan(&set, &vector, trust)?;
-            if embedder.knows(&asked.content) >= KNOWN_SHARE {
-                self.nearest.makes_sense = true;
-            }
+            self.nearest.sense = match self.nearest.sense {
+                Sense::Letters if asked.is_foreign => Sense::Untold,
+                Sense::Letters if embedder.knows(&asked.content) >= KNOWN_SHARE => Sense::Words,
+                known => known,
+            };
             self.is_whole = missing == 0;
         }
         Ok(VectorOutcome::Used { chunks: set.chunks, missing })

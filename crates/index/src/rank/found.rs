@@ -16,7 +16,7 @@ use crate::store::{
     Allowed, Candidate, ChunkId, DocumentId, ReadDocument, Reading, StoreError, StoredChunk,
 };
 use crate::text::{Language, Phrase, flat};
-use crate::vector::Nearest;
+use crate::vector::{Nearest, Sense};
 use crate::voice::Voice;
 
 /// Chunks in which words are looked for that are only alike.
@@ -35,8 +35,8 @@ pub(super) struct Found {
     /// For each block, one after the other, how often each term of the query occurs in it.
     counts: Vec<f32>,
     terms: usize,
-    /// Whether nearness in meaning says anything: the words of the query are words.
-    pub(super) makes_sense: bool,
+    /// Whether nearness in meaning says anything.
+    pub(super) sense: Sense,
 }
 
 /// A document of which something was found.
@@ -145,7 +145,7 @@ impl Found {
             contexts: Vec::new(),
             counts: Vec::new(),
             terms: question.weights.terms.len(),
-            makes_sense: nearest.is_none_or(|it| it.makes_sense),
+            sense: nearest.map_or(Sense::Untold, |it| it.sense),
         };
         let per_chunk = per(statistics.words, statistics.chunks);
         let mut paths: Vec<(String, DocumentId)> = Vec::new();

@@ -68,7 +68,7 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Ordered {
     let outlook = Outlook {
         has_literal: places.iter().any(|it| found.blocks[it.at].is_literal),
         best: places.iter().map(|it| found.blocks[it.at].evidence()).fold(0.0, f64::max),
-        makes_sense: found.makes_sense,
+        sense: found.sense,
     };
     let gate = Gate::of(outlook, request.min_score);
     places.retain(|it| gate.passes(it.score, found.blocks[it.at].is_literal));

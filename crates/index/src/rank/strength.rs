@@ -1,5 +1,7 @@
 //! What a score is worth: the scale that hits show, and what is too weak to show.
 
+use crate::vector::Sense;
+
 /// When no block has a word of the query and the best has less, nothing is an answer: of 120
 /// questions in other words than their answers none has less than 0.187. Raw, see [`shown`].
 const FLOOR: f64 = 0.18;
@@ -33,8 +35,8 @@ pub(super) struct Outlook {
     pub(super) has_literal: bool,
     /// The best score that words and vectors give.
     pub(super) best: f64,
-    /// Whether the words of the query are words.
-    pub(super) makes_sense: bool,
+    /// What the query is made of.
+    pub(super) sense: Sense,
 }
 
 impl Gate {
@@ -42,8 +44,10 @@ impl Gate {
     pub(super) fn of(outlook: Outlook, least: Option<f64>) -> Self {
         match (least, outlook) {
             (Some(least), _) => Self::Least(least),
-            (None, Outlook { makes_sense: false, .. }) => Self::Literal,
-            (None, Outlook { has_literal: false, best, .. }) if best < FLOOR => Self::Shut,
+            (None, Outlook { sense: Sense::Letters, .. }) => Self::Literal,
+            (None, Outlook { sense: Sense::Words, has_literal: false, best }) if best < FLOOR => {
+                Self::Shut
+            }
             (None, _) => Self::Open,
         }
     }
@@ -79,12 +83,13 @@ mod tests {
 
     #[test]
     fn a_literal_word_is_always_shown_unless_the_caller_wants_more() {
-        let faint = Outlook { has_literal: false, best: 0.01, makes_sense: true };
-        let gibberish = Outlook { best: 0.5, makes_sense: false, ..faint };
+        let faint = Outlook { has_literal: false, best: 0.01, sense: Sense::Words };
+        let gibberish = Outlook { best: 0.5, sense: Sense::Letters, ..faint };
         let literal = Outlook { has_literal: true, ..faint };
         assert_eq!(Gate::of(faint, None), Gate::Shut);
         assert_eq!(Gate::of(Outlook { best: 0.5, ..faint }, None), Gate::Open);
         assert_eq!(Gate::of(literal, None), Gate::Open);
+        assert_eq!(Gate::of(Outlook { sense: Sense::Untold, ..faint }, None), Gate::Open);
         assert!(Gate::of(gibberish, None).passes(0.01, true));
         assert!(!Gate::of(gibberish, None).passes(0.5, false));
         assert!(Gate::of(gibberish, Some(0.0)).passes(0.01, false));
