@@ -10,10 +10,14 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use crate::error::{CliError, Kind};
 use crate::nearest::Nearest;
 
+/// What `-r` says for a folder of Markdown that belongs to no agent.
+pub(crate) const FOLDER: &str = "folder";
+
 /// Arguments that pick an agent.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AgentArgs {
-    /// The runtime: openclaw or zeroclaw
+    /// The runtime: openclaw or zeroclaw; for search and memory commands also folder, which takes
+    /// any folder of Markdown for what it is
     #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
     pub(crate) runtime: Option<String>,
 
@@ -64,11 +68,26 @@ impl AgentArgs {
     /// Returns the agent that the user means, and looks into a database only where no file tells:
     /// this is quick.
     pub(crate) fn choose_by_files(&self, machine: &Machine) -> Result<Chosen, CliError> {
+        if self.runtime.as_deref() == Some(FOLDER) {
+            return self.choose_folder();
+        }
         match self.choose_by(machine, By::Files) {
             // An agent may be known to a database alone.
             Err(error) if error.code == "agent_not_found" => self.choose(machine),
             chosen => chosen,
         }
+    }
+
+    /// Takes a folder of Markdown that belongs to no agent: its memories have OpenClaw's layout.
+    fn choose_folder(&self) -> Result<Chosen, CliError> {
+        let Some(folder) = &self.workspace else {
+            let error = CliError::new(Kind::Usage, "usage", "-r folder needs a folder");
+            return Err(error.hint("give it with -w DIR"));
+        };
+        check_folder(folder)?;
+        let adapter = adapter("openclaw")?;
+        let agent = FoundAgent::without_install("openclaw", String::new(), folder.clone());
+        Ok(Chosen { adapter, agent })
     }
 
     fn choose_by(&self, machine: &Machine, by: By) -> Result<Chosen, CliError> {
@@ -289,9 +308,11 @@ pub(crate) fn adapter(runtime: &str) -> Result<&'static dyn Adapter, CliError> {
         let known: Vec<&str> = ADAPTERS.iter().map(|it| it.runtime()).collect();
         let mut nearest = Nearest::to(runtime);
         known.iter().for_each(|it| nearest.offer((*it).to_owned()));
+        let known =
+            format!("{}; search and memory commands also take {FOLDER}", known.join(", "));
         let hint = match nearest.into_names().first() {
-            Some(name) => format!("did you mean {name}? Known runtimes: {}", known.join(", ")),
-            None => format!("known runtimes: {}", known.join(", ")),
+            Some(name) => format!("did you mean {name}? Known runtimes: {known}"),
+            None => format!("known runtimes: {known}"),
         };
         let message = format!("unknown runtime {runtime:?}");
         CliError::new(Kind::Usage, "unknown_runtime", message).hint(hint)

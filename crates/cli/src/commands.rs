@@ -22,6 +22,7 @@ pub(crate) mod import;
 mod index;
 mod inspect;
 mod install;
+mod list;
 mod man;
 mod mcp;
 mod migrate;
@@ -150,6 +151,7 @@ enum Command {
     Check(check::CheckArgs),
     Search(Box<search::SearchArgs>),
     Get(Box<get::GetArgs>),
+    List(Box<list::ListArgs>),
     Index(Box<index::IndexArgs>),
     Remember(Box<remember::RememberArgs>),
     Forget(Box<forget::ForgetArgs>),
@@ -203,6 +205,7 @@ pub(crate) fn run(
         Command::Check(args) => return check::run(&args, &context),
         Command::Search(args) => printer.print(&search::run(&args, &context)?)?,
         Command::Get(args) => get::run(&args, &context)?,
+        Command::List(args) => printer.print(&list::run(&args, &context)?)?,
         Command::Index(args) => index::run(&args, &context)?,
         Command::Remember(args) => printer.print(&remember::run(&args, &context)?)?,
         Command::Forget(args) => {

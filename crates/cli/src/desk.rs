@@ -22,6 +22,7 @@ use anemone_mcp::{
 use anemone_memory::{Finality, Importance};
 
 use self::answers::{refusal, unwanted};
+use crate::agent::FOLDER;
 use crate::commands::Context;
 use crate::commands::context::{self, ContextArgs, Session};
 use crate::commands::forget::{self, ForgetArgs};
@@ -35,7 +36,7 @@ use crate::keys::{KeyArgs, Keys};
 use crate::living::{Living, MemoryArgs, delimiter};
 use crate::output::Printer;
 use crate::search_index::{Opened, Otherwise, find, left_out, open_fresh, read_document};
-use crate::searched::{FOLDER, Searched, SourceArgs};
+use crate::searched::{Searched, SourceArgs};
 
 /// Results at most, whatever is asked.
 const MOST_RESULTS: u32 = 50;
@@ -218,7 +219,9 @@ impl Desk for OwnDesk {
                 return newest::newest(question, args.limit as usize, inner, context);
             }
             let started = Instant::now();
-            let request = search::request(&args)?;
+            let mut request = search::request(&args)?;
+            // What is below it is counted and left out afterwards.
+            request.min_score = question.min_score.map(|_| 0.0);
             let searched = inner.searched(context)?;
             let mut found = inner.with_index(&searched, context, |opened| {
                 search::ask(&args, &request, &searched, opened, context, started)

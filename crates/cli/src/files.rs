@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::{CliError, Kind};
 use crate::keys::{Keys, Sealing, encryptor};
+use crate::output::notice;
 use crate::progress::Progress;
 use crate::sealed_header::{self, HeaderFault, Packaging, WORK_FACTOR, unarmor};
 
@@ -315,6 +316,7 @@ pub(crate) fn tidy_up_on_signals(on_signal: OnSignal) {
             return;
         }
         ENDING.store(true, Ordering::Relaxed);
+        say_interrupted();
         // Held to the end, so that nothing gets its name any more.
         let unfinished = unfinished();
         for path in &*unfinished {
@@ -339,6 +341,22 @@ fn print_interrupted() {
         done.send(()).ok();
     });
     is_done.recv_timeout(PATIENCE).ok();
+}
+
+/// What is said when the process is interrupted: what state the work is in.
+static STATE: Mutex<Option<&'static str>> = Mutex::new(None);
+
+/// Says what is to be said when the process is interrupted from here on.
+pub(crate) fn when_interrupted(state: &'static str) {
+    *STATE.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
+}
+
+/// Says that the process was interrupted, where somebody said what that means.
+fn say_interrupted() {
+    let Some(state) = *STATE.lock().unwrap_or_else(PoisonError::into_inner) else { return };
+    // A bar may be on the line.
+    let line = if io::stderr().is_terminal() { "\n" } else { "" };
+    notice(&format!("{line}interrupted; {state}"));
 }
 
 /// What is done instead of ending when the process is told to stop for the first time.

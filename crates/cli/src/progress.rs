@@ -1,97 +1,125 @@
 //! A bar on stderr while a file is read or an index is filled.
+//!
+//! Work that is soon done draws none: a bar that flashes by tells nobody anything.
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anemone_format::{Bytes, ReaderAt};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::output::{Printer, notice};
 
-/// A bar, or nothing where there is no terminal.
+/// How long somebody looks at nothing before wondering.
+const SOON: Duration = Duration::from_millis(300);
+
+/// A bar that is drawn once the work has taken a while; nothing where there is no terminal.
 ///
-/// It is drawn when something is read and never on its own, so that it does not cover a prompt.
+/// It is drawn when something is done and never on its own, so that it does not cover a prompt.
 #[derive(Clone)]
-pub(crate) struct Progress(ProgressBar);
+struct LateBar(Arc<Inner>);
+
+struct Inner {
+    bar: ProgressBar,
+    since: Instant,
+    is_wanted: bool,
+}
+
+impl LateBar {
+    fn new(is_wanted: bool, template: &str, what: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("left", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                // Before the first step nobody knows how long the rest takes.
+                if state.pos() > 0 {
+                    write!(out, ", {} left", HumanDuration(state.eta())).ok();
+                }
+            });
+        bar.set_style(style);
+        bar.set_message(what.to_owned());
+        Self(Arc::new(Inner { bar, since: Instant::now(), is_wanted }))
+    }
+
+    /// Draws the bar from now on, when it is time.
+    fn appear(&self) -> &ProgressBar {
+        let Inner { bar, since, is_wanted } = &*self.0;
+        if *is_wanted && bar.is_hidden() && since.elapsed() >= SOON {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A bar for bytes.
+#[derive(Clone)]
+pub(crate) struct Progress(LateBar);
 
 impl Progress {
     pub(crate) fn new(printer: &Printer, what: &str) -> Self {
-        if !printer.shows_progress() {
-            return Self(ProgressBar::hidden());
-        }
-        let bar = ProgressBar::new(0).with_message(what.to_owned());
-        let style = ProgressStyle::with_template("{msg} {bar:30} {bytes} of {total_bytes}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style);
-        Self(bar)
+        let template = "{msg} {bar:30} {bytes} of {total_bytes}";
+        Self(LateBar::new(printer.shows_progress(), template, what))
     }
 
     /// No bar at all.
     pub(crate) fn hidden() -> Self {
-        Self(ProgressBar::hidden())
+        Self(LateBar::new(false, "", ""))
     }
 
     /// A bar for work whose size nobody knows.
     pub(crate) fn counting(printer: &Printer, what: &str) -> Self {
-        if !printer.shows_progress() {
-            return Self(ProgressBar::hidden());
-        }
-        let bar = ProgressBar::no_length().with_message(what.to_owned());
-        let style = ProgressStyle::with_template("{msg} {bytes}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style);
-        Self(bar)
+        Self(LateBar::new(printer.shows_progress(), "{msg} {bytes}", what))
     }
 
     /// Says how many bytes there will be in all.
     pub(crate) fn expect(&self, bytes: u64) {
-        self.0.set_length(bytes);
+        self.0.appear().set_length(bytes);
     }
 
     /// Says that this many more bytes are done.
     pub(crate) fn advance(&self, bytes: u64) {
-        self.0.inc(bytes);
+        self.0.appear().inc(bytes);
     }
 
     /// Counts what is read from a source. It is read about twice: for its seal, then for itself.
     pub(crate) fn watch(&self, source: Bytes, length: u64) -> Bytes {
-        if self.0.is_hidden() {
+        if !self.0.0.is_wanted {
             return source;
         }
-        self.0.inc_length(2 * length);
+        let bar = &self.0.0.bar;
+        bar.set_length(bar.length().unwrap_or(0) + 2 * length);
         Box::new(Watched { source, bar: self.0.clone() })
     }
 }
 
-/// A bar while documents are taken into an index; work that is soon done draws none.
-pub(crate) struct Indexing {
-    bar: ProgressBar,
-    since: Instant,
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.0.bar.finish_and_clear();
+    }
 }
 
-impl Indexing {
-    /// How long somebody looks at nothing before wondering.
-    const SOON: Duration = Duration::from_millis(300);
+/// A bar while documents are taken into an index.
+pub(crate) struct Indexing(LateBar);
 
+impl Indexing {
     pub(crate) fn new(printer: &Printer) -> Self {
-        let bar = match printer.shows_progress() {
-            true => ProgressBar::new(0).with_message("indexing"),
-            false => ProgressBar::hidden(),
-        };
-        let style = ProgressStyle::with_template("{msg} {bar:30} {pos} of {len} documents")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style);
-        Self { bar, since: Instant::now() }
+        let template = "{msg} {bar:30} {pos} of {len} documents";
+        Self(LateBar::new(printer.shows_progress(), template, "indexing"))
     }
 }
 
 impl anemone_index::Progress for Indexing {
     fn indexed(&self, done: u64, total: u64) {
-        if self.bar.is_hidden() || self.since.elapsed() < Self::SOON {
-            return;
-        }
-        self.bar.set_length(total);
-        self.bar.set_position(done);
+        let bar = self.0.appear();
+        bar.set_length(total);
+        bar.set_position(done);
     }
 
     fn waiting(&self) {
@@ -101,21 +129,12 @@ impl anemone_index::Progress for Indexing {
 }
 
 /// A bar while texts are turned into vectors, with how fast it goes and how long it will take.
-pub(crate) struct Embedding {
-    bar: ProgressBar,
-}
+pub(crate) struct Embedding(LateBar);
 
 impl Embedding {
     pub(crate) fn new(printer: &Printer, embedder: &str) -> Self {
-        let bar = match printer.shows_progress() {
-            true => ProgressBar::no_length().with_message(embedder.to_owned()),
-            false => ProgressBar::hidden(),
-        };
-        let template = "{msg} {bar:30} {pos} of {len} texts, {per_sec}, {eta} left";
-        let style =
-            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-        bar.set_style(style);
-        Self { bar }
+        let template = "{msg} {bar:30} {pos} of {len} texts embedded, {per_sec}{left}";
+        Self(LateBar::new(printer.shows_progress(), template, embedder))
     }
 }
 
@@ -123,8 +142,9 @@ impl anemone_index::Progress for Embedding {
     fn indexed(&self, _done: u64, _total: u64) {}
 
     fn embedded(&self, done: u64, total: u64) {
-        self.bar.set_length(total);
-        self.bar.set_position(done);
+        let bar = self.0.appear();
+        bar.set_length(total);
+        bar.set_position(done);
     }
 
     fn waiting(&self) {
@@ -132,33 +152,28 @@ impl anemone_index::Progress for Embedding {
     }
 }
 
-impl Drop for Embedding {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Drop for Indexing {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
-}
-
 struct Watched {
     source: Bytes,
-    bar: ProgressBar,
+    bar: LateBar,
 }
 
 impl ReaderAt for Watched {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let read = self.source.read_at(buffer, offset)?;
-        self.bar.inc(read as u64);
+        self.bar.appear().inc(read as u64);
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_bar_is_drawn_for_short_work_or_where_none_is_wanted() {
+        let bar = LateBar::new(true, "{msg}", "reading");
+        assert!(bar.appear().is_hidden(), "the work has only begun");
+        let bar = LateBar::new(false, "{msg}", "reading");
+        assert!(bar.appear().is_hidden());
     }
 }

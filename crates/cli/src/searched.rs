@@ -27,8 +27,8 @@ use self::archive::ArchiveDocuments;
 use self::documents::Wanted;
 use self::store::StoreSource;
 pub(crate) use self::words::quoted;
-use self::workspace::{WorkspaceSource, extra_sources};
-use crate::agent::{AgentArgs, Chosen, check_folder};
+use self::workspace::{Scope, WorkspaceSource, extra_sources};
+use crate::agent::{AgentArgs, Chosen, FOLDER, check_folder};
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::files::{self, Scratch};
@@ -36,8 +36,6 @@ use crate::keys::Keys;
 use crate::output::bytes;
 use crate::progress::Progress;
 
-/// What `-r` says for a folder of Markdown that belongs to no agent.
-pub(crate) const FOLDER: &str = "folder";
 /// How every file of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 /// How every ZIP file with something in it starts.
@@ -119,8 +117,12 @@ fn notes_beside(workspace: &Path) -> Option<String> {
     let notes = names.filter(|it| is_markdown(it) && !OF_WORKSPACES.contains(&it.as_str())).count();
     (notes > 0).then(|| {
         format!(
-            "this folder is taken for an agent's workspace, of which only the memories are \
-             searched; beside them {notes} Markdown files are not: `-r folder -w DIR` searches all"
+            "this folder is an agent's workspace, so only its memories are searched; {} beside \
+             them not: `-r folder -w DIR` searches all files",
+            match notes {
+                1 => "1 Markdown file is".to_owned(),
+                many => format!("{many} Markdown files are"),
+            }
         )
     })
 }
@@ -138,8 +140,8 @@ impl SourceArgs {
         let found = match source {
             Some(path) => {
                 if self.agent.workspace.is_some() {
-                    return Err(usage("there is a workspace and something else to search")
-                        .hint("give -w DIR or a path, not both"));
+                    return Err(usage("give either -w DIR or a path, not both")
+                        .hint("quote the query if it has several words"));
                 }
                 self.by_path(path, machine, keys)?
             }
@@ -336,12 +338,19 @@ impl SourceArgs {
                 .about(&workspace)
                 .hint("search its conversations with --sessions"));
         }
-        if agent.install.is_none() {
-            found.warnings.extend(notes_beside(&workspace));
+        let mut scope = Scope::Memories;
+        if agent.install.is_none() && self.agent.runtime.is_none() {
+            if is_surely_workspace(&agent) {
+                found.warnings.extend(notes_beside(&workspace));
+            } else {
+                // When in doubt, everything in the folder is searched.
+                scope = Scope::Everything;
+                found.kind = FOLDER;
+            }
         }
         let agent = Arc::new(agent);
         if searchable.files && workspace.is_dir() {
-            let files = WorkspaceSource::new(adapter, workspace.clone());
+            let files = WorkspaceSource::new(adapter, workspace.clone(), scope);
             // Rows have their own vectors.
             found.sources.push(Box::new(match has_rows {
                 true => files,
@@ -450,6 +459,24 @@ fn folder_of_markdown(folder: &Path) -> Found {
     let rules = Box::new(MarkdownFolder::default());
     let source = FolderSource::new(folder.clone(), String::new(), rules);
     Found { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
+}
+
+/// Files that a runtime puts into the workspace of an agent and that say who it is. One of them may
+/// be there for other reasons: repositories have an `AGENTS.md`.
+const BOOTSTRAP: [&str; 7] =
+    ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"];
+/// Files that only an agent's workspace has.
+const OF_AGENTS: [&str; 2] = [".alf-agent-id", "memory/facts.db"];
+
+/// Whether a folder outside any install is an agent's workspace for certain: it has several of the
+/// files that runtimes put there, or one that nothing else has. A file called `MEMORY.md` and a
+/// folder called `memory` are no such sign: `remember` makes them in any folder.
+fn is_surely_workspace(agent: &FoundAgent) -> bool {
+    let has = |name: &&str| agent.workspace.join(name).is_file();
+    agent.config.is_some()
+        || agent.database.is_some()
+        || OF_AGENTS.iter().any(|name| has(&name))
+        || BOOTSTRAP.iter().filter(|name| has(name)).count() >= 2
 }
 
 /// Whether a folder that was taken for a workspace shows no sign of an agent.
@@ -574,7 +601,10 @@ mod tests {
         home.write("notes/b/c.markdown", "# A\n");
         home.write("notes/.hidden/d.md", "# A\n");
         let found = |name| home.at(name).unwrap();
-        assert_eq!(found("w"), ("openclaw", vec!["MEMORY.md".to_owned()]));
+        home.write("w/SOUL.md", "# A\n");
+        home.write("w/USER.md", "# A\n");
+        assert_eq!(found("w").0, "openclaw");
+        assert!(!found("w").1.contains(&"other.md".to_owned()));
         let notes = ["a.md", "b/c.markdown"].map(str::to_owned).to_vec();
         assert_eq!(found("notes"), ("folder", notes));
         assert_eq!(found("notes/a.md"), ("file", vec!["a.md".to_owned()]));
@@ -590,18 +620,39 @@ mod tests {
     }
 
     #[test]
+    fn one_file_called_memory_does_not_make_a_folder_a_workspace() {
+        let home = Home::new();
+        home.write("docs/memory.md", "# A\n");
+        home.write("docs/search.md", "# A\n");
+        home.write("docs/guide/start.md", "# A\n");
+        home.write("docs/memory/2026-11-16.md", "# A\n");
+        let (kind, mut paths) = home.at("docs").unwrap();
+        paths.sort();
+        assert_eq!(kind, "folder");
+        assert_eq!(paths, ["guide/start.md", "memory.md", "memory/2026-11-16.md", "search.md"]);
+        home.write("repository/AGENTS.md", "# A\n");
+        home.write("repository/MEMORY.md", "# A\n");
+        home.write("repository/docs/a.md", "# A\n");
+        assert_eq!(home.at("repository").unwrap().1.len(), 3);
+        home.write("docs/.alf-agent-id", "x");
+        assert_eq!(home.at("docs").unwrap().0, "openclaw");
+    }
+
+    #[test]
     fn a_workspace_can_be_taken_for_a_folder_but_not_for_two_things() {
         let home = Home::new();
         home.write("w/MEMORY.md", "# A\n");
         home.write("w/other.md", "# A\n");
         let mut args = args();
+        home.write("w/SOUL.md", "# A\n");
+        home.write("w/IDENTITY.md", "# A\n");
         args.agent.workspace = Some(home.path("w"));
         assert_eq!(home.find(&args, None).unwrap().kind, "openclaw");
         assert_eq!(home.find(&args, Some("w")).err().unwrap().code, "usage");
         args.agent.runtime = Some("folder".to_owned());
         let searched = home.find(&args, None).unwrap();
         assert_eq!(searched.kind, "folder");
-        assert_eq!(searched.sources[0].list().unwrap().entries.len(), 2);
+        assert_eq!(searched.sources[0].list().unwrap().entries.len(), 4);
         args.agent.workspace = None;
         assert_eq!(home.find(&args, None).err().unwrap().code, "usage");
         args.agent.runtime = None;

@@ -67,6 +67,8 @@ mod input;
 mod inspect;
 #[path = "it/install.rs"]
 mod install;
+#[path = "it/list.rs"]
+mod list;
 #[path = "it/man.rs"]
 mod man;
 #[path = "it/mcp.rs"]

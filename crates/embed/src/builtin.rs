@@ -95,6 +95,10 @@ impl Embedder for Builtin {
         tokenizer.readable_share(&tokenizer.encode(text, TOKENS))
     }
 
+    fn knows(&self, words: &str) -> f32 {
+        Tokenizer::get().known_share(words)
+    }
+
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         let table = table().map_err(|error| failed(&self.identity, error))?;
         let tokenizer = Tokenizer::get();

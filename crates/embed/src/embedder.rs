@@ -20,6 +20,12 @@ pub trait Embedder: Send + Sync {
         1.0
     }
 
+    /// Returns the share of words that it knows as words, from 0 to 1, and does not have to spell
+    /// letter by letter: what is made of letters alone has a vector as well, near to anything.
+    fn knows(&self, _words: &str) -> f32 {
+        1.0
+    }
+
     /// Returns one vector for each text, each of `identity().dimensions` finite numbers. A vector
     /// of zeros says that nothing in the text is known.
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError>;

@@ -80,6 +80,10 @@ impl Embedder for MiniLm {
         tokenizer.readable_share(&tokenizer.encode(text, TOKENS))
     }
 
+    fn knows(&self, words: &str) -> f32 {
+        Tokenizer::get().known_share(words)
+    }
+
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         embed(&self.model, &self.identity, texts, purpose, self.threads)
     }

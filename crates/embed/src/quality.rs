@@ -65,6 +65,10 @@ impl Embedder for BuiltinQuality {
         tokenizer.readable_share(&tokenizer.encode(text, TOKENS))
     }
 
+    fn knows(&self, words: &str) -> f32 {
+        Tokenizer::get().known_share(words)
+    }
+
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         let model = model().map_err(|error| failed(&self.identity, error))?;
         embed(model, &self.identity, texts, purpose, self.threads)

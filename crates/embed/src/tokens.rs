@@ -24,6 +24,10 @@ const WORD_LETTERS: usize = 100;
 
 /// The share of a document that a model has to read to have a say.
 const READABLE: f32 = 0.5;
+/// Pieces of a word that are looked at to tell whether it is one.
+const WORD_PIECES: usize = 3;
+/// Letters of a stem that an ending follows, at least.
+const STEM_LETTERS: usize = 4;
 /// Pieces of a text that tell its script.
 const SHARE_PIECES: usize = 512;
 
@@ -102,6 +106,26 @@ impl Tokenizer {
         f32::from(read) / f32::from(all.max(1))
     }
 
+    /// Returns the share of words that are in the vocabulary, whole or with an ending; 1 where there
+    /// are no words. A word that nobody uses falls into short pieces.
+    pub(crate) fn known_share(&self, words: &str) -> f32 {
+        let (mut known, mut all) = (0_u16, 0_u16);
+        let words = words.split(|c: char| !c.is_alphanumeric());
+        for word in words.filter(|it| it.contains(char::is_alphabetic)).take(SHARE_PIECES) {
+            let is_word = match self.encode(word, WORD_PIECES)[..] {
+                [id] => id != UNKNOWN && word.chars().nth(1).is_some(),
+                [stem, ending] => {
+                    let letters = self.piece(stem).map_or(0, |it| it.chars().count());
+                    ending != UNKNOWN && letters >= STEM_LETTERS
+                }
+                _ => false,
+            };
+            known += u16::from(is_word);
+            all += 1;
+        }
+        if all == 0 { 1.0 } else { f32::from(known) / f32::from(all) }
+    }
+
     /// Says whether a document is one that the models can judge: what they cannot read has a vector
     /// too, and all of that lies in one corner, near to whatever question comes by.
     pub(crate) fn is_readable(&self, ids: &[u32]) -> bool {
@@ -160,6 +184,23 @@ fn is_latin(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_told_from_letters_that_nobody_puts_together() {
+        let tokenizer = Tokenizer::get();
+        for (words, least, most) in [
+            ("machine learning outperform heuristics", 0.7, 1.0),
+            ("leaky faucet", 0.9, 1.0),
+            ("asdfqwer zxcv", 0.0, 0.0),
+            ("flurbish nagdole wembrit skonch", 0.0, 0.3),
+            ("ggggggg hhhhhh jjjjj", 0.0, 0.0),
+            ("", 1.0, 1.0),
+            ("42 !!", 1.0, 1.0),
+        ] {
+            let share = tokenizer.known_share(words);
+            assert!((least..=most).contains(&share), "{words}: {share}");
+        }
+    }
 
     #[test]
     fn a_text_is_read_as_far_as_its_words_are_latin() {

@@ -11,9 +11,10 @@ use crate::outline::{Block, BlockKind, Outline, day_in, outline};
 use crate::stamped::said;
 use crate::store::body::{Body, BodyBlock, Context};
 use crate::text::{Kind, Language, Term, Token, Votes, date_tokens, tokens};
+use crate::voice::Conversation;
 
 /// Changes when the same document would be made ready differently.
-pub(crate) const DIGEST_VERSION: u32 = 2;
+pub(crate) const DIGEST_VERSION: u32 = 3;
 
 /// A label is at most this long.
 const LABEL_CHARS: usize = 40;
@@ -54,9 +55,11 @@ pub(crate) fn digest(document: &Document) -> Digest<'_> {
     votes.iter().for_each(|it| whole.add(it));
     let path = path_words(&document.path);
     let date = document.date.or_else(|| stated_date(&document.text, &outline));
+    let conversation = Conversation::of(document);
     let read = move |(chunk, votes): (Chunk, Votes)| {
         let language = votes.decide(&whole);
-        let reader = ChunkReader { document, outline: &outline, path: &path, date, language };
+        let reader =
+            ChunkReader { document, outline: &outline, path: &path, date, language, conversation };
         reader.read(&chunk)
     };
     Digest { chunks: Box::new(cut.into_iter().zip(votes).map(read)) }
@@ -86,6 +89,7 @@ struct ChunkReader<'a> {
     path: &'a str,
     date: Option<Date>,
     language: Language,
+    conversation: Conversation,
 }
 
 impl ChunkReader<'_> {
@@ -168,6 +172,7 @@ impl ChunkReader<'_> {
             length: halves.div_ceil(2),
             labelled: offset(labelled),
             is_question: is_question(text),
+            voice: self.conversation.voice(text),
             terms,
         }
     }

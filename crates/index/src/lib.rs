@@ -30,6 +30,7 @@ mod stamped;
 mod store;
 mod text;
 mod vector;
+mod voice;
 
 pub use document::{Document, Format, Provenance};
 pub use embedding::{CarriedIn, Embedded, EmbeddingError, Replace, Unembedded, VectorSet};

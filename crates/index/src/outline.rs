@@ -66,6 +66,7 @@ pub(crate) enum BlockKind {
     Heading,
     /// The lines between `---` at the top.
     FrontMatter,
+    /// What one speaker says in a conversation.
     Turn,
 }
 

@@ -17,7 +17,11 @@ pub enum Peek {
     Absent,
     /// Somebody writes into it at this moment.
     Busy,
-    /// It cannot be used; the next refresh makes it anew.
+    /// Somebody was interrupted while writing into it; the next refresh builds it.
+    Unfinished,
+    /// It is of another version of the program; the next refresh rebuilds it.
+    Outdated,
+    /// It is damaged; the next refresh rebuilds it.
     Broken,
     /// It can be asked.
     Whole(Holding),
@@ -41,6 +45,8 @@ pub fn peek(folder: &Path, sources: &[&dyn Source]) -> Result<Peek, RefreshError
     let (view, _lock) = match glance(folder) {
         Ok(Glance::Absent) => return Ok(Peek::Absent),
         Ok(Glance::Busy) => return Ok(Peek::Busy),
+        Ok(Glance::Unfinished) => return Ok(Peek::Unfinished),
+        Ok(Glance::Outdated) => return Ok(Peek::Outdated),
         Ok(Glance::Broken) => return Ok(Peek::Broken),
         Ok(Glance::Whole(view, lock)) => (view, lock),
         Err(error) if error.is_damage() => return Ok(Peek::Broken),
@@ -113,5 +119,21 @@ mod tests {
         drop(alone);
         fs_err::write(place.join("seal.json"), "{}").unwrap();
         assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Broken);
+    }
+
+    #[test]
+    fn an_interrupted_build_is_not_called_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, place) = (notes(folder.path()), folder.path().join("index"));
+        let mut index = Index::open(&place).unwrap();
+        index.refresh(&[&source], Timestamp::MAX, &Silent).unwrap();
+        drop(index);
+        let seal = fs_err::read_to_string(place.join("seal.json")).unwrap();
+        // Whoever writes takes the seal away first, and is killed before it is back.
+        fs_err::remove_file(place.join("seal.json")).unwrap();
+        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Unfinished);
+        let other = seal.replacen("\"version\":\"", "\"version\":\"0", 1);
+        fs_err::write(place.join("seal.json"), other).unwrap();
+        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Outdated);
     }
 }

@@ -10,6 +10,8 @@ mod found;
 mod meaning;
 mod order;
 mod pieces;
+mod strength;
+mod voices;
 mod weights;
 
 use std::collections::HashSet;
@@ -99,7 +101,7 @@ pub(crate) fn rank(
         let groups = words.phrases.iter().flat_map(|it| it.words.iter());
         narrow.required = groups.map(forms).collect();
         // A vector does not know what stands word for word.
-        let hits = tiers(reading, &question, &narrow, None)?;
+        let (hits, _) = tiers(reading, &question, &narrow, None)?;
         if !hits.is_empty() {
             return Ok(Ranked { hits, notes });
         }
@@ -108,7 +110,12 @@ pub(crate) fn rank(
         narrow.required.clear();
         question.wants_phrases = false;
     }
-    let hits = tiers(reading, &question, &narrow, nearest)?;
+    let (hits, too_weak) = tiers(reading, &question, &narrow, nearest)?;
+    if hits.is_empty() && too_weak > 0 {
+        notes.push(Note::TooWeak { count: too_weak });
+    } else if !hits.is_empty() && hits.iter().all(|it| it.is_weak) {
+        notes.push(Note::OnlyWeak);
+    }
     if !has_vectors && !hits.is_empty() && question.weights.are_absent() {
         notes.push(Note::OnlyAlike);
     }
@@ -117,19 +124,20 @@ pub(crate) fn rank(
 
 /// Looks at candidates until there are hits enough. The best come first; those further down are
 /// looked at only when the filters left too few, and stand behind the others, so that the order
-/// does not depend on how many are wanted.
+/// does not depend on how many are wanted. Also returns how many were too weak to be hits.
 fn tiers(
     reading: &Reading<'_>,
     question: &Question<'_>,
     narrow: &Narrow,
     mut nearest: Option<Nearest>,
-) -> Result<Vec<Hit>, StoreError> {
+) -> Result<(Vec<Hit>, usize), StoreError> {
     let wanted = wanted(question.words, &question.weights, reading)?;
     let wanted: Vec<Wanted<'_>> = wanted
         .iter()
         .map(|it| Wanted { text: &it.text, term: it.term, weight: it.weight })
         .collect();
     let mut hits = Vec::new();
+    let mut too_weak = 0;
     let mut seen: HashSet<ChunkId> = HashSet::new();
     for limit in TIERS.into_iter().chain((1..).map(|it| TIERS[1] + it * STEP)) {
         let candidates = reading.candidates(&wanted, limit, narrow)?;
@@ -150,6 +158,8 @@ fn tiers(
             found.keep_with_phrases(&question.words.phrases);
         }
         let ordered = order::order(&found, question);
+        too_weak += ordered.too_weak;
+        let ordered = ordered.places;
         let last: HashSet<ChunkId> = new.iter().rev().take(LAST).map(|it| it.chunk).collect();
         let goes_on = question.is_filtered()
             || ordered.iter().any(|it| last.contains(&found.blocks[it.at].chunk));
@@ -159,7 +169,7 @@ fn tiers(
             break;
         }
     }
-    Ok(hits)
+    Ok((hits, too_weak))
 }
 
 /// Returns the texts of a term's forms.

@@ -36,6 +36,9 @@ pub struct Request {
     pub importance: bool,
     /// Whether hits that say the same are spread: 1 is relevance only, 0 is difference only.
     pub diversity: Option<f64>,
+    /// The least score of a hit, from 0 to 1; `None`: hits without a word of the query must be
+    /// about as near as answers are.
+    pub min_score: Option<f64>,
     /// Whether each hit says how its score came about.
     pub explain: bool,
     /// The time of the question.
@@ -59,6 +62,7 @@ impl Request {
             recency_half_life: None,
             importance: false,
             diversity: None,
+            min_score: None,
             explain: false,
             now,
         }
@@ -134,6 +138,13 @@ pub enum Note {
     FilteredOut,
     /// No text has any word of the query; what was found is like them.
     OnlyAlike,
+    /// All hits are weak: the answer may not be there.
+    OnlyWeak,
+    /// Nothing was found, and what is nearest to the query is too far from it.
+    TooWeak {
+        /// How many blocks were left out.
+        count: usize,
+    },
 }
 
 /// One find: a focused piece of a document.
@@ -151,8 +162,14 @@ pub struct Hit {
     pub headings: Vec<String>,
     /// The day it is about.
     pub date: Option<Date>,
-    /// How well it fits, comparable within one answer.
+    /// How well it fits, from 0 to 1, comparable within one answer.
     pub score: f64,
+    /// Whether it fits so badly that it may be no answer at all.
+    pub is_weak: bool,
+    /// Whether it only asks, or says that nothing is known: a turn of a conversation.
+    pub is_open: bool,
+    /// How many other turns of conversations say the same and are left out.
+    pub similar: usize,
     /// The piece itself, verbatim.
     pub text: String,
     /// Where words of the query stand in `text`, in bytes, sorted, apart from each other.
@@ -184,7 +201,7 @@ impl Hit {
 /// How a score came about: named numbers, in the order in which they are used.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explanation {
-    /// Such as `block`, `passage`, `file`, `vector`, `recency`.
+    /// Such as `block`, `passage`, `file`, `vector`, `conversation`, `recency`.
     pub parts: Vec<(&'static str, f64)>,
     /// The words of the query that stand in the best block, as they were compared.
     pub terms: Vec<String>,

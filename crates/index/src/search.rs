@@ -9,8 +9,8 @@ use crate::profile::{self, Profile};
 use crate::rank::rank;
 use crate::request::{Answer, Legs, Note, Request, VectorLeg, VectorOutcome};
 use crate::store::{Allowed, ChunkId, Reading, Slot, StoreError, StoredSet};
-use crate::text::{Language, parse};
-use crate::vector::{NEAREST, Nearest, Scan, normalised};
+use crate::text::{Kind, Language, Votes, Words, parse};
+use crate::vector::{NEAREST, Nearest, Scan, Sense, normalised};
 
 /// A query is taken apart in this many languages at most: those of most chunks.
 const LANGUAGES: usize = 6;
@@ -44,18 +44,39 @@ impl Index {
         let words = parse(&request.query, &languages);
         // Where nothing is asked, nobody is asked: a service would be sent what was excluded.
         let embedders = if words.terms.is_empty() { &[] } else { embedders };
-        let (nearest, vectors) = nearest(&reading, request, allowed.as_ref(), embedders)?;
+        let votes = Votes::of(&request.query);
+        let is_foreign = !matches!(votes.decide(&votes), Language::English | Language::Other);
+        let asked = Asked { query: &request.query, content: content(&words), is_foreign };
+        let (nearest, vectors) = nearest(&reading, &asked, allowed.as_ref(), embedders)?;
         let ranked = rank(&reading, request, &words, allowed, nearest)?;
         let legs = Legs { lexical: true, vectors };
         Ok(Answer { hits: ranked.hits, legs, notes: ranked.notes })
     }
 }
 
+/// What embedders are asked.
+struct Asked<'a> {
+    query: &'a str,
+    /// Its words that are not in every text.
+    content: String,
+    /// Whether it is surely in a language that vocabularies of English do not have.
+    is_foreign: bool,
+}
+
+/// Returns the words of a query that are not in every text, with a space between them.
+fn content(words: &Words) -> String {
+    let words = words.terms.iter().filter(|it| it.kind == Kind::Word);
+    words.map(|it| it.surface.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Below this share of known words a query is letters, and what is near to it is so by chance.
+const KNOWN_SHARE: f32 = 0.35;
+
 /// Finds the chunks whose vectors are nearest to the query's. What goes wrong with an embedder
 /// takes its leg from the answer, not the answer.
 fn nearest(
     reading: &Reading<'_>,
-    request: &Request,
+    asked: &Asked<'_>,
     allowed: Option<&Allowed>,
     embedders: &[&dyn Embedder],
 ) -> Result<(Option<Nearest>, Vec<VectorLeg>), StoreError> {
@@ -65,7 +86,7 @@ fn nearest(
     }
     let mut scanned = Scanned::new(reading, allowed)?;
     for embedder in embedders {
-        let outcome = scanned.ask(&request.query, *embedder)?;
+        let outcome = scanned.ask(asked, *embedder)?;
         legs.push(VectorLeg { identity: embedder.identity().clone(), outcome });
     }
     let nearest = scanned.nearest;
@@ -94,7 +115,12 @@ impl<'a> Scanned<'a> {
         })
     }
 
-    fn ask(&mut self, query: &str, embedder: &dyn Embedder) -> Result<VectorOutcome, StoreError> {
+    fn ask(
+        &mut self,
+        asked: &Asked<'_>,
+        embedder: &dyn Embedder,
+    ) -> Result<VectorOutcome, StoreError> {
+        let query = asked.query;
         let identity = embedder.identity();
         let own = |it: &&StoredSet| it.identity == *identity && it.chunks > 0;
         let Some(set) = self.sets.iter().find(own).cloned() else {
@@ -120,6 +146,11 @@ impl<'a> Scanned<'a> {
         let trust = f64::from(embedder.reads(query)).clamp(0.0, 1.0);
         if trust > 0.0 && vector.iter().any(|it| *it != 0.0) {
             self.scan(&set, &vector, trust)?;
+            self.nearest.sense = match self.nearest.sense {
+                Sense::Letters if asked.is_foreign => Sense::Untold,
+                Sense::Letters if embedder.knows(&asked.content) >= KNOWN_SHARE => Sense::Words,
+                known => known,
+            };
             self.is_whole = missing == 0;
         }
         Ok(VectorOutcome::Used { chunks: set.chunks, missing })

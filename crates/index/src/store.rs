@@ -397,6 +397,10 @@ pub(crate) enum Glance {
     Absent,
     /// Somebody writes.
     Busy,
+    /// Somebody was interrupted while writing.
+    Unfinished,
+    /// An index of another version of the program.
+    Outdated,
     /// Nothing of use.
     Broken,
     /// A whole index, and the lock under which it stays so.
@@ -418,6 +422,8 @@ pub(crate) fn glance(path: &Path) -> Result<Glance, StoreError> {
     match seal::look(path) {
         Look::Whole(seal) => Ok(Glance::Whole(Box::new(View::open(path, seal)?), lock)),
         Look::Broken("new") => Ok(Glance::Absent),
+        Look::Broken("unfinished") => Ok(Glance::Unfinished),
+        Look::Broken("version") => Ok(Glance::Outdated),
         Look::Broken(_) => Ok(Glance::Broken),
     }
 }

@@ -21,8 +21,22 @@ pub(crate) struct Nearest {
     /// The sets that were asked; the first that has a chunk counts.
     sets: Vec<Asked>,
     near: Vec<ChunkId>,
+    /// What the query is made of, as far as the embedders that were asked can tell.
+    pub(crate) sense: Sense,
     /// The set of each chunk whose cosines are wanted, and where in it they stand.
     wanted: HashMap<ChunkId, (usize, Range<usize>)>,
+}
+
+/// What a query is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sense {
+    /// Letters that are no words of a language.
+    #[default]
+    Letters,
+    /// Words that an embedder knows.
+    Words,
+    /// Words of a language that embedders may not know, or none that were compared.
+    Untold,
 }
 
 /// A set of vectors that was compared with the query.

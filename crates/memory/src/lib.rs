@@ -27,6 +27,7 @@ mod hidden;
 mod hook_log;
 mod journal;
 mod ledger;
+mod list;
 mod markdown;
 mod memory;
 mod none;
@@ -83,6 +84,7 @@ pub use hidden::{hidden_count, is_hidden, shown, shown_with_ranges, visible, wit
 pub use hook_log::HookWrite;
 pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
 pub use ledger::OwnStamps;
+pub use list::{ListFilter, Listed, ListedEntry, list_entries, list_rows};
 pub use markdown::MarkdownMemory;
 pub use memory::{Memory, MemoryError};
 pub use none::NoMemory;

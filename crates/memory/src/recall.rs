@@ -38,9 +38,18 @@ const SAME_MEANING: f64 = 0.6;
 #[must_use]
 pub fn is_relevant(hit: &Hit, message: &str, settings: &RecallSettings) -> bool {
     let Some(explanation) = &hit.explanation else { return false };
+    // A question that somebody asked before tells nothing, and neither does "I don't know".
+    if hit.is_open {
+        return false;
+    }
     let cosine = explanation.parts.iter().find(|(it, _)| *it == "cosine").map_or(0.0, |it| it.1);
-    let found: HashSet<String> =
+    let mut found: HashSet<String> =
         explanation.terms.iter().filter(|it| is_telling(it)).map(|it| it.to_lowercase()).collect();
+    // "Allergic to hazelnuts" under the heading "Lin" is about Lin.
+    if !found.is_empty() {
+        let headings: HashSet<String> = hit.headings.iter().flat_map(|it| words_of(it)).collect();
+        found.extend(words_of(message).filter(|it| headings.contains(it)));
+    }
     is_about(found.len(), telling_words(message), cosine, settings.least_share)
 }
 
@@ -54,9 +63,14 @@ fn is_about(found: usize, asked: usize, cosine: f64, least_share: f64) -> bool {
 /// Counts the words of a message that tell something. Two signs of a script without blanks are
 /// about a word.
 fn telling_words(message: &str) -> usize {
-    let words = message.split(|c: char| !c.is_alphanumeric() || is_wide(c));
-    let words: HashSet<String> = words.filter(|it| is_telling(it)).map(str::to_lowercase).collect();
+    let words: HashSet<String> = words_of(message).collect();
     words.len() + message.chars().filter(|it| is_wide(*it)).count() / 2
+}
+
+/// Returns the words of a text that tell something, in lower case.
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric() || is_wide(c));
+    words.filter(|it| is_telling(it)).map(str::to_lowercase)
 }
 
 fn is_telling(word: &str) -> bool {

@@ -135,8 +135,8 @@ pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<(), CliError>
     if context.printer.is_json() || context.environment.stdout_is_terminal {
         return context.printer.print(&got);
     }
-    // A copy of the file, with every character: whoever asks for text without a terminal uses it.
-    // What we say about it goes to stderr.
+    // A copy of the file, with every character, because another program reads it; notes go to
+    // stderr.
     let mut text = got.text.clone();
     if got.lines > 0 {
         text.push('\n');
@@ -190,9 +190,7 @@ pub(crate) fn not_found(path: &str, searched: &Searched) -> CliError {
     // A source that cannot be read has no names to offer.
     each_document(searched, &mut |document| nearest.offer(document.path)).ok();
     match nearest.into_names() {
-        names if names.is_empty() => {
-            error.hint("`anemone search` names documents as they are called here")
-        }
+        names if names.is_empty() => error.hint("use a path as `anemone search` prints it"),
         names => error.hint(format!("similar are: {}", names.join(", "))),
     }
 }

@@ -20,6 +20,7 @@ use crate::embedder::{
     notes_of, take_carried, vector_lines,
 };
 use crate::error::{CliError, Kind};
+use crate::files::when_interrupted;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::search_index::{
     Opened, Otherwise, Warning, bytes_of, find, note_embedder, noted_embedder, open_fresh,
@@ -29,8 +30,11 @@ use crate::searched::{Searched, SourceArgs};
 /// Bring the index of a memory up to date, or look after indexes
 ///
 /// `anemone search` does this by itself; use it to index ahead of time, to see what is indexed and
-/// what is not, and to clean up. An index lies under the user's cache folder (XDG_CACHE_HOME) and
-/// can be removed at any time: the next search makes it anew.
+/// what is not, and to clean up. An index is stored under the user's cache folder (XDG_CACHE_HOME)
+/// and can be removed at any time: the next search rebuilds it.
+///
+/// A document is cut into chunks, passages of some hundred words; a chunk holds several texts,
+/// such as paragraphs and list items, and each text gets a vector.
 ///
 /// With --embedder every passage gets vectors of that embedder, so that search compares meanings
 /// with them from then on. This can be interrupted, and goes on where it was. --dry-run says first
@@ -45,7 +49,7 @@ pub(crate) struct IndexArgs {
     #[command(flatten)]
     searched: SourceArgs,
 
-    /// Forget the index first, and make it anew
+    /// Delete the index first, and rebuild it
     #[arg(long, conflicts_with_all = ["list", "prune", "drop", "chunks"])]
     rebuild: bool,
 
@@ -192,7 +196,9 @@ fn refresh(
     let started = Instant::now();
     let machine = context.environment.machine()?;
     let searched = indexable(args, &machine, context)?;
+    when_interrupted("the index is not finished; the next search builds it");
     let mut opened = open_fresh(&searched, context, rebuild, Otherwise::Fail)?;
+    when_interrupted("the index is ready");
     let (filled, notes) = embed(args, &mut opened, &searched, context, stop)?;
     let mut warnings = std::mem::take(&mut opened.warnings);
     warnings.extend(notes);
@@ -308,7 +314,11 @@ impl Indexed {
 
     fn changes(&self) -> String {
         let IndexLine { added, changed, removed, rebuilt, .. } = &self.index;
-        let made = rebuilt.map(|why| format!(", made anew ({why})")).unwrap_or_default();
+        let made = match rebuilt {
+            None => String::new(),
+            Some("new") => ", built".to_owned(),
+            Some(why) => format!(", rebuilt ({why})"),
+        };
         format!("{added} added, {changed} changed, {removed} removed{made}")
     }
 }
@@ -353,6 +363,6 @@ impl Report for Indexed {
         for warning in &self.warnings {
             writeln!(out, "  {ODD}{:<10}{ODD:#} {}", "note", safe(&warning.message))?;
         }
-        writeln!(out, "  {:<10} {}", "lies in", safe(&self.folder))
+        writeln!(out, "  {:<10} {}", "stored in", safe(&self.folder))
     }
 }

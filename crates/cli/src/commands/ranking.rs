@@ -17,17 +17,17 @@ const USUAL_CHARS: u32 = 700;
 /// Arguments that say how hits are ranked and cut.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RankingArgs {
-    /// Characters of text a hit has at most: 20 to 20,000
+    /// Show at most N characters of a hit: 20 to 20,000
     #[arg(long, value_name = "N", default_value_t = USUAL_CHARS)]
     #[arg(value_parser = clap::value_parser!(u32).range(20..=20_000))]
     chars: u32,
 
-    /// Prefer what is newer among equals; a score is worth half of that after DAYS
+    /// Prefer newer hits among equals; age counts half after DAYS
     #[arg(long, value_name = "DAYS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "30", value_parser = half_life)]
     recency: Option<f64>,
 
-    /// Prefer what is more important among equals
+    /// Prefer more important hits among equals
     #[arg(long)]
     importance: bool,
 
@@ -39,6 +39,12 @@ pub(crate) struct RankingArgs {
     /// Rank as another program does
     #[arg(long, value_name = "NAME", default_value = "anemone", value_parser = profiles())]
     profile: Profile,
+
+    /// Show only hits with at least this score, from 0 to 1; 0 shows the nearest texts, however far
+    /// they are. Without it, texts that have no word of the query must be about as near as answers
+    /// are
+    #[arg(long, value_name = "SCORE", value_parser = share)]
+    pub(crate) min_score: Option<f64>,
 }
 
 impl Default for RankingArgs {
@@ -49,6 +55,7 @@ impl Default for RankingArgs {
             importance: false,
             diversity: None,
             profile: Profile::Anemone,
+            min_score: None,
         }
     }
 }
@@ -66,6 +73,8 @@ pub(crate) struct Settings {
     pub(crate) importance: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) diversity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) min_score: Option<f64>,
 }
 
 impl RankingArgs {
@@ -76,6 +85,7 @@ impl RankingArgs {
         request.importance = self.importance;
         request.diversity = self.diversity;
         request.profile = self.profile;
+        request.min_score = self.min_score;
     }
 
     /// Refuses a source that was meant as the value of a flag: `--recency 30` for `--recency=30`.
@@ -121,6 +131,7 @@ impl RankingArgs {
             recency: self.recency,
             importance: self.importance,
             diversity: self.diversity,
+            min_score: self.min_score,
         }
     }
 }

@@ -37,9 +37,9 @@ const USUAL_TYPE: &str = "note";
 #[command(after_help = "Example: anemone remember \"The gateway stays on loopback.\" \
                         --type decision --importance 0.9 --source owner -w ~/agent")]
 pub(crate) struct RememberArgs {
-    /// The text; `-`: what stands on stdin
+    /// Text to remember, with or without quotes around it, or `-` for stdin
     #[arg(required_unless_present = "file", conflicts_with = "file")]
-    pub(crate) text: Option<String>,
+    pub(crate) text: Vec<String>,
 
     /// Take the text from this file
     #[arg(long, value_name = "FILE")]
@@ -176,7 +176,7 @@ impl RememberArgs {
     /// Remembers as somebody does who gives no flags.
     pub(crate) fn plain(text: String, memory: MemoryArgs) -> Self {
         Self {
-            text: Some(text),
+            text: vec![text],
             file: None,
             memory,
             key: None,
@@ -196,14 +196,14 @@ impl RememberArgs {
     fn read_text(&self) -> Result<String, CliError> {
         let most = MAX_TEXT_BYTES as u64 + 1;
         let mut bytes = Vec::new();
-        match (&self.file, self.text.as_deref()) {
+        match (&self.file, self.text.as_slice()) {
             (Some(path), _) => {
                 fs_err::File::open(path)?.take(most).read_to_end(&mut bytes)?;
             }
-            (None, Some("-")) => {
+            (None, [text]) if text == "-" => {
                 io::stdin().lock().take(most).read_to_end(&mut bytes)?;
             }
-            (None, text) => bytes.extend(text.unwrap_or_default().bytes()),
+            (None, words) => bytes.extend(words.join(" ").bytes()),
         }
         String::from_utf8(bytes).map_err(|_| {
             CliError::new(Kind::Failed, "not_text", "what is to be remembered is not UTF-8")

@@ -6,12 +6,13 @@ mod shown;
 pub(crate) mod trust;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anemone_index::{Answer, Explanation, Freshness, Hit, Index, Kinds, Note, Provenance, Request};
+use anemone_memory::Clock as _;
 use clap::Args;
-use jiff::tz::TimeZone;
 use serde::{Serialize, Serializer};
 
 use super::ranking::RankingArgs;
@@ -20,6 +21,7 @@ use crate::embedder::{
     Chosen, EmbedderArgs, Embedders, Guarded, Haste, Stop, VectorLine, take_carried_for, top_up,
 };
 use crate::error::{CliError, Kind};
+use crate::living::SystemClock;
 use crate::search_index::{Opened, Otherwise, Warning, find, left_out, open_fresh};
 use crate::searched::{Searched, SourceArgs};
 pub(crate) use compared::Compared;
@@ -35,61 +37,75 @@ const USUAL_LIMIT: u32 = 6;
 /// ago is found. Everything stays on this machine, unless an embedder that is a service was named
 /// or settled in the config.
 ///
-/// QUERY is a question or some words, as one argument: any words may be missing from a hit.
-/// "Words in quotes" must stand together if they do anywhere, -word must not be there. When QUERY
-/// begins with a flag of this command, put -- before it.
-#[derive(Args, Debug)]
+/// QUERY is a question or some words, with or without quotes around them; any words may be missing
+/// from a hit. "Words in quotes" must stand together if they do anywhere, -word must not be there;
+/// give such a query as one argument. When QUERY begins with a flag of this command, put -- before
+/// it.
+///
+/// The last argument names what to search, instead of an agent, when it is the path of something
+/// that exists, contains a slash, or ends in .alf, .db or .md. --in names it in any case, and then all
+/// other arguments are words.
+#[derive(Args, Clone, Debug)]
 pub(crate) struct SearchArgs {
     /// What to look for
     #[arg(allow_hyphen_values = true)]
     pub(crate) query: String,
 
-    /// An archive, a database, a folder or a file to search, instead of an agent
+    /// More words to look for; the last argument may be an archive, a database, a folder or a file
+    /// to search
+    #[arg(value_name = "WORD|SOURCE")]
+    more: Vec<OsString>,
+
+    /// Search this archive, database, folder or file instead of an agent
+    #[arg(long = "in", value_name = "SOURCE", help_heading = SOURCE_HEADING)]
     pub(crate) source: Option<PathBuf>,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = SOURCE_HEADING)]
     searched: SourceArgs,
 
-    /// How many hits at most: 1 to 1000
-    #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT)]
+    /// Show at most N hits: 1 to 1000
+    #[arg(long, value_name = "N", default_value_t = USUAL_LIMIT, help_heading = "Filters")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) limit: u32,
 
-    /// Only what is dated, on or after this day: 2026-03-01, today, yesterday, 7d, 2w, 3m, 1y (UTC)
-    #[arg(long, value_name = "DAY")]
+    /// Show only what is dated on or after this day: 2026-03-01, today, yesterday, 7d, 2w, 3m, 1y.
+    /// Today is that of the local time zone
+    #[arg(long, value_name = "DAY", help_heading = "Filters")]
     pub(crate) since: Option<String>,
 
-    /// Only what is dated, on or before this day
-    #[arg(long, value_name = "DAY")]
+    /// Show only what is dated on or before this day
+    #[arg(long, value_name = "DAY", help_heading = "Filters")]
     pub(crate) until: Option<String>,
 
-    /// Only memories of this type, such as semantic or episodic; may be given more than once
-    #[arg(long = "type", value_name = "TYPE")]
+    /// Show only memories of this type, such as semantic or episodic; may be repeated
+    #[arg(long = "type", value_name = "TYPE", help_heading = "Filters")]
     types: Vec<String>,
 
-    /// Only memories of this namespace, such as daily; may be given more than once
-    #[arg(long, value_name = "NAME")]
+    /// Show only memories of this namespace, such as daily; may be repeated
+    #[arg(long, value_name = "NAME", help_heading = "Filters")]
     namespace: Vec<String>,
 
-    /// Only documents below this folder or with paths like this, where * stops at a slash and **
-    /// does not; may be given more than once
-    #[arg(long, value_name = "GLOB")]
+    /// Show only documents below this folder or with paths like this, where * stops at a slash and
+    /// ** does not; may be repeated
+    #[arg(long, value_name = "GLOB", help_heading = "Filters")]
     pub(crate) path: Vec<String>,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Ranking")]
     ranking: RankingArgs,
 
-    #[command(flatten)]
+    /// Say how each score came about
+    #[arg(long, help_heading = "Ranking")]
+    explain: bool,
+
+    #[command(flatten, next_help_heading = "Embedding")]
     embedder: EmbedderArgs,
 
     /// With --profile, send a large job to a service that is named
-    #[arg(long, requires = "embedder")]
+    #[arg(long, requires = "embedder", help_heading = "Embedding")]
     yes: bool,
-
-    /// Say how each score came about
-    #[arg(long)]
-    explain: bool,
 }
+
+const SOURCE_HEADING: &str = "What to search";
 
 #[derive(Serialize)]
 pub(crate) struct Found {
@@ -160,7 +176,14 @@ pub(crate) struct FoundHit {
     pub(crate) citation: String,
     pub(crate) headings: Vec<String>,
     pub(crate) date: Option<String>,
+    /// From 0 to 1.
     pub(crate) score: f64,
+    /// Whether it fits so badly that it may be no answer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) weak: bool,
+    /// How many turns of conversations that say the same are left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) similar: usize,
     pub(crate) text: String,
     /// Where words of the query stand in `text`, in bytes.
     pub(crate) matches: Vec<[usize; 2]>,
@@ -192,6 +215,7 @@ fn in_order<S: Serializer>(
 
 pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, CliError> {
     let started = Instant::now();
+    let args = &args.resolved()?;
     let request = request(args)?;
     args.embedder.check()?;
     let machine = context.environment.machine()?;
@@ -282,11 +306,44 @@ impl Choosing<'_> {
     }
 }
 
+/// Endings of what is searched by its path, whether it exists or not.
+const SOURCE_ENDINGS: [&str; 5] = ["alf", "alf-delta", "db", "age", "md"];
+
+/// Whether an argument names something to search, rather than a word to look for.
+fn is_source(argument: &Path) -> bool {
+    let ending = argument.extension().and_then(|it| it.to_str()).unwrap_or_default();
+    let text = argument.to_string_lossy();
+    let is_path = text.contains(std::path::is_separator) && !text.contains(char::is_whitespace);
+    is_path || SOURCE_ENDINGS.contains(&ending) || argument.exists()
+}
+
 impl SearchArgs {
+    /// Joins the words of the query, and takes the last argument for the source where it is one.
+    fn resolved(&self) -> Result<Self, CliError> {
+        let mut words: Vec<String> = vec![self.query.clone()];
+        let mut args = Self { more: Vec::new(), ..self.clone() };
+        let mut more = self.more.as_slice();
+        if let Some((last, before)) = more.split_last() {
+            let last = Path::new(last);
+            self.ranking.check_source(Some(last))?;
+            let has_workspace = self.searched.agent.workspace.is_some();
+            let is_bare = last.extension().is_none() && last.components().count() == 1;
+            // With -w a name such as `docs` is a word, whatever is in the current folder.
+            if self.source.is_none() && is_source(last) && !(has_workspace && is_bare) {
+                args.source = Some(last.to_owned());
+                more = before;
+            }
+        }
+        words.extend(more.iter().map(|it| it.to_string_lossy().into_owned()));
+        args.query = words.join(" ");
+        Ok(args)
+    }
+
     /// Asks as somebody does who gives no flags.
     pub(crate) fn plain(query: String, source: Option<PathBuf>, searched: SourceArgs) -> Self {
         Self {
             query,
+            more: Vec::new(),
             source,
             searched,
             limit: USUAL_LIMIT,
@@ -305,16 +362,12 @@ impl SearchArgs {
 
 /// Puts the question.
 pub(crate) fn request(args: &SearchArgs) -> Result<Request, CliError> {
-    args.ranking.check_source(args.source.as_deref())?;
     let now = instant();
-    let today = now.to_zoned(TimeZone::UTC).date();
+    // Logs are named by the local day, so `today` must be the same day.
+    let today = now.to_zoned(SystemClock.zone()).date();
     let day = |flag: &str, text: &Option<String>| match text {
         None => Ok(None),
-        Some(text) => days::day(text, today).map(Some).ok_or_else(|| {
-            let message = format!("{flag} {text:?} is no day");
-            CliError::new(Kind::Usage, "usage", message)
-                .hint("give 2026-03-01, today, yesterday, or how long ago: 7d, 2w, 3m, 1y")
-        }),
+        Some(text) => days::day(text, today).map(Some).ok_or_else(|| days::no_day(flag, text)),
     };
     let (since, until) = (day("--since", &args.since)?, day("--until", &args.until)?);
     if let (Some(since), Some(until)) = (since, until)
@@ -387,6 +440,10 @@ fn known_kinds(args: &SearchArgs, index: &Index) -> Result<String, CliError> {
     Ok(text)
 }
 
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 /// Whether a query says only what is not looked for.
 fn only_excludes(query: &str) -> bool {
     let mut words = query.split_whitespace().peekable();
@@ -397,7 +454,7 @@ fn note(note: &Note, query: &str) -> Warning {
     match note {
         Note::PhraseNotFound { phrase } => Warning {
             code: "phrase_not_found",
-            message: format!("nothing has {phrase:?} word for word; its words were looked for"),
+            message: format!("No exact match for {phrase:?}; searched for its words instead"),
         },
         Note::NothingAsked if only_excludes(query) => Warning {
             code: "nothing_asked",
@@ -409,7 +466,15 @@ fn note(note: &Note, query: &str) -> Warning {
         },
         Note::OnlyAlike => Warning {
             code: "only_alike",
-            message: "nothing has any of these words; what was found is like them".to_owned(),
+            message: "no text has any of these words; these hits have similar ones".to_owned(),
+        },
+        Note::OnlyWeak => Warning {
+            code: "only_weak",
+            message: "only weak matches; the answer may not be there".to_owned(),
+        },
+        Note::TooWeak { .. } => Warning {
+            code: "too_weak",
+            message: "nothing is similar enough; --min-score 0 shows the nearest texts".to_owned(),
         },
         Note::FilteredOut => {
             Warning { code: "filtered_out", message: "no document passes the filters".to_owned() }
@@ -426,6 +491,8 @@ fn found_hit(hit: Hit) -> FoundHit {
         headings: hit.headings,
         date: hit.date.map(|it| it.to_string()),
         score: hit.score,
+        weak: hit.is_weak,
+        similar: hit.similar,
         matches: hit.matches.iter().map(|it| [it.start, it.end]).collect(),
         memory_type: hit.memory_type,
         namespace: hit.namespace,

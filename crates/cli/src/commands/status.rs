@@ -127,7 +127,11 @@ enum Readiness {
     Missing,
     /// Somebody writes into it at this moment.
     Busy,
-    /// It is unfinished or damaged, and will be rebuilt.
+    /// A build was interrupted; the next search builds it.
+    Unfinished,
+    /// Another version of the program made it; the next search rebuilds it.
+    Outdated,
+    /// It cannot be read; the next search rebuilds it.
     Damaged,
     /// There is nothing to search.
     Nothing,

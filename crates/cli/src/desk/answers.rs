@@ -41,13 +41,14 @@ pub(super) fn refusal(error: CliError) -> Refusal {
 
 /// Says what a command says in the words of tools: they have arguments, and no flags.
 pub(super) fn for_tools(text: &str) -> String {
-    const WORDS: [(&str, &str); 7] = [
+    const WORDS: [(&str, &str); 8] = [
         ("--since", "since"),
         ("--until", "until"),
         ("--from", "from"),
         ("--lines", "lines"),
         ("--query", "query"),
         ("--path", "path"),
+        ("--min-score", "minScore"),
         ("`anemone search`", "memory_search"),
     ];
     WORDS.iter().fold(text.to_owned(), |text, (flag, word)| text.replace(flag, word))

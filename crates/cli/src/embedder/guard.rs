@@ -39,6 +39,10 @@ impl Embedder for Guarded {
         usize::MAX
     }
 
+    fn knows(&self, words: &str) -> f32 {
+        self.embedder.knows(words)
+    }
+
     fn reads(&self, text: &str) -> f32 {
         self.embedder.reads(text)
     }

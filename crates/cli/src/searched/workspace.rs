@@ -62,19 +62,62 @@ impl FolderRules for AgentRules {
     }
 }
 
+/// Which files of a folder are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The memories of an agent.
+    Memories,
+    /// Every Markdown file; memories are known as such.
+    Everything,
+}
+
+/// Every Markdown file of a folder that may or may not be an agent's workspace.
+struct EverythingRules {
+    agent: AgentRules,
+    rest: MarkdownFolder,
+}
+
+impl FolderRules for EverythingRules {
+    fn identity(&self) -> String {
+        format!("{} and {}", self.agent.identity(), self.rest.identity())
+    }
+
+    fn enters(&self, folder: &str) -> Result<(), SkipReason> {
+        match self.agent.enters(folder) {
+            Err(SkipReason::Ignored) => self.rest.enters(folder),
+            known => known,
+        }
+    }
+
+    fn document(&self, path: &str) -> Option<Document> {
+        match self.agent.place(path) {
+            Ok(document) => Some(document),
+            Err(Some(_)) => None,
+            Err(None) => self.rest.document(path),
+        }
+    }
+}
+
 /// The files of a workspace.
 pub(crate) struct WorkspaceSource {
     adapter: &'static dyn Adapter,
+    scope: Scope,
     files: FolderSource,
     /// Whose index has vectors of the files.
     indexed_for: Option<(Machine, Arc<FoundAgent>)>,
 }
 
 impl WorkspaceSource {
-    pub(crate) fn new(adapter: &'static dyn Adapter, workspace: PathBuf) -> Self {
-        let rules = Box::new(AgentRules(adapter));
+    pub(crate) fn new(adapter: &'static dyn Adapter, workspace: PathBuf, scope: Scope) -> Self {
+        let agent = AgentRules(adapter);
+        let rules: Box<dyn FolderRules> = match scope {
+            Scope::Memories => Box::new(agent),
+            Scope::Everything => {
+                Box::new(EverythingRules { agent, rest: MarkdownFolder::default() })
+            }
+        };
         let files = FolderSource::new(workspace, String::new(), rules);
-        Self { adapter, files, indexed_for: None }
+        Self { adapter, scope, files, indexed_for: None }
     }
 
     /// Takes vectors from the index that the runtime keeps of the files.
@@ -93,6 +136,7 @@ impl Source for WorkspaceSource {
         // The rest of a workspace is no memory that is missing.
         listing.skipped.retain(|it| {
             it.reason != SkipReason::Ignored
+                || self.scope == Scope::Everything
                 || self.adapter.searched_folder(&it.path) != SearchedFolder::Other
         });
         Ok(listing)
@@ -386,7 +430,7 @@ mod tests {
         );
         #[cfg(unix)]
         std::os::unix::fs::symlink("../SOUL.md", folder.path().join("memory/link.md")).unwrap();
-        let source = WorkspaceSource::new(openclaw(), folder.path().to_owned());
+        let source = WorkspaceSource::new(openclaw(), folder.path().to_owned(), Scope::Memories);
         let (paths, skipped) = look(&source);
         assert_eq!(paths, ["MEMORY.md", "USER.md", "memory/2026-01-15.md", "memory/deep/er/x.md"]);
         let skip = |path: &str, reason| (path.to_owned(), reason);

@@ -36,6 +36,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
     (
         &["search"],
         &[
+            "--in",
             "--runtime",
             "--workspace",
             "--agent",
@@ -53,10 +54,11 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--importance",
             "--diversity",
             "--profile",
+            "--min-score",
+            "--explain",
             "--embedder",
             "--embedder-url",
             "--yes",
-            "--explain",
         ],
     ),
     (
@@ -106,6 +108,22 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--skip",
             "--clear",
             "--dry-run",
+        ],
+    ),
+    (
+        &["list"],
+        &[
+            "--runtime",
+            "--workspace",
+            "--agent",
+            "--index-dir",
+            "--day",
+            "--since",
+            "--until",
+            "--key",
+            "--type",
+            "--origin",
+            "--limit",
         ],
     ),
     (
@@ -177,6 +195,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--importance",
             "--diversity",
             "--profile",
+            "--min-score",
             "--embedder",
             "--embedder-url",
             "--yes",

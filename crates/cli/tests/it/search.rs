@@ -28,6 +28,9 @@ pub(crate) fn tea_shop() -> TestEnvironment {
         "ws/memory/project-aquarium.md",
         "## Herr Krause\n\nThe hermit crab needs water at 25 degrees and never any copper.\n",
     );
+    // What tells a workspace from any folder of notes.
+    environment.write_below("ws/SOUL.md", "# Soul\n\nCalm.\n");
+    environment.write_below("ws/IDENTITY.md", "# Identity\n\nClawdia.\n");
     environment
 }
 
@@ -602,4 +605,136 @@ fn an_empty_workspace_says_that_there_is_nothing() {
     fs_err::create_dir_all(environment.path("ws/memory")).unwrap();
     let text = environment.human(["search", "tea", "-w", "ws"]);
     assert!(text.contains("there is nothing to search"), "{text}");
+}
+
+/// What the end of a session leaves when a question stayed open.
+fn open_session(question: &str, reply: &str) -> String {
+    format!(
+        "# Session: 2026-11-16 08:00:00 UTC\n\n- **Session Key**: agent:main:main\n\
+         - **Session ID**: abc\n- **Source**: claude-code\n\n## Conversation Summary\n\n\
+         user: {question:?}\nassistant: {reply:?}\n"
+    )
+}
+
+#[test]
+fn a_fact_ranks_above_the_conversations_that_asked_for_it() {
+    let environment = tea_shop();
+    let question = "What is Lin allergic to?";
+    let replies = ["I do not know that.", "I could not find it.", "Sorry, no idea."];
+    for (number, reply) in replies.into_iter().enumerate() {
+        let name = format!("ws/memory/2026-11-16-lin-allergic-{number}.md");
+        environment.write(&name, open_session(question, reply));
+    }
+    for embedder in ["none", "builtin"] {
+        let answer = search(&environment, question, &["--embedder", embedder]);
+        assert_eq!(paths(&answer)[0], "MEMORY.md", "{answer}");
+        // The three questions are one hit.
+        let asked: Vec<&Value> = hits(&answer)
+            .iter()
+            .filter(|it| it["text"].as_str().unwrap().starts_with("user: "))
+            .collect();
+        assert_eq!((asked.len(), &asked[0]["similar"]), (1, &2.into()), "{answer}");
+    }
+    let args = ["hook", "prompt", "--enable", "--message", question, "-w", "ws"];
+    let recalled = environment.json(args);
+    assert_eq!(recalled["memories"][0]["path"], "MEMORY.md", "{recalled}");
+    let text = environment.human(["search", question, "-w", "ws", "--embedder", "none"]);
+    assert!(text.contains("2 similar turns"), "{text}");
+}
+
+#[test]
+fn gibberish_finds_nothing_and_scores_lie_between_0_and_1() {
+    let environment = tea_shop();
+    for query in ["asdfqwer zxcv", "qwrtplk vbnmxz ghjk"] {
+        let answer = search(&environment, query, &[]);
+        assert_eq!(hits(&answer).len(), 0, "{answer}");
+        let codes: Vec<&Value> =
+            answer["notes"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
+        assert_eq!(codes, ["too_weak"], "{answer}");
+        assert!(!hits(&search(&environment, query, &["--min-score", "0"])).is_empty());
+    }
+    let text = environment.human(["search", "asdfqwer zxcv", "-w", "ws"]);
+    assert!(text.starts_with("nothing found for \"asdfqwer zxcv\""), "{text}");
+    for query in ["hazelnuts", "green tea delivery", "Lin Lin Lin", "the"] {
+        let answer = search(&environment, query, &[]);
+        assert!(!hits(&answer).is_empty(), "{query}");
+        for hit in hits(&answer) {
+            let score = hit["score"].as_f64().unwrap();
+            assert!(score > 0.0 && score < 1.0, "{hit}");
+        }
+        let best = hits(&answer)[0]["score"].as_f64().unwrap();
+        let least = format!("{}", best - 1e-9);
+        let few = search(&environment, query, &["--min-score", &least]);
+        assert_eq!(ranking(&few)[0], ranking(&answer)[0], "{query}");
+        assert!(hits(&few).iter().all(|it| it["score"].as_f64().unwrap() >= best - 1e-9));
+    }
+    environment.failure(2, ["search", "tea", "-w", "ws", "--min-score", "1.5"]);
+}
+
+#[test]
+fn words_need_no_quotes_and_the_last_one_may_be_the_source() {
+    let environment = tea_shop();
+    environment.write_below("notes/a.md", "Plums are blue.\n");
+    let query = |args: &[&str]| {
+        let answer = environment.json(std::iter::once(&"search").chain(args));
+        let place =
+            answer["source"]["place"].as_str().unwrap().rsplit('/').next().map(str::to_owned);
+        (answer["query"].as_str().unwrap().to_owned(), place.unwrap())
+    };
+    let of = |query: &str, place: &str| (query.to_owned(), place.to_owned());
+    let lin = of("what is Lin allergic to", "ws");
+    assert_eq!(query(&["what", "is", "Lin", "allergic", "to", "-w", "ws"]), lin);
+    assert_eq!(query(&["what", "is", "Lin", "allergic", "to", "ws"]), lin);
+    assert_eq!(query(&["Lin", "notes", "-w", "ws"]), of("Lin notes", "ws"));
+    assert_eq!(query(&["blue", "plums", "notes/a.md"]), of("blue plums", "a.md"));
+    assert_eq!(query(&["blue", "ws", "--in", "notes"]), of("blue ws", "notes"));
+    let failure = environment.failure(2, ["search", "tea", "notes/a.md", "-w", "ws"]);
+    assert!(failure["error"].as_str().unwrap().contains("-w"), "{failure}");
+    environment.json(["remember", "Lin", "likes", "plum", "cake", "-w", "ws"]);
+    let answer = search(&environment, "plum cake", WORDS);
+    assert!(answer["hits"][0]["text"].as_str().unwrap().contains("Lin likes plum cake"));
+}
+
+#[test]
+fn today_is_the_day_of_the_local_time_zone() {
+    // At any hour the day of one of them is not that of UTC.
+    for zone in ["Pacific/Honolulu", "Pacific/Kiritimati"] {
+        let environment = tea_shop();
+        let variables = [("TZ", zone)];
+        environment.json_with(&variables, ["remember", "aloha from the beach", "-w", "ws"]);
+        for flag in ["--since", "--until"] {
+            let args = ["search", "aloha", "-w", "ws", flag, "today"];
+            let answer = environment.json_with(&variables, args);
+            assert_eq!(hits(&answer).len(), 1, "{zone} {flag}: {answer}");
+        }
+        let listed = environment.json_with(&variables, ["list", "--day", "today", "-w", "ws"]);
+        assert_eq!(listed["entries"].as_array().unwrap().len(), 1, "{zone}: {listed}");
+    }
+}
+
+#[test]
+fn remembering_something_in_a_folder_leaves_the_rest_of_it_searched() {
+    let environment = TestEnvironment::new();
+    environment.write_below("notes/recipes.md", "# Recipes\n\n- Pancakes need buttermilk.\n");
+    let kind = |answer: &Value| answer["source"]["kind"].as_str().unwrap().to_owned();
+    let before = environment.json(["search", "buttermilk", "-w", "notes"]);
+    environment.json(["remember", "The oven runs hot.", "-w", "notes"]);
+    for flags in [&["-w", "notes"][..], &["-r", "folder", "-w", "notes"]] {
+        let search = |word| environment.json(["search", word].iter().chain(flags));
+        let answer = search("buttermilk");
+        assert_eq!(paths(&answer)[0], "recipes.md", "{answer}");
+        assert_eq!(kind(&answer), kind(&before));
+        assert!(paths(&search("oven"))[0].starts_with("memory/"));
+    }
+    let more = ["remember", "The fridge hums.", "-r", "folder", "-w", "notes"];
+    assert_eq!(environment.json(more)["written"], true);
+    let failure = environment.failure(2, ["search", "x", "-r", "folders", "-w", "notes"]);
+    assert!(failure["hint"].as_str().unwrap().contains("folder"), "{failure}");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let environment = TestEnvironment::new();
+    let failure = environment.failure(1, ["search", "tea", "-w", "nope"]);
+    assert_eq!(failure["error"], "there is no folder nope");
 }

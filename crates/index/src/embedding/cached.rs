@@ -32,6 +32,10 @@ impl Embedder for Cached<'_> {
         self.embedder.texts_at_once()
     }
 
+    fn knows(&self, words: &str) -> f32 {
+        self.embedder.knows(words)
+    }
+
     fn reads(&self, text: &str) -> f32 {
         self.embedder.reads(text)
     }

@@ -9,6 +9,7 @@ use pulldown_cmark::{Event, Parser};
 use super::day::day_in;
 use super::lines::{Line, Lines, indentation, lines, marker};
 use super::{Block, BlockKind, Outline, Section, cut};
+use crate::voice::speaker;
 
 /// Bytes of a heading, at most: every section below repeats it. A longer one is a block as well,
 /// so that all of it is found.
@@ -242,6 +243,12 @@ impl Scanner<'_> {
     }
 
     fn text_line(&mut self, line: &Line<'_>, place: &Place) {
+        // Turns of a conversation follow each other without blank lines; each is a block.
+        if place.depth == 0 && self.quote == 0 && speaker(line.text).is_some() {
+            self.flush();
+            self.list.clear();
+            return self.start(BlockKind::Turn, line);
+        }
         if self.has_open_text() || place.in_item {
             return self.extend(line);
         }

@@ -7,6 +7,7 @@
 use jiff::civil::Date;
 
 use super::weights::Weights;
+use crate::voice::Voice;
 
 /// How quickly repeating a word stops to matter.
 const SATURATION: f64 = 1.2;
@@ -41,6 +42,7 @@ pub(super) struct Seen {
     /// Whether its label has a term of the query that is in few texts.
     pub(super) is_labelled: bool,
     pub(super) is_question: bool,
+    pub(super) voice: Voice,
     pub(super) date: Option<Date>,
 }
 
@@ -99,8 +101,15 @@ pub(super) fn legs(
     let one = |(at, block): (usize, &Seen)| {
         let own = |term: usize| f64::from(found[at * terms + term]);
         let before_length = at.checked_sub(1).map_or(0.0, |at| blocks[at].length);
+        // A question is read with its reply, and what holds nothing with no other block.
+        let is_read_with = |before: &Seen| match before.voice {
+            Voice::Statement | Voice::Said => true,
+            Voice::Asked => block.voice == Voice::Said,
+            Voice::Empty => false,
+        };
+        let before = at.checked_sub(1).filter(|at| is_read_with(&blocks[*at]));
         let pair = |term: usize| {
-            let before = at.checked_sub(1).map_or(0.0, |at| f64::from(found[at * terms + term]));
+            let before = before.map_or(0.0, |at| f64::from(found[at * terms + term]));
             own(term) + BEFORE * before
         };
         let window = around.window(at);
@@ -155,13 +164,14 @@ struct Around {
 }
 
 impl Around {
-    /// Only what is exactly there counts in a passage.
+    /// Only what is exactly there counts in a passage, and no turn that holds no answer.
     fn of(blocks: &[Seen], found: &[f32], terms: usize) -> Self {
         let mut sums = vec![0.0; terms];
         let mut lengths = vec![0.0];
         sums.reserve(found.len());
         for (at, it) in found.iter().enumerate() {
-            sums.push(sums[at] + exact(*it));
+            let counts = !blocks[at / terms].voice.is_open();
+            sums.push(sums[at] + if counts { exact(*it) } else { 0.0 });
         }
         blocks.iter().enumerate().for_each(|(at, it)| lengths.push(lengths[at] + it.length));
         Self { terms, found: sums, lengths }

@@ -8,6 +8,7 @@ use jiff::civil::Date;
 
 use super::blocks::{File, Legs, Seen, Usual, exact, legs};
 use super::meaning::Meaning;
+use super::voices::voice_factor;
 use super::{Question, weights};
 use crate::document::Document;
 use crate::store::body::BodyBlock;
@@ -15,7 +16,8 @@ use crate::store::{
     Allowed, Candidate, ChunkId, DocumentId, ReadDocument, Reading, StoreError, StoredChunk,
 };
 use crate::text::{Language, Phrase, flat};
-use crate::vector::Nearest;
+use crate::vector::{Nearest, Sense};
+use crate::voice::Voice;
 
 /// Chunks in which words are looked for that are only alike.
 const ALIKE_CHUNKS: usize = 64;
@@ -33,6 +35,8 @@ pub(super) struct Found {
     /// For each block, one after the other, how often each term of the query occurs in it.
     counts: Vec<f32>,
     terms: usize,
+    /// Whether nearness in meaning says anything.
+    pub(super) sense: Sense,
 }
 
 /// A document of which something was found.
@@ -71,6 +75,8 @@ pub(super) struct FoundBlock {
     pub(super) is_followed: bool,
     /// Whether it may be shown: it is no mere neighbour, and passes the filters.
     pub(super) is_answer: bool,
+    /// Whether it, or what stands above it, has a word of the query or one like it.
+    pub(super) is_literal: bool,
     pub(super) legs: Legs,
     /// What its vector says, where it has one.
     pub(super) meaning: Option<Meaning>,
@@ -85,6 +91,13 @@ struct Grounds<'a> {
     nearest: Option<&'a Nearest>,
     question: &'a Question<'a>,
     usual: Usual,
+}
+
+impl FoundBlock {
+    /// Returns what words and vectors say for it, whoever speaks in it.
+    pub(super) fn evidence(&self) -> f64 {
+        self.legs.score() + self.meaning.map_or(0.0, Meaning::score)
+    }
 }
 
 impl Found {
@@ -132,6 +145,7 @@ impl Found {
             contexts: Vec::new(),
             counts: Vec::new(),
             terms: question.weights.terms.len(),
+            sense: nearest.map_or(Sense::Untold, |it| it.sense),
         };
         let per_chunk = per(statistics.words, statistics.chunks);
         let mut paths: Vec<(String, DocumentId)> = Vec::new();
@@ -194,8 +208,10 @@ impl Found {
         let counts = &self.counts[first * terms..];
         let mut file = File { found: vec![0.0; terms], length };
         if terms > 0 {
-            for counts in counts.chunks_exact(terms) {
-                file.found.iter_mut().zip(counts).for_each(|(sum, it)| *sum += exact(*it));
+            for (counts, block) in counts.chunks_exact(terms).zip(&seen) {
+                if !block.voice.is_open() {
+                    file.found.iter_mut().zip(counts).for_each(|(sum, it)| *sum += exact(*it));
+                }
             }
         }
         let question = grounds.question;
@@ -206,7 +222,7 @@ impl Found {
                 legs(seen, counts, &file, &question.dates, &question.weights, grounds.usual);
             for (block, legs) in self.blocks[first + stretch.start..].iter_mut().zip(scored) {
                 block.legs = legs;
-                block.score = legs.score() + block.meaning.map_or(0.0, Meaning::score);
+                block.score = voice_factor(block.block.voice) * block.evidence();
             }
         }
     }
@@ -233,6 +249,7 @@ impl Found {
         let first_context = self.contexts.len();
         let mut worths = Vec::with_capacity(chunk.body.contexts.len());
         let mut unwanted = Vec::with_capacity(chunk.body.contexts.len());
+        let mut literal = Vec::with_capacity(chunk.body.contexts.len());
         for (at, context) in chunk.body.contexts.iter().enumerate() {
             unwanted.push(context.terms.iter().any(|it| question.excluded.contains(it)));
             let mut there: Vec<usize> =
@@ -240,6 +257,7 @@ impl Found {
             there.sort_unstable();
             there.dedup();
             worths.push(there.iter().map(|it| weights.terms[*it].value).sum::<f64>());
+            literal.push(there.iter().any(|it| weights.is_telling(*it)));
             self.contexts.push((Arc::clone(chunk), at));
         }
         let near = grounds.nearest;
@@ -264,6 +282,8 @@ impl Found {
             if let Some(text) = own_text.filter(|_| is_own && !alike.is_empty()) {
                 alike.look(&flat(text), counts, &mut letters);
             }
+            let has_word =
+                counts.iter().enumerate().any(|(at, it)| *it > 0.0 && weights.is_telling(at));
             let context = block.context as usize;
             let date = chunk.body.contexts.get(context).and_then(|it| it.date).or(document.date);
             let request = question.request;
@@ -271,9 +291,14 @@ impl Found {
                 && request.until.is_none_or(|until| date.is_some_and(|it| it <= until));
             seen.push(Seen {
                 length: f64::from(block.length),
-                context: worths.get(context).copied().unwrap_or(0.0),
+                // The name of a session's note is made of its questions.
+                context: match block.voice {
+                    Voice::Statement => worths.get(context).copied().unwrap_or(0.0),
+                    Voice::Said | Voice::Asked | Voice::Empty => 0.0,
+                },
                 is_labelled,
                 is_question: block.is_question,
+                voice: block.voice,
                 date,
             });
             self.blocks.push(FoundBlock {
@@ -285,6 +310,7 @@ impl Found {
                 date,
                 is_followed: true,
                 is_answer: is_own && is_wanted && is_in_time,
+                is_literal: has_word || literal.get(context).copied().unwrap_or(false),
                 legs: Legs::default(),
                 meaning: cosines
                     .and_then(|(of_chunk, usual)| Some(Meaning::of(*of_chunk.get(at)?, usual))),

@@ -7,6 +7,8 @@ use jiff::tz::TimeZone;
 
 use super::Question;
 use super::found::{Found, FoundBlock};
+use super::strength::{Gate, Outlook};
+use super::voices::{collapse, jaccard};
 use crate::text::Term;
 
 /// The most that age takes from a score: recency decides among equals and buries nothing.
@@ -31,10 +33,20 @@ pub(super) struct Place {
     pub(super) score: f64,
     pub(super) recency: Option<f64>,
     pub(super) importance: Option<f64>,
+    /// How many others say the same and are left out.
+    pub(super) similar: usize,
+}
+
+/// Blocks in their order.
+pub(super) struct Ordered {
+    /// The best first.
+    pub(super) places: Vec<Place>,
+    /// How many blocks are left out because their scores are too low.
+    pub(super) too_weak: usize,
 }
 
 /// Orders the blocks that may be the middle of a hit, the best first.
-pub(super) fn order(found: &Found, question: &Question<'_>) -> Vec<Place> {
+pub(super) fn order(found: &Found, question: &Question<'_>) -> Ordered {
     let request = question.request;
     let is_long = question.weights.content() >= LONG_QUESTION;
     let today = TimeZone::UTC.to_datetime(request.now).date();
@@ -49,14 +61,25 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Vec<Place> {
         let importance = importance.map(|it| 1.0 + IMPORTANCE * (2.0 * it.clamp(0.0, 1.0) - 1.0));
         let score = block.score * recency.unwrap_or(1.0) * importance.unwrap_or(1.0);
         let is_answer = block.is_answer && (is_long || says_something(block)) && score > 0.0;
-        is_answer.then_some(Place { at, score, recency, importance })
+        is_answer.then_some(Place { at, score, recency, importance, similar: 0 })
     };
     let mut places: Vec<Place> = found.blocks.iter().enumerate().filter_map(place).collect();
+    let all = places.len();
+    let outlook = Outlook {
+        has_literal: places.iter().any(|it| found.blocks[it.at].is_literal),
+        best: places.iter().map(|it| found.blocks[it.at].evidence()).fold(0.0, f64::max),
+        sense: found.sense,
+    };
+    let gate = Gate::of(outlook, request.min_score);
+    places.retain(|it| gate.passes(it.score, found.blocks[it.at].is_literal));
+    let too_weak = all - places.len();
     places.sort_by(|a, b| compare(a, b, found));
-    match request.diversity {
+    let places = collapse(places, found);
+    let places = match request.diversity {
         Some(relevance) => spread(places, found, relevance.clamp(0.0, 1.0)),
         None => places,
-    }
+    };
+    Ordered { places, too_weak }
 }
 
 /// Whether a block answers by itself, or with what stands above it.
@@ -103,10 +126,4 @@ fn spread(mut places: Vec<Place>, found: &Found, relevance: f64) -> Vec<Place> {
     }
     taken.extend(rest);
     taken
-}
-
-fn jaccard(one: &HashSet<Term>, other: &HashSet<Term>) -> f64 {
-    let common = one.intersection(other).count();
-    let all = one.len() + other.len() - common;
-    if all == 0 { 0.0 } else { common as f64 / all as f64 }
 }

@@ -11,6 +11,8 @@ use anemone_format::Stamp;
 use super::Question;
 use super::found::{Found, FoundBlock};
 use super::order::Place;
+use super::strength::{is_weak, shown};
+use super::voices::voice_factor;
 use crate::request::{Explanation, Hit};
 use crate::stamped::{
     After, MAX_ENTRY_BYTES, is_stamped, may_go_on, provenance, said, stamp_after,
@@ -117,7 +119,10 @@ impl Cutter<'_> {
             bytes: start_byte..start_byte + text.len(),
             headings: self.found.headings(middle).to_vec(),
             date: middle.date,
-            score: place.score,
+            score: shown(place.score),
+            is_weak: is_weak(place.score),
+            is_open: middle.block.voice.is_open(),
+            similar: place.similar,
             matches: matches(&text, middle.language, &self.terms),
             text,
             memory_type: document.memory_type.clone(),
@@ -194,6 +199,8 @@ impl Cutter<'_> {
                 ("vector", meaning.score()),
             ]);
         }
+        let factor = voice_factor(block.block.voice);
+        parts.extend((factor < 1.0).then_some(("conversation", factor)));
         parts.extend(place.recency.map(|it| ("recency", it)));
         parts.extend(place.importance.map(|it| ("importance", it)));
         let terms = self.question.words.terms.iter().zip(self.found.counts(place.at));

@@ -24,6 +24,7 @@ pub(super) struct Weights {
     pub(super) terms: Vec<Weight>,
     /// The most that any text could be worth.
     pub(super) total: f64,
+    has_no_content: bool,
     positions: HashMap<Term, u8>,
     /// One bit for each value of a term's lowest bits: most terms of a text are none of the
     /// query's, and this tells without a lookup.
@@ -63,7 +64,9 @@ impl Weights {
             weights.push(Weight { kind: term.kind, value, rarity, is_absent });
         }
         let total: f64 = weights.iter().map(|it| it.value).sum();
-        Ok(Self { terms: weights, total: total.max(f64::MIN_POSITIVE), positions, filter })
+        let total = total.max(f64::MIN_POSITIVE);
+        let has_no_content = !weights.iter().any(|it| is_content(it.kind));
+        Ok(Self { terms: weights, total, has_no_content, positions, filter })
     }
 
     /// Returns which term of the query a term of a text is.
@@ -79,6 +82,12 @@ impl Weights {
     pub(super) fn are_absent(&self) -> bool {
         let mut content = self.terms.iter().filter(|it| is_content(it.kind)).peekable();
         content.peek().is_some() && content.all(|it| it.is_absent)
+    }
+
+    /// Whether a term of the query says what is looked for: a word that is not in every text, or
+    /// any where there is no such word.
+    pub(super) fn is_telling(&self, position: usize) -> bool {
+        self.has_no_content || self.terms.get(position).is_some_and(|it| is_content(it.kind))
     }
 
     /// Returns how many words there are that are not in every text.

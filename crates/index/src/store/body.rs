@@ -10,9 +10,10 @@ use jiff::civil::Date;
 
 use crate::outline::BlockKind;
 use crate::text::Term;
+use crate::voice::Voice;
 
 /// The first byte; changes with the layout.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// The fewest bytes a context takes: three numbers.
 const MIN_CONTEXT: usize = 3;
 /// The fewest bytes a block takes: its kind and eight numbers.
@@ -57,6 +58,8 @@ pub(crate) struct BodyBlock {
     pub(crate) labelled: u32,
     /// Whether it asks something.
     pub(crate) is_question: bool,
+    /// Whether it is a note or part of a conversation.
+    pub(crate) voice: Voice,
     /// In the order of the text.
     pub(crate) terms: Vec<Term>,
 }
@@ -95,7 +98,8 @@ impl Body {
             put(&mut out, block.lines.end.wrapping_sub(block.lines.start));
             put(&mut out, block.context);
             put(&mut out, block.length);
-            put(&mut out, block.labelled.min(u32::MAX >> 1) << 1 | u32::from(block.is_question));
+            let flags = (block.voice as u32) << 1 | u32::from(block.is_question);
+            put(&mut out, block.labelled.min(u32::MAX >> 3) << 3 | flags);
             put_terms(&mut out, &block.terms);
             (byte, line) = (block.bytes.end, block.lines.start);
         }
@@ -123,7 +127,8 @@ impl Body {
             }
             let length = input.number()?;
             let label = input.number()?;
-            let (labelled, is_question) = (label >> 1, label & 1 == 1);
+            let (labelled, is_question) = (label >> 3, label & 1 == 1);
+            let voice = Voice::of_number(label >> 1 & 3).ok_or(BodyDamaged)?;
             let terms = input.terms()?;
             (byte, line) = (bytes.end, lines.start);
             blocks.push(BodyBlock {
@@ -134,6 +139,7 @@ impl Body {
                 length,
                 labelled,
                 is_question,
+                voice,
                 terms,
             });
         }
@@ -300,6 +306,7 @@ mod tests {
                 (byte, line) = (bytes.end, lines.start);
                 let context = context % contexts.len() as u32;
                 let (labelled, is_question) = (length >> 7, length % 2 == 1);
+                let voice = Voice::of_number(length / 2 % 4).unwrap();
                 BodyBlock {
                     kind: kind(number).unwrap(),
                     bytes,
@@ -308,6 +315,7 @@ mod tests {
                     length,
                     labelled,
                     is_question,
+                    voice,
                     terms,
                 }
             });
@@ -329,6 +337,7 @@ mod tests {
             length: 7,
             labelled: 1,
             is_question: true,
+            voice: Voice::Said,
             terms: vec![Term(1), Term(u32::MAX)],
         };
         Body { contexts: vec![context], blocks: vec![block] }
@@ -338,9 +347,9 @@ mod tests {
     fn a_body_is_written_as_the_head_of_the_file_says() {
         // The date: ((2026 + 9999) * 12 + 3) * 31 + 0 + 1 = 4473394 = 0b10_0010001_0000100_0110010.
         let expected = [
-            &[1, 1, 1, 1, b'A', 0b1011_0010, 0b1000_0100, 0b1001_0001, 0b10][..],
+            &[2, 1, 1, 1, b'A', 0b1011_0010, 0b1000_0100, 0b1001_0001, 0b10][..],
             &[1, 4, 3, 2, 1],
-            &[1, 1, 4, 0xa8, 2, 3, 2, 0, 7, 3, 2, 1, 0, 0, 0, 255, 255, 255, 255],
+            &[1, 1, 4, 0xa8, 2, 3, 2, 0, 7, 0b1_01_1, 2, 1, 0, 0, 0, 255, 255, 255, 255],
         ];
         assert_eq!(small().encode(), expected.concat());
         assert_eq!(Body::default().encode(), [1, 0, 0]);

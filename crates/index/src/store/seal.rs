@@ -58,7 +58,8 @@ pub(super) fn look(folder: &Path) -> Look {
             let anything = [ROWS, VECTORS, LEXICAL]
                 .iter()
                 .any(|name| folder.join(name).symlink_metadata().is_ok());
-            return Look::Broken(if anything { "damaged" } else { "new" });
+            // A writer takes the seal away first and puts it back last.
+            return Look::Broken(if anything { "unfinished" } else { "new" });
         }
         Err(_) => return Look::Broken("damaged"),
     };

@@ -9,8 +9,8 @@ use crate::answer::Answer;
 use crate::desk::{Desk, Forgetting, Found, FoundMemory, Refusal, Remembering, SearchQuestion};
 use crate::quote::{Quoted, examined, found_text, notes};
 
-/// Only what scores higher is forgotten by a query.
-const SURE_SCORE: f64 = 0.9;
+/// Only what scores higher is forgotten by a query; scores lie between 0 and 1.
+const SURE_SCORE: f64 = 0.72;
 
 /// How many memories are looked at to forget one.
 const CANDIDATES: u32 = 5;

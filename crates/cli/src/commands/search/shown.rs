@@ -61,7 +61,15 @@ fn write_hit(out: &mut dyn Write, rank: usize, hit: &FoundHit) -> io::Result<()>
     if let Some(date) = &hit.date {
         write!(out, "  {date}")?;
     }
-    writeln!(out, "  {DIM}{:.3}{DIM:#}", hit.score)?;
+    write!(out, "  {DIM}{:.3}{DIM:#}", hit.score)?;
+    if hit.weak {
+        write!(out, "  {ODD}weak{ODD:#}")?;
+    }
+    if hit.similar > 0 {
+        let turns = count(hit.similar as u64, "similar turn");
+        write!(out, "  {DIM}and {turns}{DIM:#}")?;
+    }
+    writeln!(out)?;
     if !hit.headings.is_empty() {
         writeln!(out, "   {DIM}{}{DIM:#}", safe(&hit.headings.join(" > ")))?;
     }

@@ -152,6 +152,8 @@ fn search(found: &Found, machine: &Machine, environment: &Environment) -> (Searc
     match peek(&searched.index_folder, &sources) {
         Ok(Peek::Absent) => (state(Readiness::Missing), None),
         Ok(Peek::Busy) => (state(Readiness::Busy), None),
+        Ok(Peek::Unfinished) => (state(Readiness::Unfinished), None),
+        Ok(Peek::Outdated) => (state(Readiness::Outdated), None),
         Ok(Peek::Broken) => (state(Readiness::Damaged), None),
         Ok(Peek::Whole(held)) => {
             let changed = held.changed + held.removed;

@@ -136,7 +136,9 @@ fn free_name(
 /// The first agent whose index is not ready gets one.
 fn index(agents: &[&AgentStatus]) -> Option<Next> {
     let reasons = [
-        (Readiness::Damaged, "finishes the index"),
+        (Readiness::Damaged, "rebuilds the index"),
+        (Readiness::Outdated, "rebuilds the index"),
+        (Readiness::Unfinished, "finishes the index, so the first search is instant"),
         (Readiness::Missing, "builds the index, so the first search is instant"),
         (Readiness::Behind, "updates the index"),
     ];

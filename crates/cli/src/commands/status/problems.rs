@@ -120,8 +120,16 @@ fn of_search(search: &Search) -> Option<Problem> {
                 format!("{files} changed since the index was built; the next search updates it");
             Some(Problem::note("index_behind", message))
         }
+        Readiness::Unfinished => {
+            let message = "the index is not finished; the next search builds it";
+            Some(Problem::note("index_unfinished", message))
+        }
+        Readiness::Outdated => {
+            let message = "the index is of another version; the next search rebuilds it";
+            Some(Problem::note("index_outdated", message))
+        }
         Readiness::Damaged => {
-            let message = "the index is not finished; the next search rebuilds it";
+            let message = "the index is damaged; the next search rebuilds it";
             Some(Problem::note("index_damaged", message))
         }
     }
@@ -182,6 +190,8 @@ mod tests {
         check(|it| it.search = search(Readiness::Missing), &[("index_missing", Note)]);
         check(|it| it.search = search(Readiness::Behind), &[("index_behind", Note)]);
         check(|it| it.search = search(Readiness::Damaged), &[("index_damaged", Note)]);
+        check(|it| it.search = search(Readiness::Unfinished), &[("index_unfinished", Note)]);
+        check(|it| it.search = search(Readiness::Outdated), &[("index_outdated", Note)]);
         check(|it| it.unfinished = 1, &[("change_cut_off", Wrong)]);
         check(|it| it.unreadable = 1, &[("unreadable", Wrong)]);
         check(|it| it.database_trouble = Some("x".into()), &[("database_unreadable", Wrong)]);

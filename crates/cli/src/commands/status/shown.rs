@@ -117,8 +117,14 @@ impl Search {
             }
             Readiness::Busy => (ODD, "the index is being written right now".to_owned()),
             Readiness::Missing => (ODD, "no index yet; the first search builds it".to_owned()),
+            Readiness::Unfinished => {
+                (ODD, "the index is not finished; the next search builds it".to_owned())
+            }
+            Readiness::Outdated => {
+                (ODD, "the index is of another version; the next search rebuilds it".to_owned())
+            }
             Readiness::Damaged => {
-                (ODD, "the index is not finished; the next search rebuilds it".to_owned())
+                (ODD, "the index is damaged; the next search rebuilds it".to_owned())
             }
             Readiness::Unknown => (BAD, "the memory cannot be read".to_owned()),
             Readiness::Nothing => (DIM, "nothing to search".to_owned()),

@@ -1,0 +1,222 @@
+//! `anemone list`
+
+use std::io::{self, Write};
+
+use anemone_adapters::Keeps;
+use anemone_format::Origin;
+use anemone_memory::{Clock as _, ListFilter, Listed, ListedEntry, list_entries, list_rows};
+use clap::Args;
+use serde::Serialize;
+
+use super::search::days;
+use super::{Context, instant};
+use crate::error::{CliError, Kind};
+use crate::living::{MemoryArgs, SystemClock, no_finder};
+use crate::output::{BOLD, DIM, ODD, Report, count, safe};
+
+/// Characters of a text that people are shown.
+const SHOWN_CHARS: usize = 100;
+
+/// List what is remembered
+///
+/// Lists the entries of a memory, the newest first, with their day, type, origin and key: the
+/// entries of Markdown files, or the rows of ZeroClaw's database. Entries that others replaced are
+/// counted and not listed.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: anemone list --since 7d --type decision")]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    memory: MemoryArgs,
+
+    /// Show only entries of this day: 2026-03-01, today, yesterday, 7d
+    #[arg(long, value_name = "DAY", conflicts_with_all = ["since", "until"])]
+    day: Option<String>,
+
+    /// Show only entries of this day or later
+    #[arg(long, value_name = "DAY")]
+    since: Option<String>,
+
+    /// Show only entries of this day or earlier
+    #[arg(long, value_name = "DAY")]
+    until: Option<String>,
+
+    /// Show only entries whose key contains this
+    #[arg(long, value_name = "NAME")]
+    key: Option<String>,
+
+    /// Show only entries of this type: the word of their label, such as decision, or core, daily,
+    /// session, note or a row's category
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+
+    /// Show only entries of this origin: owner, agent, tool, web or import
+    #[arg(long, value_name = "ORIGIN")]
+    origin: Option<Origin>,
+
+    /// Show at most N entries
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+}
+
+#[derive(Serialize)]
+pub(crate) struct ListReport {
+    ok: bool,
+    place: String,
+    entries: Vec<EntryLine>,
+    /// Entries that match.
+    total: usize,
+    /// Entries that match and are not shown.
+    not_shown: usize,
+    /// Entries that do not match.
+    filtered: usize,
+    /// Entries that others replaced, or that were archived.
+    superseded: usize,
+    /// Files that could not be read.
+    unreadable: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct EntryLine {
+    id: String,
+    citation: String,
+    path: String,
+    start_line: usize,
+    end_line: usize,
+    key: Option<String>,
+    date: Option<String>,
+    #[serde(rename = "type")]
+    kind: String,
+    origin: Option<String>,
+    importance: Option<f64>,
+    written_at: Option<String>,
+    text: String,
+}
+
+pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, CliError> {
+    let filter = args.filter()?;
+    let machine = context.environment.machine()?;
+    let living = args.memory.find(&machine, context)?;
+    let zone = SystemClock.zone();
+    let listed = match &living.keeps {
+        Keeps::Rows(path) => match living.rows_to_read(path, no_finder())? {
+            Some(rows) => list_rows(rows.entries()?, &filter, &zone),
+            None => Listed::default(),
+        },
+        Keeps::Markdown | Keeps::Nothing | Keeps::Elsewhere(_) => {
+            list_entries(&living.site, &filter, &zone)?
+        }
+    };
+    let Listed { entries, filtered, superseded, unreadable } = listed;
+    let total = entries.len();
+    let entries: Vec<EntryLine> =
+        entries.into_iter().take(args.limit as usize).map(EntryLine::of).collect();
+    Ok(ListReport {
+        ok: true,
+        place: living.site.root().display().to_string(),
+        not_shown: total - entries.len(),
+        entries,
+        total,
+        filtered,
+        superseded,
+        unreadable,
+    })
+}
+
+impl ListArgs {
+    fn filter(&self) -> Result<ListFilter, CliError> {
+        let today = instant().to_zoned(SystemClock.zone()).date();
+        let read = |flag: &str, text: &Option<String>| {
+            let Some(text) = text else { return Ok(None) };
+            days::day(text, today).map(Some).ok_or_else(|| days::no_day(flag, text))
+        };
+        let day = read("--day", &self.day)?;
+        let (since, until) = (read("--since", &self.since)?, read("--until", &self.until)?);
+        if let (Some(since), Some(until)) = (since, until)
+            && since > until
+        {
+            let message = format!("nothing is both after {since} and before {until}");
+            return Err(CliError::new(Kind::Usage, "usage", message)
+                .hint("--since is the earlier day, --until the later one"));
+        }
+        Ok(ListFilter {
+            since: day.or(since),
+            until: day.or(until),
+            key: self.key.clone(),
+            kind: self.kind.clone(),
+            origin: self.origin,
+        })
+    }
+}
+
+impl EntryLine {
+    fn of(entry: ListedEntry) -> Self {
+        let (first, last) = entry.lines;
+        let path = &entry.path;
+        Self {
+            citation: match first == last {
+                true => format!("{path}#L{first}"),
+                false => format!("{path}#L{first}-L{last}"),
+            },
+            start_line: first,
+            end_line: last,
+            id: entry.id,
+            path: entry.path,
+            key: entry.key,
+            date: entry.day.map(|it| it.to_string()),
+            kind: entry.kind,
+            origin: entry.origin,
+            importance: entry.importance,
+            written_at: entry.written.map(|it| it.to_string()),
+            text: entry.text,
+        }
+    }
+
+    /// Returns the text as one line of a table.
+    fn shown(&self) -> String {
+        let text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut cut: String = text.chars().take(SHOWN_CHARS).collect();
+        if cut.len() < text.len() {
+            cut.push('…');
+        }
+        safe(&cut)
+    }
+}
+
+impl Report for ListReport {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        let width = |of: fn(&EntryLine) -> &str| {
+            self.entries.iter().map(|it| safe(of(it)).chars().count()).max().unwrap_or(0)
+        };
+        let (kinds, origins) =
+            (width(|it| &it.kind), width(|it| it.origin.as_deref().unwrap_or("-")));
+        for entry in &self.entries {
+            let date = entry.date.as_deref().unwrap_or("-");
+            let (kind, origin) = (safe(&entry.kind), safe(entry.origin.as_deref().unwrap_or("-")));
+            write!(out, "{date:<10}  {kind:<kinds$}  {origin:<origins$}  ")?;
+            if let Some(key) = &entry.key {
+                write!(out, "{BOLD}{}{BOLD:#}  ", safe(key))?;
+            }
+            writeln!(out, "{}  {DIM}{}{DIM:#}", entry.shown(), safe(&entry.citation))?;
+        }
+        if self.entries.is_empty() {
+            writeln!(out, "no entry matches in {}", safe(&self.place))?;
+        }
+        for path in &self.unreadable {
+            writeln!(out, "{ODD}note:{ODD:#} cannot read {}", safe(path))?;
+        }
+        let mut rest = Vec::new();
+        if self.not_shown > 0 {
+            rest.push(format!("{} not shown (--limit)", self.not_shown));
+        }
+        if self.filtered > 0 {
+            rest.push(format!("{} filtered out", self.filtered));
+        }
+        if self.superseded > 0 {
+            rest.push(format!("{} replaced or archived", self.superseded));
+        }
+        let rest = if rest.is_empty() { String::new() } else { format!("; {}", rest.join(", ")) };
+        let shown = count(self.entries.len() as u64, "entry");
+        writeln!(out, "{DIM}{shown}{rest}{DIM:#}")
+    }
+}

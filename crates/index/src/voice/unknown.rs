@@ -1,0 +1,419 @@
+//! The ways of saying that something is not known.
+//!
+//! Replies are worded differently every time, so a negation near a word of knowing is looked for,
+//! not whole sentences.
+
+/// How one language says that something is not known.
+struct Denial {
+    /// Words that negate. `~` at the end stands for any ending.
+    negations: &'static [&'static str],
+    /// Verbs and nouns of knowing, finding and being written down.
+    knowing: &'static [&'static str],
+    order: Order,
+    /// How many words may lie between a negation and a word of knowing, and one more.
+    reach: usize,
+}
+
+/// Where a negation stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Before the word of knowing.
+    Before,
+    /// Before or behind it.
+    Either,
+}
+
+/// How far a negation reaches in most languages.
+const REACH: usize = 5;
+
+const DENIALS: [Denial; 10] = [
+    // English nouns; English verbs need a subject, see `denies_knowing`.
+    Denial {
+        negations: &[
+            "no", "not", "nothing", "none", "cannot", "isn't", "wasn't", "doesn't", "don't",
+            "aren't", "without",
+        ],
+        knowing: &[
+            "record",
+            "records",
+            "note",
+            "notes",
+            "noted",
+            "info",
+            "information",
+            "idea",
+            "mention",
+            "mentioned",
+            "mentions",
+            "entry",
+            "entries",
+            "trace",
+            "details",
+            "answer",
+            "memory",
+            "memories",
+            "context",
+            "written",
+            "stored",
+            "listed",
+            "recorded",
+            "found",
+            "sure",
+            "clue",
+            "file",
+        ],
+        order: Order::Before,
+        reach: 8,
+    },
+    Denial {
+        negations: &["nicht", "nichts", "kein~", "nirgends", "leider"],
+        knowing: &[
+            "weiß",
+            "weiss",
+            "finde",
+            "finden",
+            "gefunden",
+            "kenne",
+            "notiz~",
+            "eintrag",
+            "einträge",
+            "information~",
+            "angabe~",
+            "hinweis~",
+            "unterlagen",
+            "vermerkt",
+            "notiert",
+            "ahnung",
+            "sehe",
+            "erinner~",
+            "bekannt",
+            "gespeichert",
+        ],
+        order: Order::Either,
+        reach: REACH,
+    },
+    Denial {
+        negations: &["pas", "aucun", "aucune", "rien", "jamais"],
+        knowing: &[
+            "sais",
+            "trouve",
+            "trouvé",
+            "trouver",
+            "vois",
+            "note",
+            "notes",
+            "noté",
+            "information~",
+            "trace",
+            "idée",
+            "souviens",
+            "connais",
+            "mention",
+            "mentionné",
+            "mémoire",
+            "renseignement~",
+        ],
+        order: Order::Either,
+        reach: REACH,
+    },
+    Denial {
+        negations: &["no", "nada", "ningún", "ninguna", "ninguno"],
+        knowing: &[
+            "sé",
+            "encuentro",
+            "encontré",
+            "encontrado",
+            "encontrar",
+            "veo",
+            "recuerdo",
+            "nota",
+            "notas",
+            "información",
+            "registro~",
+            "consta",
+            "menciona",
+            "dato~",
+            "anotado",
+            "apuntado",
+            "memoria",
+            "idea",
+        ],
+        order: Order::Before,
+        reach: REACH,
+    },
+    Denial {
+        negations: &["não", "nada", "nenhum", "nenhuma"],
+        knowing: &[
+            "sei",
+            "encontrei",
+            "encontro",
+            "encontrar",
+            "vejo",
+            "lembro",
+            "nota~",
+            "informaç~",
+            "registo~",
+            "registro~",
+            "consta",
+            "dado~",
+            "anotado",
+            "memória",
+            "ideia",
+        ],
+        order: Order::Before,
+        reach: REACH,
+    },
+    Denial {
+        negations: &["non", "nessun", "nessuna", "nulla", "niente"],
+        knowing: &[
+            "so",
+            "trovo",
+            "trovato",
+            "trovare",
+            "vedo",
+            "ricordo",
+            "nota",
+            "note",
+            "informazion~",
+            "idea",
+            "risulta",
+            "appunt~",
+            "traccia",
+            "annotato",
+            "memoria",
+        ],
+        order: Order::Before,
+        reach: REACH,
+    },
+    Denial {
+        negations: &["niet", "geen", "niets"],
+        knowing: &[
+            "weet",
+            "vind",
+            "vinden",
+            "gevonden",
+            "zie",
+            "notitie~",
+            "informatie",
+            "idee",
+            "herinner~",
+            "bekend",
+            "vermeld~",
+            "genoteerd",
+        ],
+        order: Order::Either,
+        reach: REACH,
+    },
+    Denial {
+        negations: &["не", "нет", "ничего", "никакой", "никаких"],
+        knowing: &[
+            "знаю",
+            "знаем",
+            "нашёл",
+            "нашел",
+            "нашла",
+            "нахожу",
+            "найти",
+            "найден~",
+            "вижу",
+            "помню",
+            "запис~",
+            "заметк~",
+            "заметок",
+            "информаци~",
+            "сведени~",
+            "указан~",
+            "упомин~",
+            "известно",
+        ],
+        order: Order::Either,
+        reach: REACH,
+    },
+    Denial {
+        negations: &["لا", "لم", "ليس", "ليست", "لن"],
+        knowing: &[
+            "أعرف",
+            "أعلم",
+            "أجد",
+            "يوجد",
+            "توجد",
+            "أتذكر",
+            "ملاحظ~",
+            "معلوم~",
+            "أعثر",
+            "لدي",
+            "أدري",
+            "مذكور~",
+            "مسجل~",
+        ],
+        order: Order::Before,
+        reach: REACH,
+    },
+    Denial {
+        negations: &["inte", "ikke", "ej", "ingen", "inget", "inga", "nie", "brak", "żadn~"],
+        knowing: &[
+            "vet",
+            "ved",
+            "hittar",
+            "hittade",
+            "finner",
+            "fandt",
+            "fant",
+            "anteckning~",
+            "wiem",
+            "znalazłem",
+            "znalazłam",
+            "widzę",
+            "notat~",
+            "informacji",
+            "notatk~",
+        ],
+        order: Order::Either,
+        reach: REACH,
+    },
+];
+
+/// English verbs: "I don't know", "we could not find". Without the subject they say something about
+/// others: "you don't have to".
+const VERBS: [&str; 16] = [
+    "know", "find", "found", "see", "have", "recall", "remember", "tell", "locate", "think", "got",
+    "seem", "access", "say", "answer", "spot",
+];
+/// What English verbs are negated by.
+const NEGATED: [&str; 16] = [
+    "don't", "didn't", "can't", "couldn't", "cannot", "not", "haven't", "wasn't", "hadn't",
+    "won't", "dont", "cant", "couldnt", "didnt", "never", "unable",
+];
+/// Where English has the negation behind the verb.
+const VERB_FIRST: [(&str, &str); 10] = [
+    ("found", "no"),
+    ("found", "nothing"),
+    ("find", "no"),
+    ("find", "nothing"),
+    ("see", "no"),
+    ("see", "nothing"),
+    ("have", "no"),
+    ("have", "nothing"),
+    ("know", "nothing"),
+    ("am", "unsure"),
+];
+
+/// Phrases of languages that are not cut at spaces, or that negate within a word.
+const PHRASES: [&str; 40] = [
+    "不知道",
+    "不清楚",
+    "不记得",
+    "不記得",
+    "没有找到",
+    "没找到",
+    "沒有找到",
+    "找不到",
+    "未找到",
+    "查不到",
+    "没有记录",
+    "没有相关",
+    "没有关于",
+    "没有提到",
+    "没有写",
+    "没有信息",
+    "无法确定",
+    "記録がありません",
+    "記録はありません",
+    "情報がありません",
+    "情報はありません",
+    "メモがありません",
+    "メモはありません",
+    "見つかりません",
+    "見つけられません",
+    "見当たりません",
+    "分かりません",
+    "わかりません",
+    "知りません",
+    "覚えていません",
+    "書かれていません",
+    "不明です",
+    "모르겠",
+    "찾을 수 없",
+    "찾지 못",
+    "기록이 없",
+    "정보가 없",
+    "bilmiyorum",
+    "bulamad",
+    "en tiedä",
+];
+
+/// Whether a sentence says that something is not known or was not found.
+pub(crate) fn says_unknown(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    if PHRASES.iter().any(|it| lower.contains(it)) {
+        return true;
+    }
+    let is_inside = |c: char| c.is_alphanumeric() || c == '\'' || is_mark(c);
+    let words: Vec<&str> =
+        lower.split(|c: char| !is_inside(c)).filter(|it| !it.is_empty()).collect();
+    begins_with_none(&lower, &words)
+        || words.iter().any(|it| ADMISSIONS.contains(it))
+        || denies_knowing(&words)
+        || DENIALS.iter().any(|it| it.is_in(&words))
+}
+
+/// Words that admit not to know by themselves, in English.
+const ADMISSIONS: [&str; 4] = ["unknown", "unsure", "guessing", "dunno"];
+
+/// Whether an English reply begins with that there is nothing: "No price for that." A no with a
+/// comma behind it is an answer.
+fn begins_with_none(lower: &str, words: &[&str]) -> bool {
+    match words {
+        ["no", _, ..] => lower.trim_start().starts_with("no "),
+        ["still" | "sorry", "no" | "nothing", _, ..] | ["nothing", _, ..] => true,
+        _ => false,
+    }
+}
+
+/// Whether a character belongs to the letter before it, such as a vowel sign.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}')
+}
+
+/// Whether English words say that the speaker does not know.
+fn denies_knowing(words: &[&str]) -> bool {
+    let is_subject = |word: &&str| matches!(*word, "i" | "we" | "i'm" | "i've" | "we've" | "i'd");
+    let before = |at: usize| &words[at.saturating_sub(3)..at];
+    let has_subject = |at: usize| words[..at].iter().any(|it| is_subject(it));
+    let verb_first = |pair: &[&str]| VERB_FIRST.iter().any(|it| pair == [it.0, it.1]);
+    let behind = |(at, pair): (usize, &[&str])| verb_first(pair) && (at == 0 || has_subject(at));
+    let negated = |(at, word): (usize, &&str)| {
+        NEGATED.contains(word)
+            && (at == 0 || before(at).iter().any(|it| is_subject(it)))
+            && words[at + 1..].iter().take(REACH).any(|it| VERBS.contains(it))
+    };
+    words.windows(2).enumerate().any(behind) || words.iter().enumerate().any(negated)
+}
+
+impl Denial {
+    fn is_in(&self, words: &[&str]) -> bool {
+        let places = |list: &[&str]| -> Vec<usize> {
+            let is_listed = |word: &str| list.iter().any(|it| matches(it, word));
+            words.iter().enumerate().filter(|(_, it)| is_listed(it)).map(|it| it.0).collect()
+        };
+        let negations = places(self.negations);
+        if negations.is_empty() {
+            return false;
+        }
+        let knowing = places(self.knowing);
+        negations.iter().any(|negation| {
+            knowing.iter().any(|word| match self.order {
+                Order::Before => *word > *negation && word - negation <= self.reach,
+                Order::Either => word != negation && word.abs_diff(*negation) <= self.reach,
+            })
+        })
+    }
+}
+
+/// Whether a word is one of the table, or begins like one that ends with `~`.
+fn matches(listed: &str, word: &str) -> bool {
+    match listed.strip_suffix('~') {
+        Some(start) => word.starts_with(start),
+        None => listed == word,
+    }
+}

@@ -1,0 +1,249 @@
+//! What is remembered, entry by entry: for people who want to look through a memory.
+
+use std::str::FromStr as _;
+
+use anemone_format::Origin;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::entry::Entry;
+use crate::gathered::day_of;
+use crate::placed::Placed;
+use crate::site::{PageKind, Site, SiteError};
+use crate::sqlite::row_document;
+
+/// Which entries are listed; what is `None` matches every entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListFilter {
+    /// Entries of this day or later.
+    pub since: Option<Date>,
+    /// Entries of this day or earlier.
+    pub until: Option<Date>,
+    /// Entries whose key contains this, in any case.
+    pub key: Option<String>,
+    /// Entries of this type, see [`ListedEntry::kind`].
+    pub kind: Option<String>,
+    /// Entries of this origin.
+    pub origin: Option<Origin>,
+}
+
+/// An entry as it is listed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedEntry {
+    /// Its id, by which `forget` finds it.
+    pub id: String,
+    /// The document it is in, as search names it.
+    pub path: String,
+    /// Its first and last line there.
+    pub lines: (usize, usize),
+    /// Its key, where it has one.
+    pub key: Option<String>,
+    /// The day it was written or is about, in the time zone of the caller.
+    pub day: Option<Date>,
+    /// Its type: the word in its label, such as `decision`; without one, the category of its row,
+    /// or what its file is: `core`, `daily`, `session` or `note`.
+    pub kind: String,
+    /// Where it comes from, where that is known.
+    pub origin: Option<String>,
+    /// How much it matters, where somebody said so.
+    pub importance: Option<f64>,
+    /// What it says.
+    pub text: String,
+    /// When it was written, where that is known.
+    pub written: Option<Timestamp>,
+}
+
+/// What was listed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listed {
+    /// The entries that match, the newest first.
+    pub entries: Vec<ListedEntry>,
+    /// How many entries do not match.
+    pub filtered: usize,
+    /// How many entries are not listed because others took their place, or because they were
+    /// archived.
+    pub superseded: usize,
+    /// Files that could not be read.
+    pub unreadable: Vec<String>,
+}
+
+impl ListFilter {
+    fn matches(&self, entry: &ListedEntry) -> bool {
+        let has_key = |wanted: &String| {
+            let key = entry.key.as_ref().map(|it| it.to_lowercase());
+            key.is_some_and(|it| it.contains(&wanted.to_lowercase()))
+        };
+        self.since.is_none_or(|since| entry.day.is_some_and(|it| it >= since))
+            && self.until.is_none_or(|until| entry.day.is_some_and(|it| it <= until))
+            && self.key.as_ref().is_none_or(has_key)
+            && self.kind.as_ref().is_none_or(|it| it.eq_ignore_ascii_case(&entry.kind))
+            && self.origin.is_none_or(|it| entry.origin.as_deref() == Some(it.as_str()))
+    }
+}
+
+impl Listed {
+    fn of(all: impl Iterator<Item = ListedEntry>, filter: &ListFilter) -> Self {
+        let mut listed = Self::default();
+        for entry in all {
+            if filter.matches(&entry) {
+                listed.entries.push(entry);
+            } else {
+                listed.filtered += 1;
+            }
+        }
+        listed
+    }
+}
+
+/// Lists the entries of a Markdown memory. Days of stamps are those of `zone`.
+pub fn list_entries(
+    site: &Site,
+    filter: &ListFilter,
+    zone: &TimeZone,
+) -> Result<Listed, SiteError> {
+    let all = site.entries()?;
+    let live = all.live();
+    let superseded = all.placed.len() - live.len();
+    let unreadable = all.skipped.iter().map(|it| it.0.clone()).collect();
+    let listed = Listed::of(live.into_iter().map(|it| of_placed(it, zone)), filter);
+    Ok(Listed { superseded, unreadable, ..listed })
+}
+
+/// Lists rows of a database, the newest first.
+#[must_use]
+pub fn list_rows(rows: Vec<Entry>, filter: &ListFilter, zone: &TimeZone) -> Listed {
+    Listed::of(rows.into_iter().map(|it| of_row(it, zone)), filter)
+}
+
+fn of_placed(placed: &Placed, zone: &TimeZone) -> ListedEntry {
+    let unit = &placed.unit;
+    let stamp = unit.stamp.as_ref();
+    let kind = match (&unit.label, stamp.and_then(|it| it.category.as_deref()), placed.kind) {
+        (Some(label), _, _) => label.name.clone(),
+        (None, Some(category), _) => category.to_owned(),
+        (None, None, PageKind::Curated) => "core".to_owned(),
+        (None, None, PageKind::Daily(_)) => "daily".to_owned(),
+        (None, None, PageKind::Session(_)) => "session".to_owned(),
+        (None, None, PageKind::Note | PageKind::Archived) => "note".to_owned(),
+    };
+    let stamped = stamp.map(|it| it.at.instant().to_zoned(zone.clone()).date());
+    ListedEntry {
+        id: placed.id.clone(),
+        path: placed.path.clone(),
+        lines: unit.lines,
+        key: unit.key.clone(),
+        day: day_of(placed.kind).or(stamped),
+        kind,
+        origin: stamp.map(|it| it.origin.to_string()),
+        importance: unit.label.as_ref().map(|it| it.importance.get()),
+        text: unit.content.clone(),
+        written: placed.written(),
+    }
+}
+
+fn of_row(row: Entry, zone: &TimeZone) -> ListedEntry {
+    let written = Timestamp::from_str(&row.timestamp).ok();
+    let day = written.map(|it| it.to_zoned(zone.clone()).date());
+    ListedEntry {
+        path: row_document(&row.key),
+        lines: (1, row.content.lines().count().max(1)),
+        id: row.id,
+        // Some programs write a day alone.
+        day: day.or_else(|| row.timestamp.get(..10)?.parse().ok()),
+        kind: row.category.as_str().to_owned(),
+        origin: row.origin,
+        importance: row.importance,
+        text: row.content,
+        written,
+        key: Some(row.key).filter(|it| !it.is_empty()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+    use crate::entry::Category;
+    use crate::site::Manner;
+
+    fn site(files: &[(&str, &str)]) -> (tempfile::TempDir, Site) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("ws");
+        fs_err::create_dir_all(root.join("memory")).unwrap();
+        for (name, text) in files {
+            fs_err::write(root.join(name), text).unwrap();
+        }
+        let site = Site::open(&root, &folder.path().join("state"), Manner::OpenClaw).unwrap();
+        (folder, site)
+    }
+
+    fn texts(listed: &Listed) -> Vec<&str> {
+        listed.entries.iter().map(|it| it.text.as_str()).collect()
+    }
+
+    #[test]
+    fn entries_are_listed_newest_first_and_filtered_by_day_key_type_and_origin() {
+        let stamp = "<!-- anemone: 019a89c2-7c11-7d3e-9f00-1c2d3e4f5a01 owner \
+                     2026-11-16T10:00:00Z -->";
+        let today = format!("# 2026-11-16\n\n- [decision|i=0.9] **db**: SQLite it is. {stamp}\n");
+        let (_kept, site) = site(&[
+            ("MEMORY.md", "# Memory\n\n- Allergic to hazelnuts.\n"),
+            ("memory/2026-11-15.md", "# 2026-11-15\n\n- Lunch was noodles.\n"),
+            ("memory/2026-11-16.md", &today),
+        ]);
+        let list = |filter: ListFilter| list_entries(&site, &filter, &TimeZone::UTC).unwrap();
+        let all = list(ListFilter::default());
+        assert_eq!(all.entries.len(), 3, "{all:?}");
+        let first = &all.entries[0];
+        assert_eq!(
+            (first.kind.as_str(), first.key.as_deref(), first.origin.as_deref(), first.day),
+            ("decision", Some("db"), Some("owner"), Some(date(2026, 11, 16)))
+        );
+        assert_eq!(all.entries[1].day, Some(date(2026, 11, 15)));
+        let old = list(ListFilter { until: Some(date(2026, 11, 15)), ..ListFilter::default() });
+        assert_eq!((texts(&old).len(), old.filtered), (1, 2), "{old:?}");
+        for filter in [
+            ListFilter { key: Some("DB".to_owned()), ..ListFilter::default() },
+            ListFilter { kind: Some("decision".to_owned()), ..ListFilter::default() },
+            ListFilter { origin: Some(Origin::Owner), ..ListFilter::default() },
+            ListFilter { since: Some(date(2026, 11, 16)), ..ListFilter::default() },
+        ] {
+            let listed = list(filter.clone());
+            assert_eq!((listed.entries.len(), listed.filtered), (1, 2), "{filter:?}");
+            assert_eq!(listed.entries[0].key.as_deref(), Some("db"));
+        }
+        let core = list(ListFilter { kind: Some("core".to_owned()), ..ListFilter::default() });
+        assert_eq!(core.entries[0].path, "MEMORY.md");
+    }
+
+    #[test]
+    fn what_another_entry_replaced_is_counted_and_not_listed() {
+        let (_kept, site) = site(&[(
+            "memory/2026-11-16.md",
+            "# 2026-11-16\n\n- **db**: Postgres\n- **db**: SQLite\n",
+        )]);
+        let listed = list_entries(&site, &ListFilter::default(), &TimeZone::UTC).unwrap();
+        assert_eq!((listed.entries.len(), listed.superseded), (1, 1), "{listed:?}");
+    }
+
+    #[test]
+    fn the_day_of_a_row_is_that_of_the_callers_time_zone() {
+        let row = Entry {
+            id: "1".to_owned(),
+            key: "lunch".to_owned(),
+            content: "noodles".to_owned(),
+            category: Category::Daily,
+            timestamp: "2026-11-16T02:00:00.000000000+00:00".to_owned(),
+            session_id: None,
+            score: None,
+            importance: None,
+            origin: None,
+        };
+        let zone = TimeZone::fixed(jiff::tz::offset(-10));
+        let listed = list_rows(vec![row], &ListFilter::default(), &zone);
+        assert_eq!(listed.entries[0].day, Some(date(2026, 11, 15)));
+        assert_eq!((listed.entries[0].kind.as_str(), listed.entries[0].lines), ("daily", (1, 1)));
+    }
+}
