@@ -4,6 +4,7 @@
 //! this crate waits for the others, whoever runs it, and nothing has to be put into the workspace.
 //! Editors do not know it: what they save meanwhile is noticed, see [`crate::change`].
 
+use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::acknowledged::Restored;
 use crate::change::digest;
 use crate::folder::{Folder, Look, is_not_plain};
 use crate::journal::JournalError;
+use crate::rest::RestTimes;
 
 /// How long one waits before one looks again whether somebody still writes.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -50,6 +52,7 @@ pub struct Site {
     root: PathBuf,
     state: PathBuf,
     manner: Manner,
+    pub(crate) rest_times: RestTimes,
 }
 
 /// Why the files of a memory cannot be reached.
@@ -91,6 +94,12 @@ pub enum SiteError {
     /// A change that was cut off cannot be ended.
     #[error("the last change was cut off and cannot be ended")]
     Journal(#[from] JournalError),
+    /// An editor is in the middle of saving it, and does not end.
+    #[error("{path} is being saved by somebody else")]
+    Saving {
+        /// What it is about.
+        path: PathBuf,
+    },
     /// Its text is no text.
     #[error("{path} is not UTF-8")]
     NotText {
@@ -115,7 +124,8 @@ impl Site {
     pub fn open(root: &Path, state: &Path, manner: Manner) -> Result<Self, SiteError> {
         let real = fs_err::canonicalize(root);
         let root = real.map_err(|source| SiteError::Io { path: root.to_owned(), source })?;
-        Ok(Self { root, state: state.to_owned(), manner })
+        let rest_times = RestTimes::default();
+        Ok(Self { root, state: state.to_owned(), manner, rest_times })
     }
 
     /// Returns the workspace.
@@ -192,8 +202,21 @@ impl Site {
         }
     }
 
+    /// Completes or reverts a change that was cut off; does nothing where there is none.
+    ///
+    /// Every command that is going to write begins with this: what it plans, and whether there is
+    /// anything to do at all, depends on files that such a change may have left half changed.
+    pub fn recover(&self) -> Result<(), SiteError> {
+        if self.unfinished()? > 0 {
+            drop(self.lock()?);
+        }
+        Ok(())
+    }
+
     fn held(&self, folder: fs_err::File) -> Result<Held<'_>, SiteError> {
-        let mut held = Held { site: self, restored: Vec::new(), _folder: folder };
+        let waited = Cell::default();
+        let mut held = Held { site: self, restored: Vec::new(), waited, _folder: folder };
+        held.sweep_state()?;
         held.recover()?;
         held.restored = held.restore()?;
         Ok(held)
@@ -326,6 +349,8 @@ impl PageKind {
 pub struct Held<'a> {
     site: &'a Site,
     restored: Vec<Restored>,
+    /// How long it was waited until editors had saved.
+    pub(crate) waited: Cell<Duration>,
     _folder: fs_err::File,
 }
 
