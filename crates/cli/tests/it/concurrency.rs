@@ -70,7 +70,7 @@ fn text_of(operation: usize) -> String {
 
 fn operation(number: usize) -> Operation {
     match number % 16 {
-        14 if number >= 2 * PROCESSES => Operation::Forget(number - 2 * PROCESSES),
+        14 if number >= 2 * PROCESSES => Operation::Forget(number - PROCESSES),
         of_four if of_four % 4 == 3 => Operation::Curated,
         _ => Operation::Remember,
     }
