@@ -101,9 +101,10 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     };
     check_confirmable(args, context)?;
     let machine = context.environment.machine()?;
-    let living = match args.dry_run {
-        true => args.memory.find(&machine, context)?,
-        false => args.memory.find_to_write(&machine, context)?,
+    let living = if args.dry_run {
+        args.memory.find(&machine, context)?
+    } else {
+        args.memory.find_to_write(&machine, context)?
     };
     let finder = living.finder(&machine, context)?;
     let database = match &living.keeps {

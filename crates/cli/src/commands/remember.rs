@@ -140,9 +140,10 @@ struct RowLine {
 pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<RememberReport, CliError> {
     let text = args.read_text()?;
     let machine = context.environment.machine()?;
-    let living = match args.dry_run {
-        true => args.memory.find(&machine, context)?,
-        false => args.memory.find_to_write(&machine, context)?,
+    let living = if args.dry_run {
+        args.memory.find(&machine, context)?
+    } else {
+        args.memory.find_to_write(&machine, context)?
     };
     match &living.keeps {
         Keeps::Markdown => {

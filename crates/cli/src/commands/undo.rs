@@ -86,9 +86,10 @@ struct PlannedEdit {
 
 pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoReport, CliError> {
     let machine = context.environment.machine()?;
-    let living = match args.dry_run || args.list {
-        true => args.memory.find(&machine, context)?,
-        false => args.memory.find_to_write(&machine, context)?,
+    let living = if args.dry_run || args.list {
+        args.memory.find(&machine, context)?
+    } else {
+        args.memory.find_to_write(&machine, context)?
     };
     let mut report = UndoReport {
         ok: true,

@@ -245,7 +245,7 @@ fn write_beside_an_editor(manners: &'static [Manner]) {
         match outcome {
             // There is nothing to forget when what was to be remembered was killed.
             Outcome::Failed(code) if !is_forget || *code != Some(1) => {
-                failed.push((*number, *code))
+                failed.push((*number, *code));
             }
             _ => {}
         }
