@@ -403,6 +403,9 @@ impl From<anemone_memory::SiteError> for CliError {
             anemone_memory::SiteError::Busy { .. } => {
                 Self::from_error(Kind::Failed, "busy", &error).hint("try again")
             }
+            anemone_memory::SiteError::Saving { .. } => {
+                Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
+            }
             _ => Self::from_error(Kind::Failed, "memory", &error),
         }
     }
@@ -413,6 +416,9 @@ impl From<anemone_memory::ApplyError> for CliError {
         match &error {
             anemone_memory::ApplyError::Changed { .. } => {
                 Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
+            }
+            anemone_memory::ApplyError::Site(source @ anemone_memory::SiteError::Saving { .. }) => {
+                Self::from_error(Kind::Conflict, "changed", source).hint("try again")
             }
             _ => Self::from_error(Kind::Failed, "memory", &error),
         }

@@ -67,6 +67,18 @@ impl MemoryArgs {
         };
         Ok(Living { adapter, agent, keeps, site, source })
     }
+
+    /// As [`find`](Self::find), for a command that is going to write: a change that was cut off is
+    /// completed or reverted before anything is planned.
+    pub(crate) fn find_to_write(
+        &self,
+        machine: &Machine,
+        context: &Context<'_>,
+    ) -> Result<Living, CliError> {
+        let living = self.find(machine, context)?;
+        living.site.recover()?;
+        Ok(living)
+    }
 }
 
 /// Returns where the memory of an agent is written, and where we keep notes of that.

@@ -4,7 +4,8 @@
 //! what it saves. It knows no lock, so this cannot be prevented, only mended. For each entry that
 //! was acknowledged the text is kept for a while, and whoever takes the lock next looks: when the
 //! file is not as we left it, was last saved within [`WINDOW_NS`] after the entry was added, and
-//! does not have the entry, the entry is added again, at the end.
+//! does not have the entry, the entry is added again, at the end. That is only done when the file
+//! rests, see [`crate::rest`]: an editor that emptied it may be about to write the entry itself.
 //!
 //! What a change of ours took out (`forget`, `undo`) is not kept any longer, so it does not come
 //! back. The limits of the rule: whoever loads a file and saves it later than that drops what was
@@ -14,14 +15,17 @@
 //! Times are those of the file system: that is the clock by which files were saved.
 
 use std::collections::{BTreeMap, HashSet};
+use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::folder::Look;
-use crate::journal::{JournalError, keep_private};
+use crate::faults;
+use crate::folder::{Appended, Look};
+use crate::journal::{JournalError, UNFINISHED, keep_private};
 use crate::page::units;
+use crate::rest::{Known, Rest};
 use crate::site::{Held, Site, SiteError};
 
 /// How long after an entry was added a save can be one that does not know it.
@@ -32,6 +36,8 @@ const MOST: usize = 5_000;
 const MOST_BYTES: usize = 4 << 20;
 /// Nobody saves this often between two of our steps.
 const ROUNDS: usize = 8;
+/// Files whose sizes are kept, at most.
+const MOST_SIZES: usize = 1_000;
 /// What stands before the id of a stamp.
 const STAMP: &str = "<!-- anemone: ";
 
@@ -45,13 +51,16 @@ pub struct Restored {
 }
 
 /// What was acknowledged, and how we left the files.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Acknowledged {
     kept: Vec<Kept>,
     left: BTreeMap<String, Look>,
+    /// How many bytes files had when they were last seen at rest.
+    #[serde(default)]
+    sizes: BTreeMap<String, u64>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Kept {
     path: String,
     /// The id of its stamp; without one, its text is what it is known by.
@@ -67,10 +76,26 @@ impl Site {
 }
 
 impl Held<'_> {
-    /// Reads what was acknowledged; what cannot be read protects nothing and is begun anew.
-    pub(crate) fn acknowledged(&self) -> Acknowledged {
-        let bytes = fs_err::read(self.site().acknowledged_file()).unwrap_or_default();
-        serde_json::from_slice(&bytes).unwrap_or_default()
+    /// Reads what was acknowledged. A damaged file protects nothing and is replaced; one that
+    /// cannot be read now may be readable later, and is an error.
+    pub(crate) fn acknowledged(&self) -> Result<Acknowledged, JournalError> {
+        let path = self.site().acknowledged_file();
+        match faults::step().and_then(|()| fs_err::read(&path)) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Acknowledged::default()),
+            Err(source) => Err(JournalError { path, source }),
+        }
+    }
+
+    /// Removes what a killed process had begun to write about the memory. Whoever holds the lock
+    /// knows that nobody still writes it.
+    pub(crate) fn sweep_state(&self) -> Result<(), JournalError> {
+        let path = self.site().acknowledged_file().with_extension(UNFINISHED);
+        match faults::step().and_then(|()| fs_err::remove_file(&path)) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(source) => Err(JournalError { path, source }),
+        }
     }
 
     pub(crate) fn keep_acknowledged(&self, what: &mut Acknowledged) -> Result<(), JournalError> {
@@ -83,7 +108,7 @@ impl Held<'_> {
 
     /// Puts back what editors dropped since we last looked.
     pub(crate) fn restore(&self) -> Result<Vec<Restored>, SiteError> {
-        let mut acknowledged = self.acknowledged();
+        let mut acknowledged = self.acknowledged()?;
         let mut restored = Vec::new();
         let paths: HashSet<String> = acknowledged.kept.iter().map(|it| it.path.clone()).collect();
         let mut changed = false;
@@ -108,7 +133,7 @@ impl Held<'_> {
     }
 
     /// Looks whether a file has all that was acknowledged, adds what it lacks, and notes how the
-    /// file looks then.
+    /// file looks then. A file that somebody keeps saving is left to the next command.
     pub(crate) fn settle(
         &self,
         acknowledged: &mut Acknowledged,
@@ -116,28 +141,55 @@ impl Held<'_> {
     ) -> Result<Vec<Restored>, SiteError> {
         let mut restored = Vec::new();
         for _ in 0..ROUNDS {
+            let known = acknowledged.known(path);
             acknowledged.left.remove(path);
-            let Some((seen, look)) = self.site().read_looked(path)? else { break };
+            let Rest::Resting(Some((seen, look))) = self.read_at_rest(path, Some(known))? else {
+                break;
+            };
             let text = String::from_utf8_lossy(&seen.bytes);
             let missing = acknowledged.missing(path, &text, look);
             if missing.is_empty() {
-                acknowledged.left.insert(path.to_owned(), look);
+                acknowledged.leave(path, look);
                 break;
             }
-            let mut added = String::new();
-            if !seen.bytes.is_empty() && !seen.bytes.ends_with(b"\n") {
-                added.push('\n');
-            }
-            missing.iter().for_each(|it| added.push_str(it));
+            let added = put_back(&seen.bytes, &missing);
             let (folder, name) = self.site().find_or_make(path)?;
-            let done = folder.append(name, added.as_bytes());
-            done.map_err(|error| self.site().fail(path, error))?;
+            let done = folder.append(name, added.as_bytes(), Some(look));
+            match done.map_err(|error| self.site().fail(path, error))? {
+                Appended::Done(look) => acknowledged.leave(path, look),
+                Appended::Refused => continue,
+            }
             let again = missing.into_iter();
             restored.extend(again.map(|text| Restored { path: path.to_owned(), text }));
         }
+        restored.sort_unstable_by(|one, other| one.text.cmp(&other.text));
         restored.dedup();
         Ok(restored)
     }
+}
+
+/// Returns what is added to a file so that it has entries again. Where a kill left the beginning of
+/// one at the end of the file, that one is completed.
+fn put_back(bytes: &[u8], missing: &[String]) -> String {
+    let is_start = |at: usize| at == 0 || bytes.get(at - 1) == Some(&b'\n');
+    let begun = |text: &String| {
+        let longest = text.len().saturating_sub(1).min(bytes.len());
+        let fits = |length: &usize| {
+            let at = bytes.len() - length;
+            is_start(at) && text.as_bytes().get(..*length) == bytes.get(at..)
+        };
+        (2..=longest).rev().find(fits).filter(|length| text.is_char_boundary(*length))
+    };
+    let first = missing.iter().enumerate().find_map(|(at, text)| Some((at, begun(text)?)));
+    let mut added = String::new();
+    if let Some((at, length)) = first {
+        added.push_str(&missing[at][length..]);
+    } else if !bytes.is_empty() && !bytes.ends_with(b"\n") {
+        added.push('\n');
+    }
+    let rest = missing.iter().enumerate().filter(|(at, _)| first.is_none_or(|it| it.0 != *at));
+    rest.for_each(|(_, text)| added.push_str(text));
+    added
 }
 
 impl Acknowledged {
@@ -146,14 +198,33 @@ impl Acknowledged {
         let found = units(text);
         let mut stamped =
             found.iter().filter_map(|it| Some((it, it.stamp.as_ref()?.id))).peekable();
-        let mut keep = |id, text: &str| {
-            let path = path.to_owned();
-            self.kept.push(Kept { path, id, text: text.to_owned(), added_ns });
-        };
+        let mut keep = |id, text: &str| self.keep(path, id, text, added_ns);
         if stamped.peek().is_none() {
             return keep(None, text);
         }
         stamped.for_each(|(unit, id)| keep(Some(id), &text[unit.bytes.clone()]));
+    }
+
+    /// Keeps an entry, once.
+    fn keep(&mut self, path: &str, id: Option<Uuid>, text: &str, added_ns: i64) {
+        let is_same =
+            |it: &Kept| it.path == path && it.id == id && (id.is_some() || it.text == text);
+        self.kept.retain(|it| !is_same(it));
+        self.kept.push(Kept { path: path.to_owned(), id, text: text.to_owned(), added_ns });
+    }
+
+    /// Returns how we last knew a file.
+    pub(crate) fn known(&self, path: &str) -> Known {
+        Known {
+            look: self.left.get(path).copied(),
+            size: self.sizes.get(path).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Notes how a file looks that has all it should have.
+    pub(crate) fn leave(&mut self, path: &str, look: Look) {
+        self.left.insert(path.to_owned(), look);
+        self.sizes.insert(path.to_owned(), look.size);
     }
 
     /// Notes what a change of ours made of a file: what it put in is kept, what it took out is not.
@@ -169,8 +240,7 @@ impl Acknowledged {
         for unit in units(&after) {
             let id = unit.stamp.map(|it| it.id);
             if id.is_some_and(|id| is.contains(&id) && !was.contains(&id)) {
-                let (path, text) = (path.to_owned(), after[unit.bytes].to_owned());
-                self.kept.push(Kept { path, id, text, added_ns });
+                self.keep(path, id, &after[unit.bytes], added_ns);
             }
         }
     }
@@ -182,8 +252,11 @@ impl Acknowledged {
             Some(id) => gone.contains(&id),
             None => text.contains(&it.text),
         };
+        let number = self.kept.len();
         self.kept.retain(|it| it.path != path || !is_gone(it));
-        self.left.remove(path);
+        if self.kept.len() < number {
+            self.left.remove(path);
+        }
     }
 
     /// Forgets entries by their texts; says whether there were any.
@@ -228,6 +301,10 @@ impl Acknowledged {
         self.kept.drain(..over);
         let kept: HashSet<&str> = self.kept.iter().map(|it| it.path.as_str()).collect();
         self.left.retain(|path, _| kept.contains(path.as_str()));
+        while self.sizes.len() > MOST_SIZES {
+            // Names of logs begin with their days: the oldest goes.
+            self.sizes.pop_first();
+        }
     }
 }
 
@@ -269,5 +346,25 @@ mod tests {
         acknowledged.rewrite("a.md", before.as_bytes(), after.as_bytes(), 0);
         let kept: Vec<&str> = acknowledged.kept.iter().map(|it| it.text.as_str()).collect();
         assert_eq!(kept, [entry(1), entry(3), entry(4)]);
+    }
+
+    #[test]
+    fn an_entry_that_a_kill_left_half_put_back_is_completed() {
+        let (one, two) = (entry(1), entry(2));
+        for length in [5, 10, one.len() - 1] {
+            let there = format!("# Log\n{}", &one[..length]);
+            let added = put_back(there.as_bytes(), &[two.clone(), one.clone()]);
+            assert_eq!(there + &added, format!("# Log\n{one}{two}"));
+        }
+        assert_eq!(put_back(b"mine", std::slice::from_ref(&one)), format!("\n{one}"));
+        assert_eq!(put_back(b"", std::slice::from_ref(&one)), one);
+    }
+
+    #[test]
+    fn an_entry_is_kept_once() {
+        let mut acknowledged = Acknowledged::default();
+        acknowledged.add("a.md", &entry(1), 0);
+        acknowledged.rewrite("a.md", b"", entry(1).as_bytes(), 1);
+        assert_eq!(acknowledged.kept.len(), 1);
     }
 }

@@ -14,10 +14,13 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::acknowledged::{Acknowledged, Restored};
-use crate::folder::Swapped;
+use crate::duplicates::Duplicate;
+use crate::folder::{Appended, Look, Swapped};
 use crate::journal::{ChangeId, JournalError};
 use crate::page::closing;
-use crate::replacing::{aside, put, take};
+use crate::recovery::Cause;
+use crate::replacing::{Beside, put, take};
+use crate::rest::Rest;
 use crate::site::{Held, Manner, PageKind, Seen, Site, SiteError};
 
 /// What is to be done to a memory, as one.
@@ -86,6 +89,9 @@ pub enum ApplyError {
         /// The file.
         path: PathBuf,
     },
+    /// Somebody else remembered the same meanwhile.
+    #[error("{} says the same", .0.path)]
+    Duplicate(Box<Duplicate>),
     /// A file cannot be reached.
     #[error(transparent)]
     Site(#[from] SiteError),
@@ -148,24 +154,34 @@ impl Held<'_> {
         now: Timestamp,
     ) -> Result<Applied, ApplyError> {
         let mut paths = HashSet::new();
-        let mut seen = Vec::new();
+        let mut acknowledged = self.acknowledged()?;
+        let (mut seen, mut looks) = (Vec::new(), Vec::new());
         for edit in &change.edits {
             if !paths.insert(edit.path()) {
                 return Err(ApplyError::Twice { path: edit.path().to_owned() });
             }
-            let there = self.site().read(edit.path())?;
+            let known = acknowledged.known(edit.path());
+            let Rest::Resting(there) = self.read_at_rest(edit.path(), Some(known))? else {
+                return Err(edit.changed(self.site()));
+            };
+            let (there, look) = there.unzip();
             edit.check(there.as_ref(), self.site())?;
             seen.push(there);
+            looks.push(look);
         }
         self.note_own_stamps(change, &seen)?;
         let begun = self.begin(change, &seen, undoes, id, now)?;
-        match self.make_all(change, &seen, id) {
+        match self.make_all(change, &seen, &looks, &mut acknowledged, id) {
             Ok(restored) => {
                 let (id, dropped) = self.commit(&begun)?;
                 Ok(Applied { id, restored, dropped })
             }
             Err(error) => {
-                self.take_back(&begun)?;
+                let cause = match error {
+                    ApplyError::Changed { .. } => Cause::Refused,
+                    _ => Cause::CutOff,
+                };
+                self.take_back(&begun, cause)?;
                 Err(error)
             }
         }
@@ -176,19 +192,23 @@ impl Held<'_> {
         &self,
         change: &Change,
         seen: &[Option<Seen>],
+        looks: &[Option<Look>],
+        acknowledged: &mut Acknowledged,
         id: Uuid,
     ) -> Result<Vec<Restored>, ApplyError> {
-        let mut acknowledged = self.acknowledged();
         let mut restored = self.restored().to_vec();
-        for (at, (edit, there)) in change.edits.iter().zip(seen).enumerate() {
-            edit.make(there.as_ref(), self, &aside(id, at), &mut acknowledged)?;
+        for (at, (edit, (there, look))) in
+            change.edits.iter().zip(seen.iter().zip(looks)).enumerate()
+        {
+            let beside = Beside::new(id, at);
+            edit.make(there.as_ref(), *look, self, &beside, acknowledged)?;
         }
         for edit in &change.edits {
-            let again = self.settle(&mut acknowledged, edit.path())?;
+            let again = self.settle(acknowledged, edit.path())?;
             // What was not in the file yet is not put back.
             restored.extend(again.into_iter().filter(|it| !edit.brings(&it.text)));
         }
-        self.keep_acknowledged(&mut acknowledged)?;
+        self.keep_acknowledged(acknowledged)?;
         Ok(restored)
     }
 }
@@ -231,8 +251,9 @@ impl Edit {
     fn make(
         &self,
         there: Option<&Seen>,
+        look: Option<Look>,
         held: &Held<'_>,
-        aside: &str,
+        beside: &Beside,
         acknowledged: &mut Acknowledged,
     ) -> Result<(), ApplyError> {
         let site = held.site();
@@ -240,24 +261,33 @@ impl Edit {
         let (folder, name) = site.find_or_make(path)?;
         let fail = |error| site.fail(path, error);
         let before = there.map(|it| it.bytes.as_slice()).unwrap_or_default();
-        let look = |name: &str| folder.look(name).map_err(fail);
         let swapped = match self {
             Self::Append { head, text, .. } => {
                 let added = [Self::glue(there, head), text].concat();
-                let look = folder.append(name, added.as_bytes()).map_err(fail)?;
-                acknowledged.add(path, text, look.modified_ns);
-                Swapped::Done
+                match folder.append(name, added.as_bytes(), look).map_err(fail)? {
+                    Appended::Done(look) => {
+                        acknowledged.add(path, text, look.modified_ns);
+                        acknowledged.leave(path, look);
+                        Swapped::Done
+                    }
+                    Appended::Refused => Swapped::Refused,
+                }
             }
             Self::Write { before: known, after, .. } => {
-                let swapped = put(&folder, name, aside, *known, after).map_err(fail)?;
-                let now = look(name)?.map_or(0, |it| it.modified_ns);
+                let swapped = put(&folder, name, beside, *known, after).map_err(fail)?;
                 if swapped == Swapped::Done {
-                    acknowledged.rewrite(path, before, after, now);
+                    let now = folder.read(name).map_err(fail)?;
+                    let saved = now.as_ref().map_or(0, |file| file.look.modified_ns);
+                    acknowledged.rewrite(path, before, after, saved);
+                    // Anything else is a save that came since, which may not be complete.
+                    if let Some(ours) = now.filter(|file| file.bytes == *after) {
+                        acknowledged.leave(path, ours.look);
+                    }
                 }
                 swapped
             }
             Self::Remove { before: known, .. } => {
-                let swapped = take(&folder, name, aside, *known).map_err(fail)?;
+                let swapped = take(&folder, name, beside, *known).map_err(fail)?;
                 if swapped == Swapped::Done {
                     acknowledged.rewrite(path, before, b"", 0);
                 }

@@ -60,6 +60,15 @@ pub struct Candidate<'a> {
     pub supersedes: Option<&'a str>,
 }
 
+impl Candidate<'_> {
+    /// Whether an entry is no duplicate whatever it says: it has another name, or is replaced.
+    fn passes_over(&self, key: Option<&str>, id: Option<&str>) -> bool {
+        let is_other = key.is_some() && key != self.key;
+        let is_replaced = self.supersedes.is_some_and(|name| [key, id].contains(&Some(name)));
+        (is_other && self.key.is_some()) || is_replaced
+    }
+}
+
 /// Finds entries that say what a text says: the same, or with vectors whose cosine is at least
 /// `least`; the likest first.
 pub fn duplicates(
@@ -94,6 +103,23 @@ pub fn duplicates(
         leave_out_superseded(site, &mut found)?;
     }
     Ok(in_order(found))
+}
+
+/// Finds an entry of a file that says exactly the same: a last look before something is written.
+pub(crate) fn same_in(path: &str, text: &str, candidate: Candidate<'_>) -> Option<Duplicate> {
+    let wanted = comparable(&without_tags(candidate.text));
+    units(text).into_iter().find_map(|unit| {
+        let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
+        let is_same = !candidate.passes_over(unit.key.as_deref(), id.as_deref())
+            && comparable(&without_tags(&unit.content)) == wanted;
+        is_same.then(|| Duplicate {
+            path: path.to_owned(),
+            lines: unit.lines,
+            text: unit.content,
+            id,
+            similarity: 1.0,
+        })
+    })
 }
 
 /// Leaves out what others took the place of: it may become true again.
@@ -197,7 +223,7 @@ impl<'a> Wanted<'a> {
     fn compare(&self, path: &str, units: &[Unit], offset: usize, found: &mut Vec<Duplicate>) {
         for unit in units {
             let id = unit.stamp.as_ref().map(|it| it.id.to_string());
-            if self.passes_over(unit.key.as_deref(), id.as_deref()) {
+            if self.candidate.passes_over(unit.key.as_deref(), id.as_deref()) {
                 continue;
             }
             let similarity = self.similarity(&unit.content);
@@ -211,13 +237,6 @@ impl<'a> Wanted<'a> {
                 });
             }
         }
-    }
-
-    /// Whether an entry is no duplicate whatever it says: it has another name, or is replaced.
-    fn passes_over(&self, key: Option<&str>, id: Option<&str>) -> bool {
-        let is_other = key.is_some() && key != self.candidate.key;
-        let is_replaced = self.candidate.supersedes.is_some_and(|it| [key, id].contains(&Some(it)));
-        (is_other && self.candidate.key.is_some()) || is_replaced
     }
 
     fn similarity(&self, content: &str) -> f64 {

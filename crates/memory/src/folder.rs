@@ -3,16 +3,18 @@
 //! Everything is done by the folder's handle: whoever puts a link in the place of a folder while we
 //! write does not make us write elsewhere.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, Stat, fchmod, fstat, fsync, ftruncate,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fchmod, fstat, fsync, ftruncate,
     mkdirat, openat, renameat, renameat_with, unlinkat,
 };
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
+
+use crate::faults;
 
 /// Bytes of a file, at most.
 pub(crate) const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -36,7 +38,7 @@ pub(crate) struct FileRead {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Look {
     inode: u64,
-    size: u64,
+    pub(crate) size: u64,
     /// By the clock of the file system, in nanoseconds.
     pub(crate) modified_ns: i64,
     changed_ns: i64,
@@ -48,6 +50,15 @@ pub(crate) enum Swapped {
     /// It was, and the new file stands there now.
     Done,
     /// It was not, and still stands there.
+    Refused,
+}
+
+/// Whether something was added to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Appended {
+    /// It was; this is how the file looks since.
+    Done(Look),
+    /// The file was no longer the one that was read, and nothing was added.
     Refused,
 }
 
@@ -83,6 +94,7 @@ impl Folder {
 
     /// Opens a folder in this one, and makes it where there is none.
     pub(crate) fn made_below(&self, name: &str) -> io::Result<Self> {
+        faults::step()?;
         match mkdirat(&self.handle, name, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
             Ok(()) => self.sync()?,
             Err(Errno::EXIST) => {}
@@ -93,6 +105,7 @@ impl Folder {
 
     /// Says how a file looks; `None` when there is none.
     pub(crate) fn look(&self, name: &str) -> io::Result<Option<Look>> {
+        faults::step()?;
         match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Look::of(&stat))),
             Err(Errno::NOENT) => Ok(None),
@@ -102,6 +115,7 @@ impl Folder {
 
     /// Reads a file; `None` when there is none. What is no plain file is an error.
     pub(crate) fn read(&self, name: &str) -> io::Result<Option<FileRead>> {
+        faults::step()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let handle = match openat(&self.handle, name, flags, Mode::empty()) {
             Err(Errno::NOENT) => return Ok(None),
@@ -120,42 +134,87 @@ impl Folder {
         Ok(Some(FileRead { bytes, look: Look::of(&stat), mode: Mode::from_raw_mode(stat.st_mode) }))
     }
 
-    /// Adds to the end of a file with one write, and makes the file where there is none. When not
-    /// all of it can be written, nothing of it stays.
-    pub(crate) fn append(&self, name: &str, bytes: &[u8]) -> io::Result<Look> {
-        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
-        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let handle = openat(&self.handle, name, flags, Mode::from_raw_mode(0o666))?;
-        let before = plain(&handle)?.st_size.unsigned_abs();
+    /// Adds to the end of a file with one write, if the file still looks as `expected`; makes it
+    /// where none is expected. When not all of it can be written, nothing of it stays.
+    pub(crate) fn append(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        expected: Option<Look>,
+    ) -> io::Result<Appended> {
+        faults::step()?;
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let flags = flags | OFlags::CLOEXEC;
+        let flags = match expected {
+            Some(_) => flags,
+            None => flags | OFlags::CREATE | OFlags::EXCL,
+        };
+        let handle = match openat(&self.handle, name, flags, Mode::from_raw_mode(0o666)) {
+            Err(Errno::EXIST | Errno::NOENT) => return Ok(Appended::Refused),
+            handle => handle?,
+        };
+        let stat = plain(&handle)?;
+        if expected.is_some_and(|expected| expected != Look::of(&stat)) {
+            return Ok(Appended::Refused);
+        }
+        let before = stat.st_size.unsigned_abs();
         let mut file = std::fs::File::from(handle);
-        if let Err(error) = file.write_all(bytes) {
+        if let Err(error) = faults::write_all(&mut file, bytes) {
+            faults::step()?;
             let now = fstat(&file)?.st_size.unsigned_abs();
             if now > before && now < before + bytes.len() as u64 {
                 ftruncate(&file, before)?;
             }
             return Err(error);
         }
-        file.sync_all()?;
-        if before == 0 {
+        // An editor emptied the file between the look and the write and has not written yet: its
+        // text must not get ours as its tail.
+        let now = fstat(&file)?.st_size.unsigned_abs();
+        if before > 0 && now == bytes.len() as u64 {
+            let mut there = Vec::new();
+            io::Seek::rewind(&mut file)?;
+            file.by_ref().take(now + 1).read_to_end(&mut there)?;
+            if there == bytes {
+                ftruncate(&file, 0)?;
+                return Ok(Appended::Refused);
+            }
+        }
+        faults::sync(|| file.sync_all())?;
+        if expected.is_none() {
             self.sync()?;
         }
-        Ok(Look::of(&fstat(&file)?))
+        Ok(Appended::Done(Look::of(&fstat(&file)?)))
     }
 
     /// Writes a new file, whole and safe on the disk.
     pub(crate) fn create(&self, name: &str, bytes: &[u8], mode: Option<Mode>) -> io::Result<()> {
+        faults::step()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let handle = openat(&self.handle, name, flags, Mode::from_raw_mode(0o666))?;
         let mut file = std::fs::File::from(handle);
         if let Some(mode) = mode {
             fchmod(&file, mode)?;
         }
-        file.write_all(bytes)?;
-        file.sync_all()
+        faults::write_all(&mut file, bytes)?;
+        faults::sync(|| file.sync_all())
+    }
+
+    /// Returns the names of files that begin with a text.
+    pub(crate) fn names_with(&self, start: &str) -> io::Result<Vec<String>> {
+        faults::step()?;
+        let mut found = Vec::new();
+        for one in Dir::read_from(&self.handle)? {
+            let one = one?;
+            let name = one.file_name().to_str().ok().filter(|name| name.starts_with(start));
+            found.extend(name.map(str::to_owned));
+        }
+        found.sort_unstable();
+        Ok(found)
     }
 
     /// Takes a file away; says whether there was one.
     pub(crate) fn remove(&self, name: &str) -> io::Result<bool> {
+        faults::step()?;
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
@@ -165,6 +224,7 @@ impl Folder {
 
     /// Gives a file a name that no other file has.
     pub(crate) fn name(&self, from: &str, to: &str) -> io::Result<Swapped> {
+        faults::step()?;
         match renameat_with(&self.handle, from, &self.handle, to, RenameFlags::NOREPLACE) {
             Ok(()) => {}
             Err(Errno::EXIST) => return Ok(Swapped::Refused),
@@ -182,6 +242,7 @@ impl Folder {
 
     /// Exchanges two files; `false` where the file system cannot.
     pub(crate) fn exchange(&self, one: &str, other: &str) -> io::Result<bool> {
+        faults::step()?;
         match renameat_with(&self.handle, one, &self.handle, other, RenameFlags::EXCHANGE) {
             Ok(()) => Ok(true),
             Err(error) if is_unable(error) => Ok(false),
@@ -191,13 +252,32 @@ impl Folder {
 
     /// Puts a file in the place of another.
     pub(crate) fn replace(&self, from: &str, to: &str) -> io::Result<()> {
+        faults::step()?;
         renameat(&self.handle, from, &self.handle, to)?;
         self.sync()
     }
 
+    /// Gives a file of ours another name of ours.
+    pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        faults::step()?;
+        Ok(renameat(&self.handle, from, &self.handle, to)?)
+    }
+
     /// Makes names safe on the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        Ok(fsync(&self.handle)?)
+        faults::sync(|| Ok(fsync(&self.handle)?))
+    }
+
+    /// Makes a file and its name safe on the disk; one that is not there, or no plain file, is
+    /// passed over.
+    pub(crate) fn sync_file(&self, name: &str) -> io::Result<()> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match openat(&self.handle, name, flags, Mode::empty()) {
+            Ok(handle) => faults::sync(|| Ok(fsync(&handle)?))?,
+            Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.sync()
     }
 }
 

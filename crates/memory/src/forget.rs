@@ -205,6 +205,7 @@ fn reason(error: &SiteError) -> String {
         SiteError::Outside { .. } => "outside the workspace".to_owned(),
         SiteError::TooLarge { .. } => "too large".to_owned(),
         SiteError::Busy { .. } => "somebody else is writing".to_owned(),
+        SiteError::Saving { .. } => "somebody else is saving it".to_owned(),
         SiteError::Journal(error) => error.to_string(),
     }
 }

@@ -1,8 +1,9 @@
 //! What was there before each change, so that the last ones can be undone.
 //!
 //! One file a change in `<state>/journal/`, named by its place in the order of changes and its id:
-//! `<number>-<id>.begun` until the change is made, then `<number>-<id>.done`. The oldest go when
-//! there are too many, or too much.
+//! `<number>-<id>.begun` until the change is made, then `<number>-<id>.done`; `.kept` when it was
+//! reverted after somebody else had saved one of its files, see [`crate::recovery`]. The oldest go
+//! when there are too many, or too much.
 //!
 //! ```text
 //! {"what":"forget","at":"...","edits":[{"path":"MEMORY.md","before":120,"after":"<sha256>"}]}
@@ -10,7 +11,7 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::io::{self, BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use anemone_format::Hex;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::change::{Change, Edit, digest};
+use crate::faults;
 use crate::patch::Patch;
 use crate::scan::Probes;
 use crate::site::{Held, Seen, Site};
@@ -28,6 +30,10 @@ use crate::site::{Held, Seen, Site};
 const MOST_CHANGES: usize = 100;
 /// And so many bytes are kept for it.
 const MOST_BYTES: u64 = 64 << 20;
+/// So many records of changes that were reverted are kept.
+const MOST_KEPT: usize = 10;
+/// How a file ends that is not yet written as a whole.
+pub(crate) const UNFINISHED: &str = "new";
 
 /// The name of a change that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -107,6 +113,9 @@ pub(crate) struct Added {
     pub(crate) text: String,
     /// How long the file was.
     pub(crate) at: u64,
+    /// Whether there was no file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) creates: bool,
 }
 
 /// Why the journal cannot be read or written.
@@ -204,11 +213,11 @@ impl Held<'_> {
         }
         images.iter().for_each(|it| bytes.extend(it));
         let path = folder.join(next_name(&folder, id, "begun").map_err(fail)?);
-        keep_private(&path, &bytes).map_err(fail)?;
-        // What is only added to needs nothing to go back to.
-        if images.iter().any(|it| !it.is_empty()) {
-            let safe = fs_err::File::open(&path).and_then(|it| it.sync_all());
-            safe.and_then(|()| fs_err::File::open(&folder)?.sync_all()).map_err(fail)?;
+        keep_durable(&path, &bytes).map_err(fail)?;
+        // What is only added to needs no former content to go back to. Its record becomes safe when
+        // the change is committed.
+        if images.iter().any(|image| !image.is_empty()) {
+            sync_folder(&folder).map_err(fail)?;
         }
         Ok(Recorded { id: ChangeId(id), path, noted, images })
     }
@@ -217,16 +226,45 @@ impl Held<'_> {
     pub(crate) fn commit(&self, begun: &Recorded) -> Result<(ChangeId, usize), JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
+        faults::step().map_err(fail)?;
         fs_err::rename(&begun.path, begun.path.with_extension("done")).map_err(fail)?;
+        // Whoever is told that the change is made can undo it, also after a power cut.
+        sync_folder(&folder).map_err(fail)?;
         // The change is made; that an old one could not go is seen the next time.
         Ok((begun.id, prune(&folder).unwrap_or_default()))
     }
 
-    /// Returns changes that were begun and not ended, the oldest first; what was not even begun as
-    /// a whole goes.
+    /// Drops the record of a change that was reverted.
+    pub(crate) fn drop_record(&self, begun: &Recorded) -> Result<(), JournalError> {
+        let folder = self.site().journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        faults::step().map_err(fail)?;
+        fs_err::remove_file(&begun.path).map_err(fail)?;
+        sync_folder(&folder).map_err(fail)
+    }
+
+    /// Keeps the record of a change that was reverted around what somebody else saved.
+    pub(crate) fn set_aside(&self, begun: &Recorded) -> Result<(), JournalError> {
+        let folder = self.site().journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        faults::step().map_err(fail)?;
+        fs_err::rename(&begun.path, begun.path.with_extension("kept")).map_err(fail)?;
+        sync_folder(&folder).map_err(fail)?;
+        let all = listed(&folder, "kept").map_err(fail)?;
+        for old in all.iter().rev().skip(MOST_KEPT) {
+            fs_err::remove_file(&old.path).map_err(fail)?;
+        }
+        Ok(())
+    }
+
+    /// Returns changes that were begun and not ended, the oldest first. What was not even begun as
+    /// a whole goes: whoever holds the lock knows that nobody else still writes it.
     pub(crate) fn cut_off(&self) -> Result<Vec<Recorded>, JournalError> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
+        for it in listed(&folder, UNFINISHED).map_err(fail)? {
+            fs_err::remove_file(&it.path).map_err(fail)?;
+        }
         let mut found = Vec::new();
         for it in listed(&folder, "begun").map_err(fail)? {
             match it.read() {
@@ -261,9 +299,8 @@ impl Held<'_> {
         let mut bytes = serde_json::to_vec(&noted).map_err(|error| fail(error.into()))?;
         bytes.push(b'\n');
         let path = folder.join(next_name(&folder, id, "done").map_err(fail)?);
-        keep_private(&path, &bytes).map_err(fail)?;
-        let safe = fs_err::File::open(&path).and_then(|it| it.sync_all());
-        safe.and_then(|()| fs_err::File::open(&folder)?.sync_all()).map_err(fail)?;
+        keep_durable(&path, &bytes).map_err(fail)?;
+        sync_folder(&folder).map_err(fail)?;
         prune(&folder).map_err(fail)?;
         Ok(ChangeId(id))
     }
@@ -295,7 +332,7 @@ impl Held<'_> {
         let folder = self.site().journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         let all = listed(&folder, "done").map_err(fail)?;
-        for it in &all {
+        for it in all.iter().chain(&listed(&folder, "kept").map_err(fail)?) {
             fs_err::remove_file(&it.path).map_err(fail)?;
         }
         Ok(all.len())
@@ -310,7 +347,8 @@ impl Edit {
             Self::Append { head, text, .. } => {
                 let glue = Self::glue(seen, head).to_owned();
                 let at = before.unwrap_or_default();
-                let added = Some(Added { glue, text: text.clone(), at });
+                let added = Added { glue, text: text.clone(), at, creates: before.is_none() };
+                let added = Some(added);
                 NotedEdit { path, before: None, added, after: None, patch: None }
             }
             Self::Write { after, .. } => {
@@ -327,6 +365,7 @@ impl Edit {
 
 impl Listed {
     fn read(&self) -> io::Result<Recorded> {
+        faults::step()?;
         let mut file = io::BufReader::new(fs_err::File::open(&self.path)?);
         let noted = read_head(&mut file)?;
         let mut images = Vec::new();
@@ -351,6 +390,7 @@ fn read_head(file: &mut io::BufReader<fs_err::File>) -> io::Result<Noted> {
 
 /// Lists the files of the journal that are this far, the oldest first.
 fn listed(folder: &Path, extension: &str) -> io::Result<Vec<Listed>> {
+    faults::step()?;
     let found = match fs_err::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         found => found?,
@@ -397,10 +437,34 @@ fn prune(folder: &Path) -> io::Result<usize> {
     Ok(all.len() - left)
 }
 
+/// Makes the names in a folder safe on the disk.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    faults::sync(|| fs_err::File::open(folder)?.sync_all())
+}
+
+/// Whether a file has to be safe on the disk before it gets its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Durability {
+    /// It has not: without it nothing is lost.
+    Eventual,
+    /// It has.
+    Immediate,
+}
+
 /// Writes a file that only its owner may read, whole or not at all.
 pub(crate) fn keep_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    keep(path, bytes, Durability::Eventual)
+}
+
+/// As [`keep_private`], and the file is safe on the disk when it has its name.
+fn keep_durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    keep(path, bytes, Durability::Immediate)
+}
+
+fn keep(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     if !folder.is_dir() {
+        faults::step()?;
         if let Some(above) = folder.parent() {
             fs_err::create_dir_all(above)?;
         }
@@ -409,11 +473,25 @@ pub(crate) fn keep_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
-    // The lock keeps others away; what a kill left is written over.
-    let beside = path.with_extension("new");
+    // The lock keeps others away; what a kill left is overwritten.
+    let beside = path.with_extension(UNFINISHED);
     let mut options = fs_err::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&beside)?.write_all(bytes)?;
-    fs_err::rename(&beside, path)
+    let write = || {
+        faults::step()?;
+        let mut file = options.open(&beside)?;
+        faults::write_all(&mut file, bytes)?;
+        if durability == Durability::Immediate {
+            faults::sync(|| file.sync_all())?;
+        }
+        faults::step()?;
+        fs_err::rename(&beside, path)
+    };
+    write().inspect_err(|_| {
+        // The error is what counts; the next command removes what is left.
+        if faults::step().is_ok() {
+            fs_err::remove_file(&beside).ok();
+        }
+    })
 }

@@ -1,7 +1,37 @@
-//! Ends or takes back a change that was cut off: by a kill, or by an error in the middle.
+//! Completes or reverts a change that was cut off: by a kill, by an error in the middle, or by
+//! either of them while this was done before.
 //!
-//! Where every edit is made, the change is made, though nobody was told. Otherwise each edit is
-//! taken back that still is as we made it; what somebody else saved in between stays theirs.
+//! When every edit is made, the change is made, though nobody was told. Otherwise each edit is
+//! reverted that still is as we made it; what somebody else saved in between stays theirs.
+//!
+//! # The protocol
+//!
+//! A change has a record in the journal, `<number>-<id>.begun`, from before its first edit until
+//! the change is made or reverted. It holds the whole former content of every file that is replaced
+//! or removed, and is safe on the disk before such a file is touched. While the record exists:
+//!
+//! 1. The names that can lie beside a file are those of [`crate::replacing`], and each name says
+//!    who can have written what it holds. Recovery clears them first, edit by edit:
+//!    - `.part` is ours and may be torn: it is deleted, never looked into.
+//!    - `.swap` with the digest of its name is our whole copy: it is deleted. With the former
+//!      content of the file, or what the change made of it, it is deleted: the record has the one,
+//!      and the other is ours. Anything else was displaced by our exchange, so somebody saved it:
+//!      it goes back, or makes room for a newer save.
+//!    - `.out` was moved away by us. With the former content, or content of ours, it is deleted;
+//!      anything else gets its name back.
+//! 2. Then the file itself says how far the edit got: not at all (its former content), completely
+//!    (the digest in the record; the added text), partly (a log that ends with a part of what was
+//!    to be added, or that was made and is still empty), or it is somebody else's.
+//! 3. A file is reverted by the same steps by which it is changed. Afterwards 1 and 2 are repeated,
+//!    so the result is read back and compared before anything relies on it.
+//! 4. Only when every file is as it should be and safe on the disk is the record renamed (`.done`)
+//!    or deleted. When a change was cut off and somebody else saved one of its files since, the
+//!    former content is in no file any more: the record is kept as `.kept`, which `undo` passes
+//!    over; the last ten of them stay.
+//!
+//! Every step either leaves the file as it was or replaces it atomically, and every state between
+//! two steps is one of those above. So recovery can be cut off anywhere, any number of times, and
+//! run again. An operation that fails leaves the record in place for the next command.
 
 use std::io;
 
@@ -9,8 +39,11 @@ use anemone_format::Hex;
 
 use crate::change::digest;
 use crate::folder::{Folder, Swapped};
-use crate::journal::{JournalError, NotedEdit, Recorded};
-use crate::replacing::{aside, digest_of, give_back, put, take};
+use crate::journal::{NotedEdit, Recorded};
+use crate::replacing::{
+    Beside, Content, Leftover, digest_of, give_back, is_newer, move_back, put, take,
+};
+use crate::rest::Rest;
 use crate::site::{Held, SiteError};
 
 /// Somebody saves between two of our steps; nobody does it this often.
@@ -29,6 +62,15 @@ enum Got {
     Theirs,
 }
 
+/// Why a change is reverted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Somebody else saved a file, and it was left to them.
+    Refused,
+    /// An error or a kill, after which nobody knows how far an edit got.
+    CutOff,
+}
+
 /// What is left of a file when what was added is cut out of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
@@ -39,7 +81,7 @@ pub(crate) enum Cut {
 }
 
 impl Held<'_> {
-    /// Ends what was cut off.
+    /// Completes or reverts what was cut off.
     pub(crate) fn recover(&self) -> Result<(), SiteError> {
         for begun in self.cut_off()? {
             let mut is_made = true;
@@ -47,37 +89,83 @@ impl Held<'_> {
                 is_made &= self.look_at(&begun, at)? == Got::Made;
             }
             if is_made {
-                self.commit(&begun)?;
+                self.complete(&begun)?;
             } else {
-                self.take_back(&begun)?;
+                self.take_back(&begun, Cause::CutOff)?;
             }
         }
         Ok(())
     }
 
-    /// Takes back what was made of a change, and forgets it.
-    pub(crate) fn take_back(&self, begun: &Recorded) -> Result<(), SiteError> {
-        let mut acknowledged = self.acknowledged();
-        for (at, edit) in begun.noted.edits.iter().enumerate() {
-            for _ in 0..TIMES {
-                let got = self.look_at(begun, at)?;
-                if matches!(got, Got::Nothing | Got::Theirs) {
-                    break;
-                }
-                let Some((folder, name)) = self.site().find(&edit.path)? else { break };
-                let image = begun.images.get(at).map(Vec::as_slice).unwrap_or_default();
-                let undone = edit.take_back(&folder, name, &aside(begun.id.0, at), image);
-                if undone.map_err(|error| self.site().fail(&edit.path, error))? == Swapped::Done {
-                    break;
-                }
-            }
-            if let Some(added) = &edit.added {
-                acknowledged.forget(&edit.path, &added.text);
+    /// Notes that a change is made whose every edit was found made.
+    fn complete(&self, begun: &Recorded) -> Result<(), SiteError> {
+        let mut acknowledged = self.acknowledged()?;
+        for (edit, image) in begun.noted.edits.iter().zip(&begun.images) {
+            self.make_durable(edit)?;
+            if edit.added.is_none() {
+                // What the change took out must not be put back as if an editor had dropped it.
+                let there = self.site().read_looked(&edit.path)?;
+                let after = there.as_ref().map(|it| it.0.bytes.as_slice()).unwrap_or_default();
+                let saved = there.as_ref().map_or(0, |it| it.1.modified_ns);
+                acknowledged.rewrite(&edit.path, image, after, saved);
             }
         }
         self.keep_acknowledged(&mut acknowledged)?;
-        let fail = |source| JournalError { path: self.site().journal(), source };
-        Ok(fs_err::remove_file(&begun.path).map_err(fail)?)
+        self.commit(begun)?;
+        Ok(())
+    }
+
+    /// Reverts what was made of a change, and drops its record.
+    pub(crate) fn take_back(&self, begun: &Recorded, cause: Cause) -> Result<(), SiteError> {
+        // What is reverted must not be put back as if an editor had dropped it. This is noted
+        // first: afterwards nobody knows what the change had put in.
+        let mut acknowledged = self.acknowledged()?;
+        let was = acknowledged.clone();
+        for (at, (edit, image)) in begun.noted.edits.iter().zip(&begun.images).enumerate() {
+            if let Some(added) = &edit.added {
+                acknowledged.forget(&edit.path, &added.text);
+            } else if self.look_at(begun, at)? == Got::Made
+                && let Some(there) = self.site().read(&edit.path)?
+            {
+                acknowledged.rewrite(&edit.path, &there.bytes, image, 0);
+            }
+        }
+        // On a full disk nothing needs to be written where nothing was made.
+        if acknowledged != was {
+            self.keep_acknowledged(&mut acknowledged)?;
+        }
+        let mut is_theirs = false;
+        for at in 0..begun.noted.edits.len() {
+            is_theirs |= self.revert(begun, at)? == Got::Theirs;
+        }
+        for edit in &begun.noted.edits {
+            self.make_durable(edit)?;
+        }
+        if is_theirs && cause == Cause::CutOff {
+            return Ok(self.set_aside(begun)?);
+        }
+        Ok(self.drop_record(begun)?)
+    }
+
+    /// Reverts one edit; returns what its file is then.
+    fn revert(&self, begun: &Recorded, at: usize) -> Result<Got, SiteError> {
+        let Some(edit) = begun.noted.edits.get(at) else { return Ok(Got::Nothing) };
+        let image = begun.images.get(at).map(Vec::as_slice).unwrap_or_default();
+        for _ in 0..TIMES {
+            let got = self.look_at(begun, at)?;
+            if matches!(got, Got::Nothing | Got::Theirs) {
+                return Ok(got);
+            }
+            // Exchanging a file that an editor has open would cost what it is about to write.
+            if edit.added.is_some() && self.read_at_rest(&edit.path, None)? == Rest::Saving {
+                break;
+            }
+            let Some((folder, name)) = self.site().find(&edit.path)? else { break };
+            let beside = Beside::new(begun.id.0, at);
+            let undone = edit.take_back(&folder, name, &beside, image);
+            undone.map_err(|error| self.site().fail(&edit.path, error))?;
+        }
+        Err(SiteError::Saving { path: self.site().root().join(&edit.path) })
     }
 
     /// Says how far an edit got, and clears away what lies beside its file.
@@ -88,7 +176,8 @@ impl Held<'_> {
             let Some((folder, name)) = self.site().find(&edit.path)? else {
                 return Ok(Got::Nothing);
             };
-            let got = edit.look_at(&folder, name, &aside(begun.id.0, at), image);
+            let cleared = edit.clear(&folder, name, &Beside::new(begun.id.0, at), image);
+            let got = cleared.and_then(|()| edit.look_at(&folder, name, image));
             got.map_err(|error| self.site().fail(&edit.path, error))
         };
         match look() {
@@ -97,77 +186,111 @@ impl Held<'_> {
             got => got,
         }
     }
+
+    /// Makes a file safe on the disk as it is now.
+    fn make_durable(&self, edit: &NotedEdit) -> Result<(), SiteError> {
+        let Some((folder, name)) = self.site().find(&edit.path)? else { return Ok(()) };
+        folder.sync_file(name).map_err(|error| self.site().fail(&edit.path, error))
+    }
 }
 
 impl NotedEdit {
-    fn look_at(&self, folder: &Folder, name: &str, aside: &str, image: &[u8]) -> io::Result<Got> {
-        let before = self.before.map(|_| digest(image));
-        if folder.look(aside)?.is_some() {
-            let beside = digest_of(folder.read(aside).ok().flatten().as_ref());
-            let is_ours = self.is_after(beside);
-            let is_expected = beside == before || beside == digest_of(folder.read(name)?.as_ref());
-            // A file that was to be made and got no further than the name beside it.
-            let is_part = self.added.is_none() && self.before.is_none() && self.after.is_some();
-            match (is_ours || is_expected, folder.look(name)?) {
-                (_, None) if is_part => drop(folder.remove(aside)?),
-                // We moved it away, and nothing has come in its place.
-                (_, None) if !is_ours => drop(folder.name(aside, name)?),
-                (true, _) => drop(folder.remove(aside)?),
-                // We put ours in the place of what somebody had saved: theirs goes back.
-                (false, _) if self.is_after(digest_of(folder.read(name)?.as_ref())) => {
-                    let ours = digest_of(folder.read(name)?.as_ref()).unwrap_or_default();
-                    give_back(folder, name, aside, ours)?;
+    /// Clears away what lies beside the file; see the protocol.
+    fn clear(&self, folder: &Folder, name: &str, beside: &Beside, image: &[u8]) -> io::Result<()> {
+        for leftover in beside.leftovers(folder)? {
+            match leftover {
+                Leftover::Part(part) => drop(folder.remove(&part)?),
+                Leftover::Swap(swap, ours) => {
+                    let displaced = Content::of(folder, &swap)?;
+                    let there = Content::of(folder, name)?;
+                    if displaced.is(&ours) || self.is_known(displaced, image) {
+                        folder.remove(&swap)?;
+                    } else if there.is(&ours) {
+                        give_back(folder, name, &swap, &ours)?;
+                    } else if there == Content::Missing {
+                        move_back(folder, name, &swap)?;
+                    } else if is_newer(folder, &swap, name)? {
+                        folder.replace(&swap, name)?;
+                    } else {
+                        folder.remove(&swap)?;
+                    }
                 }
-                (false, _) => drop(folder.remove(aside)?),
+                Leftover::Out(out) => {
+                    let moved = Content::of(folder, &out)?;
+                    if self.is_known(moved, image) || self.is_own_log(folder, &out)? {
+                        folder.remove(&out)?;
+                    } else {
+                        move_back(folder, name, &out)?;
+                    }
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Whether content is that before the change, which the record has, or that after it.
+    fn is_known(&self, content: Content, image: &[u8]) -> bool {
+        let Content::File(now) = content else { return false };
+        (self.before.is_some() && now == digest(image)) || self.is_after(Some(now))
+    }
+
+    /// Whether a file holds nothing but what we added to a log that we made, or a part of it.
+    fn is_own_log(&self, folder: &Folder, name: &str) -> io::Result<bool> {
+        let Some(added) = &self.added else { return Ok(false) };
+        let there = folder.read(name)?.map(|file| file.bytes).unwrap_or_default();
+        Ok([added.glue.as_bytes(), added.text.as_bytes()].concat().starts_with(&there))
+    }
+
+    fn look_at(&self, folder: &Folder, name: &str, image: &[u8]) -> io::Result<Got> {
         let there = folder.read(name)?;
         if let Some(added) = &self.added {
-            let bytes = there.map(|it| it.bytes).unwrap_or_default();
-            if find(&bytes, added.text.as_bytes()).is_some() {
+            let Some(there) = there else { return Ok(Got::Nothing) };
+            if find(&there.bytes, added.text.as_bytes()).is_some() {
                 return Ok(Got::Made);
             }
-            return Ok(if self.part_in(&bytes).is_some() { Got::Part } else { Got::Nothing });
+            let is_part = self.part_in(&there.bytes).is_some();
+            return Ok(if is_part { Got::Part } else { Got::Nothing });
         }
         let now = digest_of(there.as_ref());
         Ok(match now {
             _ if self.is_after(now) => Got::Made,
-            _ if now == before => Got::Nothing,
+            _ if now == self.before.map(|_| digest(image)) => Got::Nothing,
             _ => Got::Theirs,
         })
     }
 
     fn is_after(&self, now: Option<[u8; 32]>) -> bool {
-        self.added.is_none() && now.map(|it| Hex(&it).to_string()) == self.after
+        self.added.is_none() && now.map(|digest| Hex(&digest).to_string()) == self.after
     }
 
     fn take_back(
         &self,
         folder: &Folder,
         name: &str,
-        aside: &str,
+        beside: &Beside,
         image: &[u8],
     ) -> io::Result<Swapped> {
         let there = folder.read(name)?;
         let now = digest_of(there.as_ref());
-        let Some(bytes) = there.map(|it| it.bytes).filter(|_| self.added.is_some()) else {
+        let Some(bytes) = there.map(|file| file.bytes).filter(|_| self.added.is_some()) else {
             // What somebody saved since it was looked at is theirs.
             if self.added.is_none() && !self.is_after(now) {
                 return Ok(Swapped::Refused);
             }
             return match (self.before, now) {
-                (Some(_), _) => put(folder, name, aside, now, image),
-                (None, Some(now)) => take(folder, name, aside, now),
+                (Some(_), _) => put(folder, name, beside, now, image),
+                (None, Some(now)) => take(folder, name, beside, now),
                 (None, None) => Ok(Swapped::Done),
             };
         };
         let cut = self.cut_from(&bytes).or_else(|| {
             let start = self.part_in(&bytes)?;
-            Some(if start == 0 { Cut::Empty } else { Cut::Left(bytes.get(..start)?.to_vec()) })
+            let creates = self.added.as_ref().is_some_and(|added| added.creates);
+            Some(if creates { Cut::Empty } else { Cut::Left(bytes.get(..start)?.to_vec()) })
         });
         match cut {
-            Some(Cut::Left(left)) => put(folder, name, aside, now, &left),
-            Some(Cut::Empty) => take(folder, name, aside, now.unwrap_or_default()),
+            Some(Cut::Left(left)) => put(folder, name, beside, now, &left),
+            Some(Cut::Empty) => take(folder, name, beside, now.unwrap_or_default()),
             None => Ok(Swapped::Done),
         }
     }
@@ -188,12 +311,15 @@ impl NotedEdit {
         Some(Cut::Left([ahead, rest].concat()))
     }
 
-    /// Returns where a part of what was to be added begins: nothing but that stands where the file
-    /// ended.
+    /// Returns where a part of what was to be added begins: the file ends with it, or was made for
+    /// it and is empty.
     fn part_in(&self, bytes: &[u8]) -> Option<usize> {
         let added = self.added.as_ref()?;
+        if bytes.is_empty() {
+            return added.creates.then_some(0);
+        }
         let start = usize::try_from(added.at).ok()?;
-        let tail = bytes.get(start..).filter(|it| !it.is_empty())?;
+        let tail = bytes.get(start..).filter(|tail| !tail.is_empty())?;
         let whole = [added.glue.as_bytes(), added.text.as_bytes()].concat();
         (tail.len() < whole.len() && whole.starts_with(tail)).then_some(start)
     }
@@ -208,14 +334,23 @@ fn find(bytes: &[u8], text: &[u8]) -> Option<usize> {
 }
 
 #[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
 mod tests {
     use jiff::Timestamp;
     use uuid::Uuid;
 
+    use crate::change::digest;
+    use crate::replacing::Beside;
     use crate::{Change, Edit, Manner, Site};
 
     const OLD: &str = "- old\n";
     const NEW: &str = "- new one\n";
+
+    /// The name of the copy that replaces the first file.
+    fn swap(id: Uuid) -> String {
+        Beside::new(id, 0).swap(digest(NEW.as_bytes()))
+    }
 
     struct Place {
         kept: tempfile::TempDir,
@@ -287,7 +422,7 @@ mod tests {
     fn a_kill_before_the_first_edit_leaves_nothing() {
         let place = Place::new();
         let id = place.begin();
-        place.write(&super::aside(id, 0), NEW);
+        place.write(&Beside::new(id, 0).part(), NEW);
         assert_eq!(place.recover(), 0);
         place.assert_untouched();
     }
@@ -297,7 +432,7 @@ mod tests {
         for part in ["", "- ne"] {
             let place = Place::new();
             let id = place.begin();
-            place.write(&super::aside(id, 3), part);
+            place.write(&Beside::new(id, 3).part(), part);
             assert_eq!(place.recover(), 0);
             place.assert_untouched();
         }
@@ -309,8 +444,8 @@ mod tests {
         let id = place.begin();
         // Exchanged, and the old one still lies beside it; moved away; a part of a line.
         place.write("a.md", NEW);
-        place.write(&super::aside(id, 0), OLD);
-        let (from, to) = (place.site.root().join("b.md"), super::aside(id, 1));
+        place.write(&swap(id), OLD);
+        let (from, to) = (place.site.root().join("b.md"), Beside::new(id, 1).out());
         fs_err::rename(from, place.site.root().join(to)).unwrap();
         place.write("c.md", &format!("{OLD}- ne"));
         assert_eq!(place.recover(), 0);
@@ -339,12 +474,28 @@ mod tests {
         let id = place.begin();
         // Ours stands there, and what came out is what an editor had just saved.
         place.write("a.md", NEW);
-        place.write(&super::aside(id, 0), "- theirs\n");
+        place.write(&swap(id), "- theirs\n");
         place.write("b.md", "- theirs too\n");
         assert_eq!(place.recover(), 0);
         assert_eq!(place.text("a.md").as_deref(), Some("- theirs\n"));
         assert_eq!(place.text("b.md").as_deref(), Some("- theirs too\n"));
         assert_eq!(place.text("c.md").as_deref(), Some(OLD));
+        // What was there before is in no file any more, so the record stays.
+        let journal = fs_err::read_dir(place.kept.path().join("s/journal")).unwrap();
+        let names: Vec<_> = journal.map(|one| one.unwrap().path()).collect();
+        assert!(names.len() == 1 && names[0].extension().unwrap() == "kept", "{names:?}");
+    }
+
+    #[test]
+    fn a_torn_copy_is_never_taken_for_a_save() {
+        for torn in ["", "- n", &OLD[..2]] {
+            let place = Place::new();
+            let id = place.begin();
+            place.write("a.md", NEW);
+            place.write(&Beside::new(id, 0).part(), torn);
+            assert_eq!(place.recover(), 0);
+            place.assert_untouched();
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use uuid::Uuid;
 
 use crate::change::{Applied, ApplyError, Change, Edit};
-use crate::duplicates::{Candidate, Duplicate, duplicates};
+use crate::duplicates::{Candidate, Duplicate, duplicates, same_in};
 use crate::entry::Given;
 use crate::finder::Finder;
 use crate::memory::MemoryError;
@@ -106,6 +106,16 @@ pub struct Remembering {
     /// What else there is to say.
     pub cautions: Vec<Caution>,
     place: Place,
+    last_look: LastLook,
+}
+
+/// Whether the file is looked through once more when nobody else can write to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastLook {
+    /// It is not: the entry is written whatever the memory says.
+    None,
+    /// It is, unless the file still has the content with this digest.
+    Unless(Option<[u8; 32]>),
 }
 
 /// Why something cannot be remembered.
@@ -152,15 +162,13 @@ pub fn plan_remember(
 ) -> Result<Remembering, RememberError> {
     let Asked { given, place, secrets } = asked;
     let (given, secrets, is_clear) = checked(given, secrets)?;
+    let path = path_of(site, place);
+    let last_look = match finder {
+        Some(_) => LastLook::Unless(site.read(&path)?.map(|seen| seen.sha256)),
+        None => LastLook::None,
+    };
     let duplicates = match finder.filter(|_| is_clear) {
-        Some(finder) => {
-            let candidate = Candidate {
-                text: &given.text,
-                key: given.key.as_deref(),
-                supersedes: given.stamp.supersedes.as_deref(),
-            };
-            duplicates(site, finder, candidate, settings.near_duplicate, now)?
-        }
+        Some(finder) => duplicates(site, finder, candidate(&given), settings.near_duplicate, now)?,
         None => Vec::new(),
     };
     let mut cautions = Vec::new();
@@ -175,16 +183,17 @@ pub fn plan_remember(
         code: "suspicious",
         message: format!("a model may be misled by it ({}): {}", it.kind.as_str(), it.excerpt),
     }));
-    let path = path_of(site, place);
     let entry = render(&given);
     let change = change(site, place, &entry)?;
-    Ok(Remembering { change, path, entry, given, duplicates, secrets, cautions, place })
+    Ok(Remembering { change, path, entry, given, duplicates, secrets, cautions, place, last_look })
 }
 
 impl Remembering {
-    /// Writes it. What somebody else saves meanwhile is kept, and the entry added to that.
+    /// Writes it. What somebody else saves meanwhile is kept, and the entry added to that; when
+    /// they wrote the same, it is not written again.
     pub fn write(&self, site: &Site, id: Uuid, now: Timestamp) -> Result<Applied, ApplyError> {
         let held = site.lock()?;
+        self.look_again(site)?;
         let mut last = held.apply(&change(site, self.place, &self.entry)?, id, now);
         for _ in 1..TIMES {
             if !matches!(last, Err(ApplyError::Changed { .. })) {
@@ -193,6 +202,27 @@ impl Remembering {
             last = held.apply(&change(site, self.place, &self.entry)?, id, now);
         }
         last
+    }
+
+    /// Looks whether somebody wrote the same after it was planned.
+    fn look_again(&self, site: &Site) -> Result<(), ApplyError> {
+        let LastLook::Unless(known) = self.last_look else { return Ok(()) };
+        let Some(seen) = site.read(&self.path)?.filter(|seen| Some(seen.sha256) != known) else {
+            return Ok(());
+        };
+        let text = String::from_utf8_lossy(&seen.bytes);
+        match same_in(&self.path, &text, candidate(&self.given)) {
+            Some(same) => Err(ApplyError::Duplicate(Box::new(same))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn candidate(given: &Given) -> Candidate<'_> {
+    Candidate {
+        text: &given.text,
+        key: given.key.as_deref(),
+        supersedes: given.stamp.supersedes.as_deref(),
     }
 }
 
@@ -300,8 +330,39 @@ fn is_known(site: &Site, name: &str) -> Result<bool, SiteError> {
 
 #[cfg(test)]
 mod tests {
+    use anemone_format::{Origin, Stamp};
+
+    use super::*;
+    use crate::site::Manner;
+
     #[test]
     fn at_least_forty_kinds_of_secrets_are_known() {
         assert!(anemone_secrets::KINDS.len() >= 40, "{}", anemone_secrets::KINDS.len());
+    }
+
+    #[test]
+    fn two_who_remember_the_same_at_once_write_it_once() {
+        let kept = tempfile::tempdir().unwrap();
+        fs_err::create_dir(kept.path().join("w")).unwrap();
+        let state = kept.path().join("s");
+        let site = Site::open(&kept.path().join("w"), &state, Manner::OpenClaw).unwrap();
+        let finder = Finder::new(kept.path().join("index"), Vec::new(), Vec::new());
+        let plan = |number: u128| {
+            let at = "2026-11-16T10:00:00Z".parse().unwrap();
+            let stamp = Stamp::new(Uuid::from_u128(number), Origin::Agent, at);
+            let text = "The fog tea ships on Tuesdays.".to_owned();
+            let given = Given { text, key: None, label: None, tags: Vec::new(), stamp };
+            let place = Place::Daily(jiff::civil::date(2026, 11, 16));
+            let asked = Asked { given, place, secrets: Secrets::Report };
+            let settings = RememberSettings::default();
+            plan_remember(&site, Some(&finder), asked, &settings, Timestamp::UNIX_EPOCH).unwrap()
+        };
+        // Both looked before either wrote.
+        let (one, other) = (plan(1), plan(2));
+        one.write(&site, Uuid::from_u128(3), Timestamp::UNIX_EPOCH).unwrap();
+        let refused = other.write(&site, Uuid::from_u128(4), Timestamp::UNIX_EPOCH);
+        assert!(matches!(refused, Err(ApplyError::Duplicate(_))), "{refused:?}");
+        let log = site.read("memory/2026-11-16.md").unwrap().unwrap();
+        assert_eq!(log.text().unwrap().matches("fog tea").count(), 1);
     }
 }

@@ -1,82 +1,170 @@
 //! How a file is replaced while editors save it.
 //!
-//! An editor knows no lock. So the new file is made beside the old one and the two are exchanged in
-//! one step; what came out is then compared with what was expected. Is it something else, somebody
-//! saved in between: the two are exchanged back, and nothing of theirs is lost.
+//! Editors do not know our lock. So the new file is written beside the old one, the two are
+//! exchanged in one step, and what came out is compared with what was expected. If it is something
+//! else, somebody saved in between: the two are exchanged back, and their save is in place again.
 //!
-//! The file beside it has a name that the journal knows, so that whoever comes after a kill can
-//! tell what it is.
+//! Three names can exist beside a file while edit `n` of a change is made or taken back, and each
+//! says what it can hold (the protocol of [`crate::recovery`] relies on this):
+//!
+//! | name | holds |
+//! |---|---|
+//! | `.anemone-<change>-<n>.part` | our copy while it is written: whole, torn or empty, always ours |
+//! | `.anemone-<change>-<n>-<sha256>.swap` | our whole copy, whose digest is in the name; after the exchange, what was displaced |
+//! | `.anemone-<change>-<n>.out` | what was moved away: never written by us under this name |
+//!
+//! A copy gets the `.swap` name only when it is whole and safe on the disk. So a `.swap` file with
+//! another digest than its name says was displaced by the exchange, and cannot be a torn copy.
 
 use std::io;
 
+use anemone_format::Hex;
 use uuid::Uuid;
 
 use crate::change::digest;
-use crate::folder::{FileRead, Folder, Swapped};
+use crate::folder::{FileRead, Folder, Swapped, is_not_plain};
 
 /// Somebody saves again and again between two of our steps; nobody does it this often.
 const TIMES: usize = 16;
 
-/// The file that lies beside another while a change is made.
-pub(crate) fn aside(change: Uuid, edit: usize) -> String {
-    format!(".anemone-{change}-{edit}.tmp")
+/// The names beside a file while one edit of it is made or taken back.
+#[derive(Clone, Debug)]
+pub(crate) struct Beside {
+    stem: String,
+}
+
+/// A file that was found beside another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Leftover {
+    /// A copy that was being written.
+    Part(String),
+    /// A whole copy of ours with this digest, or what it was exchanged with.
+    Swap(String, String),
+    /// A file that was moved away.
+    Out(String),
+}
+
+/// What is under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Missing,
+    /// A file with this digest.
+    File([u8; 32]),
+    /// A link, a folder, or a file that is too large.
+    Other,
+}
+
+impl Beside {
+    pub(crate) fn new(change: Uuid, edit: usize) -> Self {
+        Self { stem: format!(".anemone-{change}-{edit}") }
+    }
+
+    pub(crate) fn part(&self) -> String {
+        format!("{}.part", self.stem)
+    }
+
+    pub(crate) fn swap(&self, ours: [u8; 32]) -> String {
+        format!("{}-{}.swap", self.stem, Hex(&ours))
+    }
+
+    pub(crate) fn out(&self) -> String {
+        format!("{}.out", self.stem)
+    }
+
+    /// Finds what lies in a folder under these names.
+    pub(crate) fn leftovers(&self, folder: &Folder) -> io::Result<Vec<Leftover>> {
+        let names = folder.names_with(&self.stem)?;
+        Ok(names.into_iter().filter_map(|name| self.leftover(name)).collect())
+    }
+
+    fn leftover(&self, name: String) -> Option<Leftover> {
+        let rest = name.strip_prefix(&self.stem)?;
+        match rest {
+            ".part" => Some(Leftover::Part(name)),
+            ".out" => Some(Leftover::Out(name)),
+            _ => {
+                let ours = rest.strip_prefix('-')?.strip_suffix(".swap")?.to_owned();
+                Some(Leftover::Swap(name, ours))
+            }
+        }
+    }
+}
+
+impl Content {
+    /// Says what is under a name. An error is passed on: what cannot be read is not known.
+    pub(crate) fn of(folder: &Folder, name: &str) -> io::Result<Self> {
+        match folder.read(name) {
+            Ok(Some(file)) => Ok(Self::File(digest(&file.bytes))),
+            Ok(None) => Ok(Self::Missing),
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(Self::Other),
+            Err(error) if is_not_plain(&error) => Ok(Self::Other),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn is(self, hex: &str) -> bool {
+        matches!(self, Self::File(digest) if Hex(&digest).to_string() == hex)
+    }
 }
 
 /// Puts a file in the place of one with the digest `before`, or where there is none.
 pub(crate) fn put(
     folder: &Folder,
     name: &str,
-    aside: &str,
+    beside: &Beside,
     before: Option<[u8; 32]>,
     after: &[u8],
 ) -> io::Result<Swapped> {
-    let mode = folder.read(name)?.map(|it| it.mode);
-    folder.create(aside, after, mode)?;
-    // That took its time. What is put back once it has been displaced can have been missed by
-    // whoever looked meanwhile, so the last look is as late as can be.
+    let mode = folder.read(name)?.map(|file| file.mode);
+    let part = beside.part();
+    folder.remove(&part)?;
+    folder.create(&part, after, mode)?;
+    // Writing took its time, so the last look is as late as can be: whoever reads the file between
+    // an exchange and its reversal misses a save.
     if digest_of(folder.read(name)?.as_ref()) != before {
-        folder.remove(aside)?;
+        folder.remove(&part)?;
         return Ok(Swapped::Refused);
     }
     let Some(before) = before else {
-        let named = folder.name(aside, name)?;
+        let named = folder.name(&part, name)?;
         if named == Swapped::Refused {
-            folder.remove(aside)?;
+            folder.remove(&part)?;
         }
         return Ok(named);
     };
-    exchange(folder, name, aside, before, digest(after))
+    let ours = digest(after);
+    let swap = beside.swap(ours);
+    folder.rename(&part, &swap)?;
+    exchange(folder, name, &swap, before, ours)
 }
 
-/// Puts the file that lies beside another, `ours`, in its place, if what comes out is what was
-/// there before.
+/// Puts our whole copy in the place of a file, if what comes out has the digest `before`.
 fn exchange(
     folder: &Folder,
     name: &str,
-    aside: &str,
+    swap: &str,
     before: [u8; 32],
     ours: [u8; 32],
 ) -> io::Result<Swapped> {
-    match folder.exchange(aside, name) {
+    match folder.exchange(swap, name) {
         Ok(true) => {}
-        // The check above is all there is then.
+        // The file system cannot exchange: the look before is the only check.
         Ok(false) => {
-            folder.replace(aside, name)?;
+            folder.replace(swap, name)?;
             return Ok(Swapped::Done);
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            folder.remove(aside)?;
+            folder.remove(swap)?;
             return Ok(Swapped::Refused);
         }
         Err(error) => return Err(error),
     }
-    let is_expected = matches!(folder.read(aside), Ok(Some(it)) if digest(&it.bytes) == before);
-    if is_expected {
-        folder.remove(aside)?;
+    if Content::of(folder, swap)? == Content::File(before) {
+        folder.remove(swap)?;
         folder.sync()?;
         return Ok(Swapped::Done);
     }
-    give_back(folder, name, aside, ours)?;
+    give_back(folder, name, swap, &Hex(&ours).to_string())?;
     Ok(Swapped::Refused)
 }
 
@@ -84,65 +172,80 @@ fn exchange(
 pub(crate) fn take(
     folder: &Folder,
     name: &str,
-    aside: &str,
+    beside: &Beside,
     before: [u8; 32],
 ) -> io::Result<Swapped> {
-    match folder.name(name, aside) {
+    let out = beside.out();
+    match folder.name(name, &out) {
         Ok(Swapped::Done) => {}
         Ok(Swapped::Refused) => return Ok(Swapped::Refused),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Swapped::Refused),
         Err(error) => return Err(error),
     }
-    let moved = folder.read(aside);
-    if matches!(moved, Ok(Some(it)) if digest(&it.bytes) == before) {
-        folder.remove(aside)?;
+    if Content::of(folder, &out)? == Content::File(before) {
+        folder.remove(&out)?;
         folder.sync()?;
         return Ok(Swapped::Done);
     }
-    // What somebody saved under the name meanwhile is newer than what was moved.
-    if folder.name(aside, name)? == Swapped::Refused {
-        folder.remove(aside)?;
-    }
+    move_back(folder, name, &out)?;
     Ok(Swapped::Refused)
 }
 
-/// Puts what lies beside a file back in its place, whatever is saved there meanwhile; `ours` is what
-/// we had put there.
-pub(crate) fn give_back(
-    folder: &Folder,
-    name: &str,
-    aside: &str,
-    ours: [u8; 32],
-) -> io::Result<()> {
-    let mut expected = Some(ours);
+/// Gives a file that was moved away its name again, unless somebody saved under that name since:
+/// then theirs is newer.
+pub(crate) fn move_back(folder: &Folder, name: &str, out: &str) -> io::Result<()> {
+    if folder.name(out, name)? == Swapped::Refused {
+        folder.remove(out)?;
+        folder.sync()?;
+    }
+    Ok(())
+}
+
+/// Puts what was displaced back in its place, whatever is saved there meanwhile; `ours` is the
+/// digest of what we had put there.
+pub(crate) fn give_back(folder: &Folder, name: &str, swap: &str, ours: &str) -> io::Result<()> {
+    // What is expected to come out: ours first, and after that what was put in the time before.
+    let mut expected = None;
     for _ in 0..TIMES {
-        let theirs = digest_of(folder.read(aside).ok().flatten().as_ref());
-        match folder.exchange(aside, name) {
+        let theirs = Content::of(folder, swap)?;
+        match folder.exchange(swap, name) {
             Ok(true) => {}
-            Ok(false) => return folder.replace(aside, name),
+            Ok(false) => return folder.replace(swap, name),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                folder.name(aside, name)?;
-                break;
+                return move_back(folder, name, swap);
             }
             Err(error) => return Err(error),
         }
-        // Where it is not what we put there, it is a newer save, and belongs there.
-        if digest_of(folder.read(aside).ok().flatten().as_ref()) == expected {
+        let out = Content::of(folder, swap)?;
+        if expected.map_or(out.is(ours), |expected| out == expected) {
             break;
         }
-        expected = theirs;
+        // A newer save came out, and belongs in place.
+        expected = Some(theirs);
     }
-    folder.remove(aside)?;
+    folder.remove(swap)?;
     folder.sync()
 }
 
+/// Whether one file was saved after another.
+pub(crate) fn is_newer(folder: &Folder, one: &str, other: &str) -> io::Result<bool> {
+    let saved = |name| Ok::<_, io::Error>(folder.look(name)?.map(|look| look.modified_ns));
+    Ok(saved(one)? > saved(other)?)
+}
+
 pub(crate) fn digest_of(file: Option<&FileRead>) -> Option<[u8; 32]> {
-    file.map(|it| digest(&it.bytes))
+    file.map(|file| digest(&file.bytes))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SWAP: &str = ".x.swap";
+
+    fn beside() -> Beside {
+        Beside::new(Uuid::nil(), 0)
+    }
 
     fn folder() -> (tempfile::TempDir, Folder) {
         let kept = tempfile::tempdir().unwrap();
@@ -173,28 +276,31 @@ mod tests {
     #[test]
     fn a_file_is_replaced_only_by_who_knows_it() {
         let (_kept, folder) = folder();
+        let beside = beside();
         let mode = rustix::fs::Mode::from_raw_mode(0o640);
         folder.create("a", b"one", Some(mode)).unwrap();
         let known = Some(digest(b"one"));
-        assert_eq!(put(&folder, "a", ".x", None, b"two").unwrap(), Swapped::Refused);
-        assert_eq!(put(&folder, "a", ".x", Some([0; 32]), b"two").unwrap(), Swapped::Refused);
-        assert_eq!(put(&folder, "b", ".x", known, b"two").unwrap(), Swapped::Refused);
-        assert_eq!(put(&folder, "a", ".x", known, b"two").unwrap(), Swapped::Done);
+        assert_eq!(put(&folder, "a", &beside, None, b"two").unwrap(), Swapped::Refused);
+        assert_eq!(put(&folder, "a", &beside, Some([0; 32]), b"two").unwrap(), Swapped::Refused);
+        assert_eq!(put(&folder, "b", &beside, known, b"two").unwrap(), Swapped::Refused);
+        assert_eq!(put(&folder, "a", &beside, known, b"two").unwrap(), Swapped::Done);
         assert_eq!(text(&folder, "a"), "two");
         assert_eq!(folder.read("a").unwrap().unwrap().mode, mode);
-        assert_eq!(put(&folder, "b", ".x", None, b"new").unwrap(), Swapped::Done);
-        assert!(folder.read(".x").unwrap().is_none());
+        assert_eq!(put(&folder, "b", &beside, None, b"new").unwrap(), Swapped::Done);
+        assert_eq!(beside.leftovers(&folder).unwrap(), []);
     }
 
     #[test]
     fn a_file_is_taken_only_by_who_knows_it() {
         let (_kept, folder) = folder();
+        let beside = beside();
         folder.create("a", b"one", None).unwrap();
-        assert_eq!(take(&folder, "a", ".x", [0; 32]).unwrap(), Swapped::Refused);
+        assert_eq!(take(&folder, "a", &beside, [0; 32]).unwrap(), Swapped::Refused);
         assert_eq!(text(&folder, "a"), "one");
-        assert_eq!(take(&folder, "a", ".x", digest(b"one")).unwrap(), Swapped::Done);
-        assert_eq!(take(&folder, "a", ".x", digest(b"one")).unwrap(), Swapped::Refused);
-        assert!(folder.read("a").unwrap().is_none() && folder.read(".x").unwrap().is_none());
+        assert_eq!(take(&folder, "a", &beside, digest(b"one")).unwrap(), Swapped::Done);
+        assert_eq!(take(&folder, "a", &beside, digest(b"one")).unwrap(), Swapped::Refused);
+        assert!(folder.read("a").unwrap().is_none());
+        assert_eq!(beside.leftovers(&folder).unwrap(), []);
     }
 
     #[test]
@@ -202,13 +308,26 @@ mod tests {
         let (_kept, folder) = folder();
         // Ours stands in place, theirs beside it.
         folder.create("a", b"ours", None).unwrap();
-        folder.create(".x", b"theirs", None).unwrap();
-        give_back(&folder, "a", ".x", digest(b"ours")).unwrap();
+        folder.create(SWAP, b"theirs", None).unwrap();
+        give_back(&folder, "a", SWAP, &Hex(&digest(b"ours")).to_string()).unwrap();
         assert_eq!(text(&folder, "a"), "theirs");
         // And now they had saved once more over ours.
-        folder.create(".x", b"older", None).unwrap();
-        give_back(&folder, "a", ".x", digest(b"ours")).unwrap();
+        folder.create(SWAP, b"older", None).unwrap();
+        give_back(&folder, "a", SWAP, &Hex(&digest(b"ours")).to_string()).unwrap();
         assert_eq!(text(&folder, "a"), "theirs");
-        assert!(folder.read(".x").unwrap().is_none());
+        assert!(folder.read(SWAP).unwrap().is_none());
+    }
+
+    #[test]
+    fn names_beside_a_file_are_those_of_one_edit() {
+        let (_kept, folder) = folder();
+        let (first, tenth) = (Beside::new(Uuid::nil(), 1), Beside::new(Uuid::nil(), 10));
+        let names = [tenth.part(), tenth.swap([1; 32]), tenth.out(), "a.md".to_owned()];
+        names.iter().for_each(|name| folder.create(name, b"x", None).unwrap());
+        assert_eq!(first.leftovers(&folder).unwrap(), []);
+        let ours = Hex(&[1; 32]).to_string();
+        let [part, swap, out, _] = names;
+        let expected = [Leftover::Swap(swap, ours), Leftover::Out(out), Leftover::Part(part)];
+        assert_eq!(tenth.leftovers(&folder).unwrap(), expected);
     }
 }

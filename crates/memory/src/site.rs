@@ -4,6 +4,7 @@
 //! this crate waits for the others, whoever runs it, and nothing has to be put into the workspace.
 //! Editors do not know it: what they save meanwhile is noticed, see [`crate::change`].
 
+use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +18,7 @@ use crate::change::digest;
 use crate::folder::{Folder, Look, is_not_plain};
 use crate::forgetting::FinishedForget;
 use crate::journal::JournalError;
+use crate::rest::RestTimes;
 
 /// How long one waits before one looks again whether somebody still writes.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -51,6 +53,7 @@ pub struct Site {
     root: PathBuf,
     state: PathBuf,
     manner: Manner,
+    pub(crate) rest_times: RestTimes,
 }
 
 /// Why the files of a memory cannot be reached.
@@ -92,6 +95,12 @@ pub enum SiteError {
     /// A change that was cut off cannot be ended.
     #[error("the last change was cut off and cannot be ended")]
     Journal(#[from] JournalError),
+    /// An editor is in the middle of saving it, and does not end.
+    #[error("{path} is being saved by somebody else")]
+    Saving {
+        /// What it is about.
+        path: PathBuf,
+    },
     /// Its text is no text.
     #[error("{path} is not UTF-8")]
     NotText {
@@ -116,7 +125,8 @@ impl Site {
     pub fn open(root: &Path, state: &Path, manner: Manner) -> Result<Self, SiteError> {
         let real = fs_err::canonicalize(root);
         let root = real.map_err(|source| SiteError::Io { path: root.to_owned(), source })?;
-        Ok(Self { root, state: state.to_owned(), manner })
+        let rest_times = RestTimes::default();
+        Ok(Self { root, state: state.to_owned(), manner, rest_times })
     }
 
     /// Returns the workspace.
@@ -193,9 +203,26 @@ impl Site {
         }
     }
 
+    /// Completes or reverts a change that was cut off; does nothing where there is none.
+    ///
+    /// Every command that is going to write begins with this: what it plans, and whether there is
+    /// anything to do at all, depends on files that such a change may have left half changed.
+    pub fn recover(&self) -> Result<(), SiteError> {
+        if self.unfinished()? > 0 {
+            drop(self.lock()?);
+        }
+        Ok(())
+    }
+
     fn held(&self, folder: fs_err::File) -> Result<Held<'_>, SiteError> {
-        let finished = Vec::new();
-        let mut held = Held { site: self, restored: Vec::new(), finished, _folder: folder };
+        let mut held = Held {
+            site: self,
+            restored: Vec::new(),
+            finished: Vec::new(),
+            waited: Cell::default(),
+            _folder: folder,
+        };
+        held.sweep_state()?;
         held.recover()?;
         // Before anything is put back: what was forgotten stays away.
         held.finished = held.finish_forgets()?;
@@ -331,6 +358,8 @@ pub struct Held<'a> {
     site: &'a Site,
     restored: Vec<Restored>,
     finished: Vec<FinishedForget>,
+    /// How long it was waited until editors had saved.
+    pub(crate) waited: Cell<Duration>,
     _folder: fs_err::File,
 }
 

@@ -109,7 +109,11 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     };
     check_confirmable(args, context)?;
     let machine = context.environment.machine()?;
-    let living = args.memory.find(&machine, context)?;
+    let living = if args.dry_run {
+        args.memory.find(&machine, context)?
+    } else {
+        args.memory.find_to_write(&machine, context)?
+    };
     check_can_be_forgotten(&living)?;
     // What was cut off is finished before anything is looked for: lines may have moved since.
     let resumed =

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use anemone_adapters::Keeps;
 use anemone_format::{Moment, Origin, Stamp};
 use anemone_memory::{
-    Asked, Caution, Clock as _, Duplicate, FoundSecret, Given, Importance, Label, MAX_TEXT_BYTES,
-    Place, RememberError, Remembering, Restored, Secrets, plan_remember,
+    ApplyError, Asked, Caution, Clock as _, Duplicate, FoundSecret, Given, Importance, Label,
+    MAX_TEXT_BYTES, Place, RememberError, Remembering, Restored, Secrets, plan_remember,
 };
 use clap::Args;
 use serde::Serialize;
@@ -140,7 +140,11 @@ struct RowLine {
 pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<RememberReport, CliError> {
     let text = args.read_text()?;
     let machine = context.environment.machine()?;
-    let living = args.memory.find(&machine, context)?;
+    let living = if args.dry_run {
+        args.memory.find(&machine, context)?
+    } else {
+        args.memory.find_to_write(&machine, context)?
+    };
     match &living.keeps {
         Keeps::Markdown => {
             let finder = match args.force {
@@ -265,7 +269,15 @@ impl RememberArgs {
         refuse_secrets(&report)?;
         refuse_duplicates(&report)?;
         let clock = SystemClock;
-        let applied = plan.write(&living.site, clock.fresh_id(), clock.now())?;
+        let applied = match plan.write(&living.site, clock.fresh_id(), clock.now()) {
+            // Somebody else was quicker to remember the same.
+            Err(ApplyError::Duplicate(same)) => {
+                report.duplicates.push((*same).clone());
+                refuse_duplicates(&report)?;
+                return Err(ApplyError::Duplicate(same).into());
+            }
+            applied => applied?,
+        };
         report.written = true;
         report.change = Some(applied.id.0.to_string());
         report.restored = applied.restored;

@@ -89,7 +89,11 @@ struct PlannedEdit {
 
 pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoReport, CliError> {
     let machine = context.environment.machine()?;
-    let living = args.memory.find(&machine, context)?;
+    let living = if args.dry_run || args.list {
+        args.memory.find(&machine, context)?
+    } else {
+        args.memory.find_to_write(&machine, context)?
+    };
     let mut report = UndoReport {
         ok: true,
         dry_run: args.dry_run,

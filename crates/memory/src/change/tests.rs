@@ -1,5 +1,8 @@
 //! Changes as a caller makes them: all or nothing, with editors around.
 
+use std::time::Duration;
+
+use crate::faults::with_faults;
 use crate::{ApplyError, Change, Edit, Given, Manner, Site, SiteError, UndoError, render};
 use anemone_format::{Origin, Stamp};
 use jiff::Timestamp;
@@ -72,6 +75,19 @@ impl Place {
         let beside = self.site.root().join("beside");
         fs_err::write(&beside, text).unwrap();
         fs_err::rename(beside, self.site.root().join(path)).unwrap();
+    }
+
+    /// Saves in place, as many editors do.
+    fn overwrite(&self, path: &str, text: &str) {
+        fs_err::write(self.site.root().join(path), text).unwrap();
+    }
+
+    /// Waits for nobody: a file that does not rest is refused at once.
+    fn without_patience(mut self) -> Self {
+        self.site.rest_times.patience = Duration::ZERO;
+        self.site.rest_times.saved = Duration::ZERO;
+        self.site.rest_times.emptied = Duration::from_secs(3_600);
+        self
     }
 
     /// Makes it look as if a file had been saved later.
@@ -242,4 +258,82 @@ fn a_memory_folder_that_is_a_link_is_not_written_through() {
     let change = place.append(&place.entry("one"));
     assert!(matches!(place.apply(&change), Err(ApplyError::Site(SiteError::NotPlain { .. }))));
     assert_eq!(fs_err::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
+fn a_file_that_an_editor_has_just_emptied_is_not_replaced() {
+    let mut place = Place::new().without_patience();
+    place.save("MEMORY.md", "# Mine\n\n- kept by hand\n");
+    // The editor emptied the file, and has not written yet.
+    place.overwrite("MEMORY.md", "");
+    let change = place.replace("MEMORY.md", "# MEMORY.md\n\n- ours\n");
+    assert!(matches!(place.apply(&change), Err(ApplyError::Changed { .. })));
+    assert_eq!(place.text("MEMORY.md"), "");
+    assert_eq!(place.site.changes().unwrap(), []);
+    place.overwrite("MEMORY.md", "# Mine\n\n- kept by hand\n- and more\n");
+    assert!(matches!(place.apply(&change), Err(ApplyError::Changed { .. })));
+    assert_eq!(place.text("MEMORY.md"), "# Mine\n\n- kept by hand\n- and more\n");
+    // Once it rests, an empty file is what somebody wanted.
+    place.overwrite("MEMORY.md", "");
+    place.site.rest_times.emptied = Duration::ZERO;
+    place.apply(&change).unwrap();
+    assert_eq!(place.text("MEMORY.md"), "# MEMORY.md\n\n- ours\n");
+}
+
+#[test]
+fn entries_are_not_put_back_into_a_file_that_is_being_saved() {
+    let place = Place::new().without_patience();
+    let (one, two, three) = (place.entry("one"), place.entry("two"), place.entry("three"));
+    place.apply(&place.append(&one)).unwrap();
+    let loaded = place.text(LOG);
+    place.apply(&place.append(&two)).unwrap();
+    let all = place.text(LOG);
+    for half in [String::new(), all[..all.len() / 3].to_owned()] {
+        place.overwrite(LOG, &half);
+        let refused = place.apply(&place.append(&three));
+        assert!(matches!(refused, Err(ApplyError::Changed { .. })), "{refused:?}");
+        assert_eq!(place.text(LOG), half);
+    }
+    // The editor goes on: it knows the first entry, and not the second.
+    place.overwrite(LOG, &format!("{loaded}mine\n"));
+    assert_eq!(place.apply(&place.append(&three)).unwrap(), 1);
+    let text = place.text(LOG);
+    for entry in [&one, &two, &three] {
+        assert_eq!(text.matches(entry.as_str()).count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn lines_that_were_deleted_by_hand_stay_deleted() {
+    let place = Place::new().without_patience();
+    place.save("MEMORY.md", "- one\n- two\n- three\n");
+    place.apply(&place.replace("MEMORY.md", "- one\n- two\n- three\n- four\n")).unwrap();
+    place.overwrite("MEMORY.md", "- one\n- three\n");
+    place.apply(&place.replace("MEMORY.md", "- one\n- three\n- five\n")).unwrap();
+    assert_eq!(place.text("MEMORY.md"), "- one\n- three\n- five\n");
+}
+
+#[test]
+fn what_was_added_can_be_undone_after_a_power_cut() {
+    let place = Place::new();
+    place.apply(&place.append(&place.entry("one"))).unwrap();
+    let change = place.append(&place.entry("two"));
+    let (applied, met) = with_faults(&[], || place.apply(&change));
+    applied.unwrap();
+    // The record, the log, and the name of the record.
+    assert_eq!(met.syncs, 3);
+}
+
+#[test]
+fn a_change_that_was_cut_off_is_ended_before_anything_is_planned() {
+    let place = Place::new();
+    place.save("MEMORY.md", "- one\n");
+    let (change, seen) = (place.replace("MEMORY.md", ""), place.site.read("MEMORY.md").unwrap());
+    let held = place.site.lock().unwrap();
+    held.begin(&change, &[seen], None, place.id(), NOW).unwrap();
+    drop(held);
+    assert_eq!(place.site.unfinished().unwrap(), 1);
+    place.site.recover().unwrap();
+    assert_eq!(place.site.unfinished().unwrap(), 0);
+    assert_eq!(place.text("MEMORY.md"), "- one\n");
 }

@@ -1,0 +1,93 @@
+//! Reading a file that an editor may be in the middle of saving.
+//!
+//! Many editors save in place: they empty the file, then write it. Between the two the file is
+//! empty, or has only its beginning, and that is not its content. So a file that somebody else
+//! changed a moment ago is read only when it has rested: [`RestTimes::saved`] after the last write,
+//! and [`RestTimes::emptied`] where it is empty or has less than half of the bytes that we last
+//! knew. Then it is the content, whatever it is: people do delete lines. A file that does not come
+//! to rest while we wait is reported as changed, and nothing is written.
+//!
+//! A file that still looks as we left it rests.
+
+use std::time::{Duration, SystemTime};
+
+use crate::folder::Look;
+use crate::site::{Held, Seen, SiteError};
+
+/// How often a file is looked at while it is being saved.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// For how long a file must not have been written to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RestTimes {
+    /// After somebody else saved it.
+    pub(crate) saved: Duration,
+    /// After somebody else emptied it, or cut it to less than half.
+    pub(crate) emptied: Duration,
+    /// How long one holder of the lock waits for this, altogether.
+    pub(crate) patience: Duration,
+}
+
+impl Default for RestTimes {
+    fn default() -> Self {
+        Self {
+            saved: Duration::from_millis(50),
+            emptied: Duration::from_secs(2),
+            patience: Duration::from_secs(5),
+        }
+    }
+}
+
+/// How we last knew a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    /// How we left it.
+    pub(crate) look: Option<Look>,
+    /// How many bytes it had when it was last seen at rest.
+    pub(crate) size: u64,
+}
+
+/// A file that was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Nobody is saving it; `None`: there is no such file.
+    Resting(Option<(Seen, Look)>),
+    /// Somebody is saving it, and did not end while we waited.
+    Saving,
+}
+
+impl Held<'_> {
+    /// Reads a file once nobody is in the middle of saving it.
+    pub(crate) fn read_at_rest(&self, path: &str, known: Option<Known>) -> Result<Rest, SiteError> {
+        let known = known.unwrap_or_default();
+        let times = self.site().rest_times;
+        loop {
+            let Some((seen, look)) = self.site().read_looked(path)? else {
+                return Ok(Rest::Resting(None));
+            };
+            let is_emptied = seen.bytes.is_empty() || look.size.saturating_mul(2) < known.size;
+            let needed = if is_emptied { times.emptied } else { times.saved };
+            if known.look == Some(look) || age(look).is_none_or(|age| age >= needed) {
+                return Ok(Rest::Resting(Some((seen, look))));
+            }
+            if self.waited.get() >= times.patience {
+                return Ok(Rest::Saving);
+            }
+            std::thread::sleep(PAUSE);
+            self.waited.set(self.waited.get() + PAUSE);
+        }
+    }
+}
+
+/// Says how long ago a file was written to; `None` when its time is one that this machine's clock
+/// has not reached, so that it says nothing.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the age of a file is by the clock that gave it its time; nothing is written with it"
+)]
+fn age(look: Look) -> Option<Duration> {
+    let saved = Duration::from_nanos(u64::try_from(look.modified_ns).ok()?);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    // The clock of the file system can be a little ahead.
+    if saved > now + Duration::from_secs(1) { None } else { Some(now.saturating_sub(saved)) }
+}
