@@ -51,8 +51,11 @@ impl NewInstall {
     }
 
     /// Writes the note; returns the folders that were made for it, to be given to
-    /// [`NewInstall::cancel`].
-    pub fn begin(&self) -> io::Result<Vec<PathBuf>> {
+    /// [`NewInstall::cancel`]. `None` if a run that was killed has written it.
+    pub fn begin(&self) -> io::Result<Option<Vec<PathBuf>>> {
+        if Note::read(&self.folder).is_some_and(|it| it.agent_id == self.note.agent_id) {
+            return Ok(None);
+        }
         let missing = self.folder.ancestors().take_while(|it| !it.exists()).map(Path::to_owned);
         let made: Vec<PathBuf> = missing.collect();
         let written = fs_err::create_dir_all(&self.folder).and_then(|()| {
@@ -63,7 +66,7 @@ impl NewInstall {
             fs_err::File::open(&self.folder)?.sync_all()
         });
         written.inspect_err(|_| self.cancel(&made))?;
-        Ok(made)
+        Ok(Some(made))
     }
 
     /// Removes the note: everything is in place.
@@ -94,7 +97,8 @@ mod tests {
         let agent_id: AgentId = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap();
         let note = Note { agent_id, alias: "ada".to_owned() };
         let install = NewInstall::new(folder.clone(), note);
-        let made = install.begin().unwrap();
+        let made = install.begin().unwrap().unwrap();
+        assert_eq!(install.begin().unwrap(), None);
         let read = Note::read(&folder).unwrap();
         assert_eq!((read.agent_id, read.alias.as_str()), (agent_id, "ada"));
         install.cancel(&made);

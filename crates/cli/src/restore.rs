@@ -304,7 +304,7 @@ pub(crate) fn restore(
     let now = now();
     // The plan may have chosen another folder than the one that was asked for.
     let recovered = recover_leftovers(&plan.workspace);
-    let mut made = Vec::new();
+    let mut made = None;
     if let Some(install) = &plan.new_install {
         made = install.begin().map_err(|error| {
             let message = "cannot make the install; nothing was changed";
@@ -314,8 +314,8 @@ pub(crate) fn restore(
         })?;
     }
     let applied = apply(plan, source, &Unfinished).inspect_err(|_| {
-        if let Some(install) = &plan.new_install {
-            install.cancel(&made);
+        if let (Some(install), Some(made)) = (&plan.new_install, &made) {
+            install.cancel(made);
         }
     });
     let Applied { replaced_kept_at, mut warnings } = applied?;
