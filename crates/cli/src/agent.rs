@@ -308,8 +308,7 @@ pub(crate) fn adapter(runtime: &str) -> Result<&'static dyn Adapter, CliError> {
         let known: Vec<&str> = ADAPTERS.iter().map(|it| it.runtime()).collect();
         let mut nearest = Nearest::to(runtime);
         known.iter().for_each(|it| nearest.offer((*it).to_owned()));
-        let known =
-            format!("{}; search and memory commands also take {FOLDER}", known.join(", "));
+        let known = format!("{}; search and memory commands also take {FOLDER}", known.join(", "));
         let hint = match nearest.into_names().first() {
             Some(name) => format!("did you mean {name}? Known runtimes: {known}"),
             None => format!("known runtimes: {known}"),

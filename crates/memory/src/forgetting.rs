@@ -191,7 +191,7 @@ impl Held<'_> {
 
     /// Takes entries out of what is put back when an editor drops it.
     fn forget_acknowledged(&self, noted: &Noted) -> Result<(), SiteError> {
-        let mut acknowledged = self.acknowledged();
+        let mut acknowledged = self.acknowledged()?;
         let is_gone = |text: &str| {
             let found = units(text);
             found.iter().any(|unit| {

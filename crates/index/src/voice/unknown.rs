@@ -379,12 +379,12 @@ fn is_mark(c: char) -> bool {
 fn denies_knowing(words: &[&str]) -> bool {
     let is_subject = |word: &&str| matches!(*word, "i" | "we" | "i'm" | "i've" | "we've" | "i'd");
     let before = |at: usize| &words[at.saturating_sub(3)..at];
-    let has_subject = |at: usize| words[..at].iter().any(|it| is_subject(it));
+    let has_subject = |at: usize| words[..at].iter().any(&is_subject);
     let verb_first = |pair: &[&str]| VERB_FIRST.iter().any(|it| pair == [it.0, it.1]);
     let behind = |(at, pair): (usize, &[&str])| verb_first(pair) && (at == 0 || has_subject(at));
     let negated = |(at, word): (usize, &&str)| {
         NEGATED.contains(word)
-            && (at == 0 || before(at).iter().any(|it| is_subject(it)))
+            && (at == 0 || before(at).iter().any(&is_subject))
             && words[at + 1..].iter().take(REACH).any(|it| VERBS.contains(it))
     };
     words.windows(2).enumerate().any(behind) || words.iter().enumerate().any(negated)

@@ -8,9 +8,10 @@ use anemone_memory::{OwnStamps, Site, hidden_count, shown, shown_with_ranges, su
 use serde::Serialize;
 
 use super::FoundHit;
+use crate::agent::FOLDER;
 use crate::commands::Context;
 use crate::living::MemoryArgs;
-use crate::searched::{FOLDER, SourceArgs};
+use crate::searched::SourceArgs;
 
 /// What is to be known of a find before a model reads it.
 #[derive(Clone, Debug, Default, Serialize)]
