@@ -120,11 +120,11 @@ fn damaged(path: &Path, error: &io::Error) -> CliError {
 fn refused_header(path: &Path, fault: &HeaderFault) -> CliError {
     let error = CliError::new(Kind::Failed, "sealed_header", fault.to_string()).about(path);
     match fault {
-        HeaderFault::TooMuchWork { factor, .. } => error.hint(format!(
+        HeaderFault::WorkFactor { factor, .. } => error.hint(format!(
             "if you trust the file, `anemone decrypt --max-work-factor {factor} FILE -o OPEN.alf` \
              opens it; seal it again with `anemone encrypt`"
         )),
-        HeaderFault::TooLong | HeaderFault::TooManyRecipients => {
+        HeaderFault::Length | HeaderFault::Recipients => {
             error.hint("if you trust the file, open it with `age -d` and read the result")
         }
     }

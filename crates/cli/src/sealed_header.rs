@@ -34,13 +34,13 @@ pub(crate) enum HeaderFault {
     #[error(
         "the header of the sealed file is longer than {MAX_HEADER_BYTES} bytes or {MAX_HEADER_LINES} lines"
     )]
-    TooLong,
+    Length,
     /// There are too many recipients.
     #[error("the sealed file has more than {MAX_RECIPIENTS} recipients")]
-    TooManyRecipients,
+    Recipients,
     /// Deriving the key takes too much memory.
     #[error("the passphrase has work factor {factor}, above {limit}: deriving the key takes {} MiB of memory", mebibytes(*factor))]
-    TooMuchWork { factor: u8, limit: u8 },
+    WorkFactor { factor: u8, limit: u8 },
 }
 
 /// Returns the memory that a work factor takes.
@@ -59,7 +59,7 @@ pub(crate) fn check(source: impl Read, max_factor: u8) -> io::Result<Result<(), 
         let length = header.read_until(b'\n', &mut line)?;
         read += length as u64;
         if read > MAX_HEADER_BYTES {
-            return Ok(Err(HeaderFault::TooLong));
+            return Ok(Err(HeaderFault::Length));
         }
         if length == 0 || line.starts_with(b"---") {
             return Ok(Ok(()));
@@ -67,16 +67,16 @@ pub(crate) fn check(source: impl Read, max_factor: u8) -> io::Result<Result<(), 
         if let Some(stanza) = line.strip_prefix(b"-> ") {
             recipients += 1;
             if recipients > MAX_RECIPIENTS {
-                return Ok(Err(HeaderFault::TooManyRecipients));
+                return Ok(Err(HeaderFault::Recipients));
             }
             if let Some(factor) = work_factor(stanza)
                 && factor > max_factor
             {
-                return Ok(Err(HeaderFault::TooMuchWork { factor, limit: max_factor }));
+                return Ok(Err(HeaderFault::WorkFactor { factor, limit: max_factor }));
             }
         }
     }
-    Ok(Err(HeaderFault::TooLong))
+    Ok(Err(HeaderFault::Length))
 }
 
 /// Returns the work factor of a passphrase's stanza: `scrypt SALT FACTOR`.
@@ -162,11 +162,11 @@ mod tests {
         let stanza = "-> X25519 AAAA\nBBBB\n";
         assert_eq!(refused(&header(&stanza.repeat(MAX_RECIPIENTS))), None);
         let many = header(&stanza.repeat(MAX_RECIPIENTS + 1));
-        assert_eq!(refused(&many), Some(HeaderFault::TooManyRecipients));
+        assert_eq!(refused(&many), Some(HeaderFault::Recipients));
         let long = format!("-> X {}\nBBBB\n", "A".repeat(70_000));
-        assert_eq!(refused(&header(&long)), Some(HeaderFault::TooLong));
-        assert_eq!(refused(&header(&"A\n".repeat(1100))), Some(HeaderFault::TooLong));
-        assert_eq!(refused(&"A".repeat(100_000)), Some(HeaderFault::TooLong));
+        assert_eq!(refused(&header(&long)), Some(HeaderFault::Length));
+        assert_eq!(refused(&header(&"A\n".repeat(1100))), Some(HeaderFault::Length));
+        assert_eq!(refused(&"A".repeat(100_000)), Some(HeaderFault::Length));
         assert_eq!(refused("age-encryption.org/v1\n-> X"), None);
     }
 
@@ -174,7 +174,7 @@ mod tests {
     fn a_passphrase_may_cost_256_mebibytes_and_no_more() {
         let stanza = |factor: &str| header(&format!("-> scrypt c2FsdA {factor}\nBBBB\n"));
         assert_eq!(refused(&stanza("18")), None);
-        let fault = HeaderFault::TooMuchWork { factor: 19, limit: WORK_FACTOR };
+        let fault = HeaderFault::WorkFactor { factor: 19, limit: WORK_FACTOR };
         assert!(fault.to_string().contains("512 MiB"), "{fault}");
         assert_eq!(refused(&stanza("19")), Some(fault));
         assert_eq!(mebibytes(WORK_FACTOR), 256);

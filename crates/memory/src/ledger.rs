@@ -146,6 +146,8 @@ fn digest(entry: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use jiff::Timestamp;
     use uuid::Uuid;
 
@@ -172,8 +174,10 @@ mod tests {
     fn apply(site: &Site, what: &str, edit: Edit) {
         let change = Change { what: what.to_owned(), edits: vec![edit] };
         let held = site.lock().unwrap();
-        held.apply(&change, Uuid::now_v7(), Timestamp::from_second(1_794_820_000).unwrap())
-            .unwrap();
+        // Counted, because two changes must not share an id.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = Uuid::from_u64_pair(0, NEXT.fetch_add(1, Ordering::Relaxed));
+        held.apply(&change, id, Timestamp::from_second(1_794_820_000).unwrap()).unwrap();
     }
 
     fn add(site: &Site, what: &str, text: &str) {

@@ -11,11 +11,12 @@ struct Place {
 
 impl Place {
     fn new(text: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("the test made it");
         let root = folder.path().join("w");
-        fs_err::create_dir_all(&root).unwrap();
-        fs_err::write(root.join("MEMORY.md"), text).unwrap();
-        let site = Site::open(&root, &folder.path().join("s"), Manner::OpenClaw).unwrap();
+        fs_err::create_dir_all(&root).expect("the test made it");
+        fs_err::write(root.join("MEMORY.md"), text).expect("the test made it");
+        let site = Site::open(&root, &folder.path().join("s"), Manner::OpenClaw)
+            .expect("the test made it");
         Self { folder, site }
     }
 
@@ -24,7 +25,7 @@ impl Place {
         let wanted = Wanted::Ids(vec![citation(lines)]);
         match self.site.plan_forget(&wanted) {
             Ok(plan) => Ok(plan.change.edits.into_iter().next().map(|edit| match edit {
-                Edit::Write { after, .. } => String::from_utf8(after).unwrap(),
+                Edit::Write { after, .. } => String::from_utf8(after).expect("the test made it"),
                 other => panic!("{other:?} in {:?}", self.folder),
             })),
             Err(ForgetError::Part { whole, .. }) => Err(whole),

@@ -32,7 +32,7 @@ fn recalled_origin(environment: &TestEnvironment, query: &str) -> String {
     let report = environment.json(asked.iter().chain(&AGENT));
     let text = report["text"].as_str().expect("there is a text").to_owned();
     // Today's log stands before what was recalled.
-    let heading = text.lines().filter_map(|it| it.strip_prefix("[1] origin=")).last();
+    let heading = text.lines().rev().find_map(|it| it.strip_prefix("[1] origin="));
     let heading = heading.unwrap_or_else(|| panic!("{text}"));
     heading.split(' ').next().expect("it has a word").to_owned()
 }

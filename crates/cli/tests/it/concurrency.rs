@@ -187,6 +187,7 @@ fn edit(environment: &TestEnvironment, manners: &[Manner], is_over: &AtomicBool)
 
 /// Lets processes and an editor write, and sees that nothing that anybody was told is lost, and
 /// nothing is there twice.
+#[expect(clippy::print_stdout, reason = "the figures are read by whoever runs it by hand")]
 fn write_beside_an_editor(manners: &'static [Manner]) {
     let environment = Arc::new(TestEnvironment::new());
     environment.write_below("agent/MEMORY.md", "# Memory\n\n- The shop sells tea.\n");

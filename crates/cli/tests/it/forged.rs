@@ -190,23 +190,24 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
 
     // Records.
     forge("a wrong count of a partition's records", &|it| {
-        it.manifest.layers.memory.as_mut().unwrap().partitions[0].record_count = 7;
+        it.manifest.layers.memory.as_mut().expect("the test made it").partitions[0].record_count =
+            7;
     });
     forge("a wrong count of records", &|it| {
-        it.manifest.layers.memory.as_mut().unwrap().record_count = 7;
+        it.manifest.layers.memory.as_mut().expect("the test made it").record_count = 7;
     });
     forge("a partition that was changed", &|it| {
         it.edit(PARTITION, |text| text.replacen("First day", "Last week", 1));
     });
     forge("a partition of other days", &|it| {
-        let memory = it.manifest.layers.memory.as_mut().unwrap();
+        let memory = it.manifest.layers.memory.as_mut().expect("the test made it");
         memory.partitions[0].from = "2026-03-20".to_owned();
     });
     forge("a record of another quarter", &|it| {
         it.edit_record(|it| it["temporal"]["created_at"] = "2024-01-05T00:00:00Z".into());
     });
     forge("a partition listed twice", &|it| {
-        let memory = it.manifest.layers.memory.as_mut().unwrap();
+        let memory = it.manifest.layers.memory.as_mut().expect("the test made it");
         memory.partitions.push(memory.partitions[0].clone());
     });
     forge("a partition that is not there", &|it| {
@@ -230,11 +231,11 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     });
     forge("a record twice", &|it| {
         it.edit(PARTITION, |text| {
-            let first = text.lines().next().unwrap();
+            let first = text.lines().next().expect("the test made it");
             format!("{first}\n{text}")
         });
         it.relist();
-        let memory = it.manifest.layers.memory.as_mut().unwrap();
+        let memory = it.manifest.layers.memory.as_mut().expect("the test made it");
         memory.record_count += 1;
         memory.partitions[0].record_count += 1;
         it.edit_json(INDEX, |index| index["partitions"][0]["record_count"] = 26.into());
@@ -242,7 +243,7 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     forge("a record without text", &|it| it.edit_record(|it| it["content"] = "".into()));
     forge("a record that is sure beyond 1", &|it| it.edit_record(|it| it["confidence"] = 2.into()));
     forge("a record without a status", &|it| {
-        it.edit_record(|it| drop(it.as_object_mut().unwrap().remove("status")));
+        it.edit_record(|it| drop(it.as_object_mut().expect("the test made it").remove("status")));
     });
     forge("a record that is not JSON", &|it| {
         it.edit(PARTITION, |text| text.replacen('{', "[", 1));
@@ -261,17 +262,17 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
         it.edit_json("identity.json", |it| it["agent_id"] = other.into());
     });
     forge("an identity of another version", &|it| {
-        it.manifest.layers.identity.as_mut().unwrap().version = 9;
+        it.manifest.layers.identity.as_mut().expect("the test made it").version = 9;
     });
     forge("a layer that is not there", &|it| {
         drop(it.contents.remove("identity.json"));
         it.manifest.entries.retain(|entry| entry.path != "identity.json");
     });
     forge("a wrong count of principals", &|it| {
-        it.manifest.layers.principals.as_mut().unwrap().count = 9;
+        it.manifest.layers.principals.as_mut().expect("the test made it").count = 9;
     });
     forge("a wrong count of credentials", &|it| {
-        it.manifest.layers.credentials.as_mut().unwrap().count = 9;
+        it.manifest.layers.credentials.as_mut().expect("the test made it").count = 9;
     });
     forge("a credential in clear", &|it| {
         it.edit_json("credentials.json", |it| {
@@ -305,9 +306,9 @@ fn forgeries(archive: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
         }
         if name == "an index with another digest" {
             // As relisted as everything else, but for what it says of the partition.
-            let index = forgery.contents.get_mut(INDEX).unwrap();
-            let text = String::from_utf8(index.clone()).unwrap();
-            let mut value: Value = serde_json::from_str(&text).unwrap();
+            let index = forgery.contents.get_mut(INDEX).expect("the test made it");
+            let text = String::from_utf8(index.clone()).expect("the test made it");
+            let mut value: Value = serde_json::from_str(&text).expect("the test made it");
             value["partitions"][0]["sha256"] = "0".repeat(64).into();
             *index = value.to_string().into_bytes();
             let (size, sha256) = (index.len() as u64, sha256_hex(index));

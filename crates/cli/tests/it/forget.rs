@@ -302,10 +302,7 @@ fn the_runtimes_own_index_and_transcripts_are_named_while_they_hold_it() {
     assert_eq!(kinds(&report), ["runtime_index", "transcript"], "{report}");
     let clear = &report["proof"]["holders"][0]["clear_with"];
     assert_eq!(clear, "openclaw memory index", "{report}");
-    assert!(
-        !holding(&index.parent().expect("it has one").to_owned(), SECRET).is_empty(),
-        "only read"
-    );
+    assert!(!holding(index.parent().expect("it has one"), SECRET).is_empty(), "only read");
 }
 
 #[test]

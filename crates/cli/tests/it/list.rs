@@ -14,7 +14,12 @@ fn remembered() -> TestEnvironment {
 }
 
 fn texts(listed: &Value) -> Vec<&str> {
-    listed["entries"].as_array().unwrap().iter().map(|it| it["text"].as_str().unwrap()).collect()
+    listed["entries"]
+        .as_array()
+        .expect("it is a list of texts")
+        .iter()
+        .map(|it| it["text"].as_str().expect("it is a list of texts"))
+        .collect()
 }
 
 #[test]

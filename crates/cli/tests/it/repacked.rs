@@ -39,8 +39,12 @@ fn pack_with_python(environment: &TestEnvironment, how: &str) {
 /// Checks that the archive is read and written from as the original is.
 fn assert_as_good_as_the_original(environment: &TestEnvironment, how: &str) {
     let report = environment.json(["validate", "again.alf"]);
-    let codes: Vec<_> =
-        report["warnings"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
+    let codes: Vec<_> = report["warnings"]
+        .as_array()
+        .expect("the test made it")
+        .iter()
+        .map(|it| &it["code"])
+        .collect();
     assert_eq!(codes, ["seal-missing"], "{how}: {report}");
     assert_eq!(report["class"], "ok", "{how}");
     let shown = environment.json(["inspect", "again.alf", "--records"]);
@@ -50,7 +54,7 @@ fn assert_as_good_as_the_original(environment: &TestEnvironment, how: &str) {
     let imported = environment.json(["import", "-r", "openclaw", "-w", "ws", "again.alf"]);
     let warnings = imported["warnings"].to_string();
     assert!(warnings.contains("no seal"), "{how}: {warnings}");
-    let soul = fs_err::read(environment.path("ws/SOUL.md")).unwrap();
+    let soul = fs_err::read(environment.path("ws/SOUL.md")).expect("the test made it");
     assert!(soul == environment.read(&format!("out/{SOUL}")), "{how}");
     let delta = environment.run(["delta", "again.alf", "april.alf", "-o", "delta"]);
     assert_eq!(delta.code, 0, "{how}: {}", delta.stdout);
@@ -58,9 +62,9 @@ fn assert_as_good_as_the_original(environment: &TestEnvironment, how: &str) {
     environment.json(["apply", "march.alf", "delta", "-o", "april-again.alf"]);
     assert!(environment.read("april-again.alf") == environment.read("april.alf"), "{how}");
     for name in ["delta", "april-again.alf", "again.alf"] {
-        fs_err::remove_file(environment.path(name)).unwrap();
+        fs_err::remove_file(environment.path(name)).expect("the test made it");
     }
-    fs_err::remove_dir_all(environment.path("ws")).unwrap();
+    fs_err::remove_dir_all(environment.path("ws")).expect("the test made it");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::environment::TestEnvironment;
 
 /// Runs the program with something on stdin.
 fn run(environment: &TestEnvironment, args: &[&str], stdin: impl Into<Vec<u8>>) -> Output {
-    environment.command().args(args).write_stdin(stdin).output().unwrap()
+    environment.command().args(args).write_stdin(stdin).output().expect("the test made it")
 }
 
 fn json(bytes: &[u8]) -> serde_json::Value {
