@@ -263,6 +263,13 @@ fn wrong_calls_and_wrong_files_are_refused() {
     assert_eq!(failure["code"], "vault");
 }
 
+/// Runs a command that may write into the home folder.
+fn plainly(environment: &TestEnvironment, code: i32, args: &[&str]) -> Value {
+    let output = environment.command().args(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(code), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 #[test]
 fn an_archive_goes_where_its_runtime_looks_for_the_agent() {
     let environment = TestEnvironment::with_demo();
@@ -270,7 +277,7 @@ fn an_archive_goes_where_its_runtime_looks_for_the_agent() {
     let text = environment.human(["import", "march.alf", "--dry-run"]);
     assert!(text.contains(&format!("Clawdia would be in {usual}\n")), "{text}");
     assert!(!environment.home(".openclaw").exists());
-    let imported = environment.json(["import", "march.alf"]);
+    let imported = plainly(&environment, 0, &["import", "march.alf"]);
     assert_eq!((&imported["workspace"], &imported["runtime"]), (&json!(usual), &json!("openclaw")));
     assert!(environment.home(".openclaw/workspace/MEMORY.md").exists());
     // What is there is kept, by the rules that hold with -w too.
@@ -286,7 +293,7 @@ fn of_several_places_none_is_guessed() {
     let failure = environment.failure(2, ["import", "march.alf"]);
     assert_eq!(failure["code"], "agent_selection_ambiguous");
     assert!(failure["hint"].as_str().unwrap().contains("-w DIR"), "{failure}");
-    let imported = environment.json(["import", "march.alf", "--agent", "aide"]);
+    let imported = plainly(&environment, 0, &["import", "march.alf", "--agent", "aide"]);
     assert_eq!(imported["workspace"], environment.home("aide").display().to_string());
 }
 
@@ -434,15 +441,18 @@ fn a_kill_at_any_moment_leaves_the_old_tree_or_the_new_one() {
 #[test]
 fn what_may_be_the_only_copy_of_the_workspace_stops_an_import() {
     let environment = TestEnvironment::with_demo();
-    fs_err::create_dir(environment.path(".w.anemone-abc123.old")).unwrap();
-    environment.write(".w.anemone-abc123.old/MEMORY.md", "mine");
+    fs_err::create_dir(environment.path(".w.anemone-abc123")).unwrap();
+    environment.write(".w.anemone-abc123/MEMORY.md", "mine");
     let failure = environment.failure(1, with(&["march.alf"]));
     assert_eq!(failure["code"], "leftover");
     let hint = failure["hint"].as_str().unwrap();
     assert!(hint.contains("rename it to") && hint.contains("move it away"), "{hint}");
     assert!(!environment.exists("w"));
-    fs_err::rename(environment.path(".w.anemone-abc123.old"), environment.path("w")).unwrap();
-    environment.json(with(&["march.alf", "--on-conflict", "ours"]));
+    // With this name it is a whole workspace that made room for a tree which never came.
+    let old = environment.path(".w.anemone-abc123.old");
+    fs_err::rename(environment.path(".w.anemone-abc123"), old).unwrap();
+    let imported = environment.json(with(&["march.alf", "--on-conflict", "ours"]));
+    assert!(imported["warnings"].to_string().contains("it is back"), "{imported}");
     assert_eq!(environment.read("w/MEMORY.md"), b"mine");
 }
 

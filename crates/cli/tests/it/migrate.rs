@@ -57,8 +57,13 @@ fn a_move_that_was_killed_before_it_wrote_settings_is_finished() {
     let environment = TestEnvironment::new();
     environment.write_home(".openclaw/workspace/SOUL.md", "# Mira\n");
     environment.write_home(".openclaw/workspace/MEMORY.md", "# Memory\n\n## Tea\n\nGreen.\n");
-    let words = ["migrate", "--from", "openclaw", "--to", "zeroclaw"];
-    environment.json(words);
+    let run = || -> Value {
+        let words = ["migrate", "--from", "openclaw", "--to", "zeroclaw"];
+        let output = environment.command().args(words).output().expect("the program starts");
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).expect("the output is JSON")
+    };
+    run();
     let config = environment.home(".zeroclaw/config.toml");
     let written = fs_err::read(&config).expect("a new install has settings");
     assert!(!environment.home(".zeroclaw/.alf-import.json").exists());
@@ -71,7 +76,7 @@ fn a_move_that_was_killed_before_it_wrote_settings_is_finished() {
     environment.write_home(".zeroclaw/data/memory/.import-abc123/brain.db", "x");
     fs_err::remove_file(&config).expect("it is there");
     fs_err::remove_file(environment.home(".zeroclaw/data/memory/brain.db")).expect("it is there");
-    let moved = environment.json(words);
+    let moved = run();
     assert_eq!(moved["proof"]["lost"], json!([]));
     assert!(fs_err::read(&config).expect("the settings are there") == written);
     let left = tree(&environment.home(".zeroclaw"));

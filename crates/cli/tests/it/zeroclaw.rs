@@ -227,7 +227,8 @@ fn a_whole_install_has_an_agent_for_each_alias() {
         [("default", 29, 30), ("alpha", 2, 3), ("beta", 1, 1), ("simple_agent", 0, 0)]
     {
         for (more, expected) in [(&[][..], shared), (&["--private"], private)] {
-            let args = [&["--agent", alias, "--force", "--allow-secrets"], more].concat();
+            let args = ["--agent", alias, "--force", "--allow-secrets", "--allow-empty"];
+            let args = [&args[..], more].concat();
             let exported = export(&environment, &folder, "a.alf", &args);
             assert_eq!(exported["memory_records"], expected, "{alias}");
         }
@@ -527,7 +528,8 @@ fn no_secret_of_a_whole_install_is_in_an_archive() {
         found.extend(tokens.iter().filter_map(|it| profile[*it].as_str()).map(str::to_owned));
     }
     for alias in ["default", "alpha", "beta", "complex_agent"] {
-        let args = [&["--agent", alias, "--force", "--sessions"], &ALL[..]].concat();
+        let args = ["--agent", alias, "--force", "--sessions", "--allow-empty"];
+        let args = [&args[..], &ALL].concat();
         export(&environment, &folder, "a.alf", &args);
         assert_no_secret(&environment.read("a.alf"), &found, alias);
     }
