@@ -13,6 +13,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use anemone_adapters::leftover::temporary_file;
 use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +94,7 @@ fn write(home: &Path, path: &Path, known: &KnownFolder) -> std::io::Result<()> {
         fs_err::create_dir_all(home)?;
         fs_err::set_permissions(home, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
     }
-    let mut file = tempfile::Builder::new().prefix(".anemone-").tempfile_in(home)?;
+    let mut file = temporary_file(home)?;
     serde_json::to_writer(&mut file, known)?;
     file.write_all(b"\n")?;
     file.persist(path).map_err(|error| error.error)?;

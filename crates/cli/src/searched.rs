@@ -475,7 +475,7 @@ fn is_surely_workspace(agent: &FoundAgent) -> bool {
     let has = |name: &&str| agent.workspace.join(name).is_file();
     agent.config.is_some()
         || agent.database.is_some()
-        || OF_AGENTS.iter().any(|name| has(name))
+        || OF_AGENTS.iter().any(has)
         || BOOTSTRAP.iter().filter(|name| has(name)).count() >= 2
 }
 

@@ -16,7 +16,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -25,6 +25,7 @@ use crate::faults;
 use crate::folder::{Appended, Look};
 use crate::journal::{JournalError, UNFINISHED, keep_private};
 use crate::page::units;
+use crate::recalls::RECALLS;
 use crate::rest::{Known, Rest};
 use crate::site::{Held, Site, SiteError};
 
@@ -75,6 +76,23 @@ impl Site {
     }
 }
 
+fn sweep_unfinished(folder: &Path) -> io::Result<()> {
+    faults::step()?;
+    let entries = match fs_err::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let path = entry?.path();
+        let is_unfinished = path.extension().is_some_and(|extension| extension == UNFINISHED);
+        if is_unfinished && path.file_stem().is_some_and(|name| name != RECALLS) {
+            faults::step()?;
+            fs_err::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
 impl Held<'_> {
     /// Reads what was acknowledged. A damaged file protects nothing and is replaced; one that
     /// cannot be read now may be readable later, and is an error.
@@ -87,15 +105,14 @@ impl Held<'_> {
         }
     }
 
-    /// Removes what a killed process had begun to write about the memory. Whoever holds the lock
-    /// knows that nobody still writes it.
+    /// Removes files of the memory's state that a killed process did not finish. Whoever holds the
+    /// lock knows that nobody else writes them; the counts of recalls alone are written without it.
     pub(crate) fn sweep_state(&self) -> Result<(), JournalError> {
-        let path = self.site().acknowledged_file().with_extension(UNFINISHED);
-        match faults::step().and_then(|()| fs_err::remove_file(&path)) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(source) => Err(JournalError { path, source }),
+        let site = self.site();
+        for folder in [site.state().to_owned(), site.forgetting_folder(), site.session_folder()] {
+            sweep_unfinished(&folder).map_err(|source| JournalError { path: folder, source })?;
         }
+        Ok(())
     }
 
     pub(crate) fn keep_acknowledged(&self, what: &mut Acknowledged) -> Result<(), JournalError> {

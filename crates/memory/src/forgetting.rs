@@ -96,7 +96,7 @@ struct NotedEntry {
 }
 
 impl Site {
-    fn forgetting_folder(&self) -> PathBuf {
+    pub(crate) fn forgetting_folder(&self) -> PathBuf {
         self.state().join("forgetting")
     }
 }

@@ -20,6 +20,8 @@ use crate::page::{Unit, units};
 use crate::reading;
 use crate::site::Site;
 
+/// The file of counts, in the state of a memory.
+pub(crate) const RECALLS: &str = "recalls";
 /// So many bytes are kept.
 const MOST_BYTES: u64 = 256 << 10;
 /// So many entries are noted for one recall.
@@ -95,7 +97,7 @@ pub fn note_recalls(site: &Site, keys: &[RecallKey], now: Timestamp) -> Result<(
         let path = key.path.replace(char::is_control, " ");
         lines.push_str(&format!("{now} {} {path}\n", key.mark));
     }
-    let path = site.state().join("recalls");
+    let path = site.state().join(RECALLS);
     fs_err::create_dir_all(site.state())?;
     let mut options = fs_err::OpenOptions::new();
     options.create(true).append(true);
@@ -128,7 +130,7 @@ pub fn recall_counts(site: &Site) -> Result<HashMap<String, RecallCount>, Recall
 }
 
 fn read_list(site: &Site) -> io::Result<String> {
-    let file = match fs_err::File::open(site.state().join("recalls")) {
+    let file = match fs_err::File::open(site.state().join(RECALLS)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
         file => file?,
     };
@@ -160,7 +162,7 @@ mod tests {
         for _ in 0..400 {
             note_recalls(&site, &vec![key("often"); 32], now).unwrap();
         }
-        assert!(fs_err::metadata(state.join("recalls")).unwrap().len() <= MOST_BYTES);
+        assert!(fs_err::metadata(state.join(RECALLS)).unwrap().len() <= MOST_BYTES);
         assert!(recall_counts(&site).unwrap()[&mark_of("often")].times > 100);
     }
 

@@ -32,9 +32,13 @@ pub struct SessionState {
 }
 
 impl Site {
+    pub(crate) fn session_folder(&self) -> PathBuf {
+        self.state().join("sessions")
+    }
+
     fn session_file(&self, session: &str) -> PathBuf {
         let name = anemone_format::Hex(&digest(session.as_bytes())[..16]).to_string();
-        self.state().join("sessions").join(format!("{name}.json"))
+        self.session_folder().join(format!("{name}.json"))
     }
 
     /// Returns what is known of a session; nothing where it cannot be read.

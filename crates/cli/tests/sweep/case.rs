@@ -241,6 +241,7 @@ fn is_temporary(path: &Path) -> bool {
     path.components().any(|part| {
         let name = part.as_os_str().to_string_lossy();
         name.contains(".anemone-")
+            || name == ".alf-import.json"
             || name.starts_with(".import-")
             || [".new", ".tmp", ".part"].iter().any(|end| name.ends_with(end))
             || name.starts_with(".tmp")

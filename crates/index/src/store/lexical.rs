@@ -379,11 +379,24 @@ fn floor(sums: &[Sums], limit: usize) -> Option<f32> {
     Some(*floor)
 }
 
+/// Removes the temporary files that a killed process left: tantivy replaces its list of segments
+/// by way of one. Only whoever holds the index's lock opens it to write, so nobody uses them.
+fn sweep_unfinished(path: &Path) {
+    let Ok(entries) = fs_err::read_dir(path) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(b".tmp") {
+            // One that stays takes space, and nothing else.
+            fs_err::remove_file(entry.path()).ok();
+        }
+    }
+}
+
 impl LexicalWriter {
     /// Opens the index to write, or makes it.
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
         let (schema, fields) = schema();
         let path = folder.join(LEXICAL);
+        sweep_unfinished(&path);
         let (index, bytes) = if path.join("meta.json").symlink_metadata().is_ok() {
             (Index::open(Files::open(&path)?)?, CHANGE_BYTES)
         } else {
