@@ -90,7 +90,8 @@ pub fn sweep(folder: &Path, prefix: &str, kind: Kind) {
                     fs_err::remove_file(&path).ok();
                 }
             }
-            Kind::Folder if found.is_dir() && is_ours => {
+            // Ours are closed to everybody else; a folder that others may enter is not ours.
+            Kind::Folder if found.is_dir() && is_ours && found.mode() & 0o077 == 0 => {
                 if let Some(_lock) = lock_folder(&path) {
                     remove_tree(&path).ok();
                 }

@@ -162,7 +162,13 @@ fn splices_and_swaps_are_noticed() {
     for bytes in [&*ARCHIVE, &*DELTA] {
         let splice = |number| splice(bytes, &mut Random(number as u64));
         let mut same = valid_ones(10_000, splice);
-        same.retain(|number| splice(*number) != *bytes);
+        // One that lost its seal and nothing else holds the same, and a warning says so.
+        let is_sealed = |number: &usize| {
+            let spliced = splice(*number);
+            let prefix = SEAL_PREFIX.as_bytes();
+            spliced != *bytes && spliced.windows(prefix.len()).any(|window| window == prefix)
+        };
+        same.retain(is_sealed);
         assert_eq!(same, NONE);
     }
     assert_little_memory();
@@ -437,9 +443,9 @@ fn a_list_of_very_many_links_is_refused_before_it_is_kept() {
 }
 
 #[test]
-fn names_of_more_than_sixteen_mebibytes_are_refused() {
+fn names_of_more_than_eight_mebibytes_are_refused() {
     let mut zip = Zip::default();
-    for number in 0..5000 {
+    for number in 0..2500 {
         zip.stored(&format!("{number}/{}", "x/".repeat(2040)), b"");
     }
     assert_refused(zip.finish(), "names of the entries");

@@ -26,7 +26,9 @@ struct Finding<'a> {
 }
 
 pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
-    let validated = validate::examine(&args.file, Edits::Refuse, context)?;
+    // That tool says no more than the error where a file cannot be read.
+    let validated = validate::examine(&args.file, Edits::Refuse, context)
+        .map_err(|error| CliError { hint: None, ..error })?;
     let shape = Validated {
         ok: validated.valid,
         valid: validated.valid,

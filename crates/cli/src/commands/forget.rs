@@ -109,13 +109,10 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     };
     check_confirmable(args, context)?;
     let machine = context.environment.machine()?;
-    let living = if args.dry_run {
-        args.memory.find(&machine, context)?
-    } else {
-        args.memory.find_to_write(&machine, context)?
-    };
+    let living = args.memory.find(&machine, context)?;
     check_can_be_forgotten(&living)?;
-    // What was cut off is finished before anything is looked for: lines may have moved since.
+    // Anything interrupted is finished before entries are looked for, because lines may have moved
+    // since. This is not left to `find_to_write`: what is finished here belongs in the report.
     let resumed =
         if args.dry_run { Resumed::default() } else { Resumed::of(&living, &args.request())? };
     let finder = living.finder(&machine, context)?;

@@ -378,8 +378,8 @@ fn a_password_that_was_said_is_in_no_note_and_in_no_file_name() {
         ("assistant", "Noted, your password is Sommer-Krabbe-77."),
     ];
     let path = hooks.transcript("s1", &said);
-    let written = hooks.call(&with(&["session-end", "--transcript", &path]), "");
-    let note = written["path"].as_str().expect("it was written");
+    let written = hooks.call(&with(&["session-end", "--transcript", &path, "--always"]), "");
+    let note = written["path"].as_str().unwrap_or_else(|| panic!("{written}"));
     assert!(!note.contains("sommer") && !note.contains("krabbe"), "{note}");
     let text = fs_err::read_to_string(hooks.0.path(format!("agent/{note}"))).unwrap();
     for secret in ["Krabbe", "pa55", "4111"] {

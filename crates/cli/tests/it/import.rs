@@ -375,6 +375,7 @@ fn many_files(environment: &TestEnvironment) -> [Tree; 2] {
     let mut snapshot = sample::agent();
     snapshot.records.clear();
     snapshot.files.clear();
+    snapshot.attachments = None;
     for number in 0..400 {
         let raw = FileRoot::Raw("openclaw".to_owned());
         let path = format!("memory/{}/{number}.md", number % 20);

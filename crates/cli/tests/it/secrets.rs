@@ -116,7 +116,7 @@ fn talk_of_passwords_stops_nothing() {
     ground.write("w/memory/2026-03-01.md", format!("# 2026-03-01\n\n{lines}"));
     environment.json(["export", "-r", "openclaw", "-w", &workspace, "-o", "a.alf"]);
     for text in HARMLESS {
-        environment.json(["remember", "-w", &workspace, text]);
+        environment.json(["remember", "-w", &workspace, text, "--force"]);
     }
 }
 

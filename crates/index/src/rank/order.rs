@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::Question;
 use super::found::{Found, FoundBlock};
-use super::strength::{Gate, Outlook};
+use super::strength::Gate;
 use super::voices::{collapse, jaccard};
 use crate::text::Term;
 
@@ -65,12 +65,7 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Ordered {
     };
     let mut places: Vec<Place> = found.blocks.iter().enumerate().filter_map(place).collect();
     let all = places.len();
-    let outlook = Outlook {
-        has_literal: places.iter().any(|it| found.blocks[it.at].is_literal),
-        best: places.iter().map(|it| found.blocks[it.at].evidence()).fold(0.0, f64::max),
-        sense: found.sense,
-    };
-    let gate = Gate::of(outlook, request.min_score);
+    let gate = Gate::of(found.sense, request.min_score);
     places.retain(|it| gate.passes(it.score, found.blocks[it.at].is_literal));
     let too_weak = all - places.len();
     places.sort_by(|a, b| compare(a, b, found));

@@ -2,11 +2,11 @@
 
 use crate::vector::Sense;
 
-/// When no block has a word of the query and the best has less, nothing is an answer: of 120
-/// questions in other words than their answers none has less than 0.187. Raw, see [`shown`].
-const FLOOR: f64 = 0.18;
 /// Below this a hit may well be no answer: the best hits of questions in other words have more in
-/// 24 of 25 cases. Raw.
+/// 24 of 25 cases. Raw, see [`shown`].
+///
+/// It only marks hits. A floor of 0.18 that hid them was tried: it hid every second answer to a
+/// question in another language than its answer.
 const WEAK: f64 = 0.24;
 
 /// Maps a raw score, which has no upper end, to the scale from 0 to 1 that hits show. The order
@@ -22,33 +22,17 @@ pub(super) enum Gate {
     Open,
     /// Those that have a word of the query.
     Literal,
-    /// None.
-    Shut,
     /// Those that score at least so much, on the scale that is shown.
     Least(f64),
 }
 
-/// What is known of all blocks that were found.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Outlook {
-    /// Whether any has a word of the query.
-    pub(super) has_literal: bool,
-    /// The best score that words and vectors give.
-    pub(super) best: f64,
-    /// What the query is made of.
-    pub(super) sense: Sense,
-}
-
 impl Gate {
-    /// Chooses by all that was found; `least` is what the caller asks for.
-    pub(super) fn of(outlook: Outlook, least: Option<f64>) -> Self {
-        match (least, outlook) {
+    /// Chooses by what the query is made of; `least` is what the caller asks for.
+    pub(super) fn of(sense: Sense, least: Option<f64>) -> Self {
+        match (least, sense) {
             (Some(least), _) => Self::Least(least),
-            (None, Outlook { sense: Sense::Letters, .. }) => Self::Literal,
-            (None, Outlook { sense: Sense::Words, has_literal: false, best }) if best < FLOOR => {
-                Self::Shut
-            }
-            (None, _) => Self::Open,
+            (None, Sense::Letters) => Self::Literal,
+            (None, Sense::Words | Sense::Untold) => Self::Open,
         }
     }
 
@@ -57,7 +41,6 @@ impl Gate {
         match self {
             Self::Open => true,
             Self::Literal => is_literal,
-            Self::Shut => false,
             Self::Least(least) => shown(score) >= least,
         }
     }
@@ -83,16 +66,11 @@ mod tests {
 
     #[test]
     fn a_literal_word_is_always_shown_unless_the_caller_wants_more() {
-        let faint = Outlook { has_literal: false, best: 0.01, sense: Sense::Words };
-        let gibberish = Outlook { best: 0.5, sense: Sense::Letters, ..faint };
-        let literal = Outlook { has_literal: true, ..faint };
-        assert_eq!(Gate::of(faint, None), Gate::Shut);
-        assert_eq!(Gate::of(Outlook { best: 0.5, ..faint }, None), Gate::Open);
-        assert_eq!(Gate::of(literal, None), Gate::Open);
-        assert_eq!(Gate::of(Outlook { sense: Sense::Untold, ..faint }, None), Gate::Open);
-        assert!(Gate::of(gibberish, None).passes(0.01, true));
-        assert!(!Gate::of(gibberish, None).passes(0.5, false));
-        assert!(Gate::of(gibberish, Some(0.0)).passes(0.01, false));
-        assert!(!Gate::of(literal, Some(0.6)).passes(0.5, true));
+        assert_eq!(Gate::of(Sense::Words, None), Gate::Open);
+        assert_eq!(Gate::of(Sense::Untold, None), Gate::Open);
+        assert!(Gate::of(Sense::Letters, None).passes(0.01, true));
+        assert!(!Gate::of(Sense::Letters, None).passes(0.5, false));
+        assert!(Gate::of(Sense::Letters, Some(0.0)).passes(0.01, false));
+        assert!(!Gate::of(Sense::Words, Some(0.6)).passes(0.5, true));
     }
 }

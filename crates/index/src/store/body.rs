@@ -352,7 +352,7 @@ mod tests {
             &[1, 1, 4, 0xa8, 2, 3, 2, 0, 7, 0b1011, 2, 1, 0, 0, 0, 255, 255, 255, 255],
         ];
         assert_eq!(small().encode(), expected.concat());
-        assert_eq!(Body::default().encode(), [1, 0, 0]);
+        assert_eq!(Body::default().encode(), [2, 0, 0]);
     }
 
     #[test]

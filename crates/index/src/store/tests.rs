@@ -430,7 +430,8 @@ fn damage_anywhere_is_seen_and_everything_is_made_anew() {
             let Found::Broken(reason, alone) = store.alone().unwrap() else {
                 panic!("damage is seen")
             };
-            assert_eq!(reason, "damaged");
+            // Without its seal an index is not finished.
+            assert!(["damaged", "unfinished"].contains(&reason), "{number} {damage}: {reason}");
             drop(alone);
             fill(&mut store, &documents);
             assert_eq!(find(&store, "w0 w12 w36", 50), expected);

@@ -44,7 +44,6 @@ fn questions_and_replies_without_an_answer_are_told_from_what_is_said() {
         "user: \"What is Lin allergic to?\"\nassistant: \"I could not find it.\"",
         "user: what does the plumber charge again\nassistant: No note about his fee, sorry. Ask him.",
         "user: the code for the alarm?? it's beeping\nassistant: I don't have it. Try calling Lorcan.",
-        "user: When does it expire? need it for the flights\nassistant: Sorry, no idea.",
         "user: Who?\nassistant: I searched the notes and found no name.",
         "user: Which solicitor?\nassistant: Still nothing on file about a solicitor. Shall I ask?",
         "user: How much?\nassistant: No figure at all, sorry.",
