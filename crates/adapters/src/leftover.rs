@@ -48,6 +48,14 @@ pub fn lock_folder(folder: &Path) -> Option<File> {
     file.try_lock().ok().map(|()| file)
 }
 
+/// Makes a temporary folder that only its owner can look into; it must be locked by
+/// [`locked_folder`].
+pub fn private_folder(folder: &Path, prefix: &str) -> io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix).permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir_in(folder)
+}
+
 /// Makes a locked folder by `make`. It must be held for as long as it is used.
 pub fn locked_folder(
     make: &mut dyn FnMut() -> io::Result<PathBuf>,
@@ -90,8 +98,8 @@ pub fn sweep(folder: &Path, prefix: &str, kind: Kind) {
                     fs_err::remove_file(&path).ok();
                 }
             }
-            // Ours are closed to everybody else; a folder that others may enter is not ours.
-            Kind::Folder if found.is_dir() && is_ours && found.mode() & 0o077 == 0 => {
+            // All of ours are private; another one only has the name.
+            Kind::Folder if found.is_dir() && is_ours && found.mode() & 0o777 == 0o700 => {
                 if let Some(_lock) = lock_folder(&path) {
                     remove_tree(&path).ok();
                 }
@@ -164,7 +172,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let mut make = || {
-            let made = tempfile::Builder::new().prefix(".import-").tempdir_in(root)?.keep();
+            let made = private_folder(root, ".import-")?.keep();
             fs_err::write(made.join("brain.db"), "x")?;
             Ok(made)
         };

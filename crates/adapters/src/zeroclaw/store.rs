@@ -918,7 +918,7 @@ impl Change {
         leftover::sweep(folder, STAGING, leftover::Kind::Folder);
         let mut made = None;
         let (staging, _lock) = leftover::locked_folder(&mut || {
-            let folder = tempfile::Builder::new().prefix(STAGING).tempdir_in(folder)?;
+            let folder = leftover::private_folder(folder, STAGING)?;
             Ok(made.insert(folder).path().to_owned())
         })
         .map_err(failed)?;

@@ -74,6 +74,9 @@ fn a_move_that_was_killed_before_it_wrote_settings_is_finished() {
     environment.write_home(".zeroclaw/.alf-import.json", note);
     environment.write_home(".zeroclaw/agents/default/.workspace.anemone-first-abc123/x", "x");
     environment.write_home(".zeroclaw/data/memory/.import-abc123/brain.db", "x");
+    let private = std::fs::Permissions::from_mode(0o700);
+    let staging = environment.home(".zeroclaw/data/memory/.import-abc123");
+    fs_err::set_permissions(staging, private).expect("it is ours");
     fs_err::remove_file(&config).expect("it is there");
     fs_err::remove_file(environment.home(".zeroclaw/data/memory/brain.db")).expect("it is there");
     let moved = run();
