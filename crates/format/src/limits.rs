@@ -25,7 +25,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_entries: 100_000,
-            max_name_bytes: 8 << 20,
+            max_name_bytes: 4 << 20,
             max_total_bytes: 256 << 30,
             max_ratio: 200,
             ratio_free_bytes: 10 << 20,

@@ -100,10 +100,8 @@ fn an_error_for_people_is_on_stderr_with_its_cause_and_a_hint() {
     let environment = TestEnvironment::with_demo();
     environment.write("text.md", "# not an archive\n");
     insta::assert_snapshot!(environment.human_failure(1, ["inspect", "text.md"]), @"
-    error: text.md: cannot open the archive
-    cause: the file is not a complete ZIP archive
-    cause: Missing end of central directory
-    hint: the file is cut off, or is something else
+    error: text.md: not an .alf archive, or the file is truncated
+    hint: give a file that `anemone export` wrote
     ");
 }
 

@@ -330,8 +330,9 @@ fn differences(tree: &Tree, references: &[&Tree], about: &str) -> Vec<String> {
     let mut found = Vec::new();
     for path in paths {
         let thing = tree.get(path);
-        // An empty folder that was made on the way is no loss; it is looked at in the end.
-        if thing == Some(&Thing::Folder) && references.iter().all(|tree| !tree.contains_key(path)) {
+        // A folder or an empty file that was made on the way loses nothing.
+        let is_new = references.iter().any(|tree| !tree.contains_key(path));
+        if is_new && thing.is_none_or(Thing::is_empty) {
             continue;
         }
         if !references.iter().any(|reference| reference.get(path) == thing) {
@@ -348,9 +349,13 @@ fn differences(tree: &Tree, references: &[&Tree], about: &str) -> Vec<String> {
     found
 }
 
-/// Says how a tree differs where it must be one of the references as a whole.
+/// Says how a tree differs where its files must be those of one of the references.
 fn whole(tree: &Tree, references: &[&Tree], about: &str) -> Option<String> {
-    let same = references.contains(&tree);
+    let files = |tree: &Tree| -> Vec<_> {
+        let files = tree.iter().filter(|(_, thing)| **thing != Thing::Folder);
+        files.map(|(path, thing)| (path.clone(), thing.clone())).collect()
+    };
+    let same = references.iter().any(|reference| files(reference) == files(tree));
     (!same).then(|| format!("{about}: {}", first_difference(tree, references)))
 }
 

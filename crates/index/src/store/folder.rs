@@ -34,11 +34,12 @@ pub fn may_hold_index(folder: &Path) -> io::Result<bool> {
     let mut is_empty = true;
     for name in names {
         let name = name?.file_name();
-        is_empty = false;
         let name = name.to_str().unwrap_or_default();
         if !is_own(name) && (name.is_empty() || !name.starts_with('.')) {
             return Ok(false);
         }
+        // Somebody may be making an index here at this moment; the lock comes first.
+        is_empty &= name == LOCK && lock::is_begun(folder);
     }
     Ok(is_empty || is_index(folder))
 }
@@ -73,8 +74,8 @@ pub(super) fn check(folder: &Path) -> io::Result<()> {
     let mut others = 0;
     for entry in fs_err::read_dir(folder)? {
         let entry = entry?;
-        // Somebody who begins at this moment has made the lock and not yet written into it.
-        let begins = entry.file_name() == LOCK && entry.metadata().is_ok_and(|it| it.len() == 0);
+        // Somebody who begins at this moment has made the lock and not yet written all of it.
+        let begins = entry.file_name() == LOCK && lock::is_begun(folder);
         others += u32::from(!begins);
     }
     // Looked at again: it may have been made meanwhile, and the lock comes first.

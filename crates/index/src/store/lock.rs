@@ -79,14 +79,24 @@ pub(super) fn exclusive(folder: &Path, progress: &dyn Progress) -> io::Result<He
 
 /// Whether a folder's lock is one of ours.
 pub(super) fn is_marked(folder: &Path) -> bool {
+    start_of(folder).is_some_and(|start| start == MARK)
+}
+
+/// Whether a folder's lock is one of ours whose mark is not written yet, or was cut short by a full
+/// disk.
+pub(super) fn is_begun(folder: &Path) -> bool {
+    start_of(folder).is_some_and(|start| start.len() < MARK.len() && MARK.starts_with(&start))
+}
+
+fn start_of(folder: &Path) -> Option<Vec<u8>> {
     let path = folder.join(LOCK);
     // Opening something else than a file, a pipe, may take for ever.
     if !path.symlink_metadata().is_ok_and(|there| there.is_file()) {
-        return false;
+        return None;
     }
     let mut start = Vec::new();
-    let read = File::open(path).and_then(|it| it.take(MARK.len() as u64).read_to_end(&mut start));
-    read.is_ok() && start == MARK
+    File::open(path).ok()?.take(MARK.len() as u64).read_to_end(&mut start).ok()?;
+    Some(start)
 }
 
 fn hold(
@@ -156,8 +166,9 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
             File::open(path).map_err(|_| error)
         }
         Ok(file) => {
-            // Two that begin at once write the same.
-            if file.metadata()?.len() == 0 {
+            // Two that begin at once write the same. A full disk may have cut the mark short.
+            let length = file.metadata()?.len();
+            if length == 0 || path.parent().is_some_and(is_begun) {
                 file.file().write_all_at(MARK, 0)?;
             }
             Ok(file)
@@ -177,6 +188,20 @@ mod tests {
     fn is_free(folder: &Path) -> bool {
         let file = open(&folder.join(LOCK)).unwrap();
         flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+    }
+
+    #[test]
+    fn a_mark_that_was_cut_short_is_completed_and_another_file_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(LOCK);
+        fs_err::write(&path, &MARK[..5]).unwrap();
+        assert!(is_begun(folder.path()) && !is_marked(folder.path()));
+        drop(open(&path).unwrap());
+        assert!(!is_begun(folder.path()) && is_marked(folder.path()));
+        fs_err::write(&path, "12345").unwrap();
+        assert!(!is_begun(folder.path()));
+        drop(open(&path).unwrap());
+        assert_eq!(fs_err::read(&path).unwrap(), b"12345");
     }
 
     #[test]
