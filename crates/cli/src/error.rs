@@ -152,6 +152,10 @@ impl From<CompareError> for CliError {
                 Self::from_error(Kind::Conflict, "different_agents", &error)
                     .hint("`anemone inspect` shows whose archive a file is")
             }
+            CompareError::TooManyFiles => {
+                Self::new(Kind::Failed, "too_many_changes", error.to_string())
+                    .hint("export the agent as a whole instead of a delta")
+            }
             CompareError::Read(error) => error.into(),
             _ => Self::from_error(Kind::Failed, "corrupt_archive", &error)
                 .hint("`anemone validate` names everything that is wrong"),

@@ -14,8 +14,9 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anemone_format::{
-    AgentId, ApplyDeltaError, Archive, Delta, File, FileRoot, Limits, NameFault, Node, Report,
-    Snapshot, WriteArchiveError, apply_delta, find_damage, sha256_hex, validate, write_delta,
+    AgentId, ApplyDeltaError, Archive, CompareError, Comparison, Delta, File, FileRoot, Limits,
+    NameFault, Node, Report, Snapshot, WriteArchiveError, apply_delta, find_damage, sha256_hex,
+    validate, write_delta,
 };
 use anemone_testkit::{bulk, sample};
 
@@ -440,6 +441,18 @@ fn a_list_of_very_many_links_is_refused_before_it_is_kept() {
     zip.stored("manifest.json", text.as_bytes());
     assert_refused(zip.finish(), "300000 entries, more than 100000");
     assert_little_memory();
+}
+
+#[test]
+fn archives_in_which_very_many_files_differ_are_not_compared() {
+    let mut snapshot = sample::agent();
+    for number in 0..40_001 {
+        let path = format!("plans/{number}.txt");
+        snapshot.files.push(File::new(FileRoot::Raw("openclaw".to_owned()), &path, "x"));
+    }
+    snapshot.sort();
+    let compared = Comparison::of(&open(&BASE), &open(&write(&snapshot)));
+    assert!(matches!(compared, Err(CompareError::TooManyFiles)), "{:?}", compared.err());
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::change::{ApplyError, Change, Edit};
 use crate::entry::{Category, Clock, Entry, Given};
 use crate::finder::Finder;
 use crate::forget::Wanted;
-use crate::memory::{Memory, MemoryError};
+use crate::memory::{Memory, MemoryError, refuse_secrets};
 use crate::page::render;
 use crate::placed::{Entries, Placed, without};
 use crate::site::{Held, PageKind, Site};
@@ -236,6 +236,7 @@ impl Memory for MarkdownMemory {
         category: &Category,
         session: Option<&str>,
     ) -> Result<(), MemoryError> {
+        refuse_secrets(content)?;
         let (key, content, category) = (key.to_owned(), content.to_owned(), category.clone());
         let session = session.map(str::to_owned);
         self.run(move |it| it.store(&key, &content, &category, session.as_deref())).await

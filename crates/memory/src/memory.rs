@@ -20,6 +20,7 @@ use crate::site::SiteError;
 /// - what was forgotten is neither got, listed, counted nor recalled;
 /// - keys and texts are any text, whatever it looks like; but ZeroClaw keeps keys that begin with
 ///   `p|` for what belongs to one person, and a database refuses them;
+/// - a text with a secret is refused, and nothing is written;
 /// - what several write at once is all there.
 #[async_trait]
 pub trait Memory: Send + Sync {
@@ -88,7 +89,21 @@ pub enum MemoryError {
     /// The key is one that ZeroClaw keeps for what belongs to one person.
     #[error("keys that begin with `p|` belong to one person")]
     PrivateKey,
+    /// The text holds a secret, so nothing was written.
+    #[error("there is a secret in the text ({kind}); nothing was written")]
+    Secret {
+        /// What kind of secret it is.
+        kind: &'static str,
+    },
     /// What ran it ended.
     #[error("the work was cut off")]
     CutOff,
+}
+
+/// Refuses a text with a secret, as every other way into a memory does.
+pub(crate) fn refuse_secrets(content: &str) -> Result<(), MemoryError> {
+    match anemone_secrets::scan(content.as_bytes()).first() {
+        Some(hit) => Err(MemoryError::Secret { kind: hit.kind }),
+        None => Ok(()),
+    }
 }

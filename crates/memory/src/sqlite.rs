@@ -34,7 +34,7 @@ use crate::entry::{Category, Clock, Entry, Given};
 use crate::finder::Finder;
 use crate::journal::{JournalError, NotedRows};
 use crate::markdown::is_wordless;
-use crate::memory::{Memory, MemoryError};
+use crate::memory::{Memory, MemoryError, refuse_secrets};
 
 /// Finds that are looked through for rows, at most.
 const MOST_HITS: usize = 4_096;
@@ -357,6 +357,7 @@ impl Memory for SqliteMemory {
         category: &Category,
         session: Option<&str>,
     ) -> Result<(), MemoryError> {
+        refuse_secrets(content)?;
         let (key, content, category) = (key.to_owned(), content.to_owned(), category.clone());
         let session = session.map(str::to_owned);
         self.run(move |it| it.store(&key, &content, &category, session.as_deref())).await

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anemone_embed::Builtin;
 use anemone_index::{FolderSource, MarkdownFolder};
 use anemone_memory::{
-    Category, Clock, Entry, Finder, Manner, MarkdownMemory, Memory, NoMemory, RowsSource, Site,
-    SqliteMemory, tidied,
+    Category, Clock, Entry, Finder, Manner, MarkdownMemory, Memory, MemoryError, NoMemory,
+    RowsSource, Site, SqliteMemory, tidied,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -183,6 +183,16 @@ fn a_long_text_is_kept_whole() {
         memory.store("short", "x", &CORE, None).await.unwrap();
         assert!(memory.get("long").await.unwrap().unwrap().content == text);
         assert_eq!(memory.count().await.unwrap(), 2);
+    });
+}
+
+#[test]
+fn a_secret_is_refused_and_nothing_is_written() {
+    check(&async |_, memory| {
+        let text = "the router password is Sommer-Krabbe-77";
+        let done = memory.store("router", text, &CORE, None).await;
+        assert!(matches!(done, Err(MemoryError::Secret { .. })), "{done:?}");
+        assert_eq!(memory.count().await.unwrap(), 0);
     });
 }
 

@@ -31,10 +31,17 @@ pub enum CompareError {
         /// The id.
         id: RecordId,
     },
+    /// More files differ than a comparison holds.
+    #[error("more than {MAX_DIFFERENT_FILES} files differ between the archives")]
+    TooManyFiles,
     /// One of them cannot be read.
     #[error(transparent)]
     Read(#[from] ReadEntryError),
 }
+
+/// How many carried files of two archives may differ. A comparison and a delta hold all of them, and
+/// archives of strangers must not take more than 256 MB.
+const MAX_DIFFERENT_FILES: usize = 40_000;
 
 /// What differs between two archives of one agent.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -127,7 +134,7 @@ impl Comparison {
         let mut comparison = Self::default();
         comparison.compare_records(base, target, on_line)?;
         comparison.compare_layers(base, target).map_err(CompareError::Read)?;
-        comparison.compare_files(base, target).map_err(CompareError::Read)?;
+        comparison.compare_files(base, target)?;
         let blank = |archive: &Archive| {
             let mut manifest = archive.manifest().clone();
             manifest.blank();
@@ -224,13 +231,16 @@ impl Comparison {
         Ok(())
     }
 
-    fn compare_files(&mut self, base: &Archive, target: &Archive) -> Result<(), ReadEntryError> {
+    fn compare_files(&mut self, base: &Archive, target: &Archive) -> Result<(), CompareError> {
         let mut before: HashMap<String, Entry> =
             base.files()?.into_iter().map(|file| (file.entry.path.clone(), file.entry)).collect();
         for now in target.files()? {
             let was = before.remove(&now.entry.path);
             if was.as_ref() != Some(&now.entry) {
                 self.put_files.push(FileDifference { now, was });
+            }
+            if self.put_files.len() > MAX_DIFFERENT_FILES {
+                return Err(CompareError::TooManyFiles);
             }
         }
         self.removed_files = before.into_keys().collect();
