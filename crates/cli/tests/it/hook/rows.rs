@@ -54,11 +54,12 @@ fn a_session_is_noted_in_a_row_once_and_again_when_it_went_on() {
         [("user", "Remember that the deadline is Friday."), ("user", "No, it is on Monday.")];
     hooks.transcript("s1", &more);
     assert_eq!(hooks.call(&args, "")["status"], "updated");
-    assert_eq!(found_rows(&hooks, "deadline").len(), 1);
-    let found = found_rows(&hooks, "Monday");
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(found[0].0, "conversation");
-    assert!(found[0].1.contains("No, it is on Monday."), "{found:?}");
+    // Each turn is a hit of its own, and none is there twice.
+    let mut found = found_rows(&hooks, "deadline Monday");
+    found.sort();
+    let turns = ["No, it is on Monday.", "Remember that the deadline is Friday."];
+    let wanted = turns.map(|text| ("conversation".to_owned(), format!("user: \"{text}\"")));
+    assert_eq!(found, wanted);
 }
 
 #[test]
