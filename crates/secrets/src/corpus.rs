@@ -813,6 +813,35 @@ fn ordinary(draw: &mut Draw) -> String {
 }
 
 #[test]
+fn a_secret_is_found_at_either_end_of_a_text() {
+    for text in ["Use Regen77x as password", "We decided to use Regen77x as the router password"] {
+        let kinds: Vec<_> = scan(text.as_bytes()).into_iter().map(|hit| hit.kind).collect();
+        assert_eq!(kinds, ["password"], "{text}");
+    }
+    let words = "army van defense carry jealous true garbage claim echo media make crunch";
+    for before in ["", "Seed: ", "My words, in order, are "] {
+        let numbered = words.split(' ').enumerate();
+        let numbered = numbered.map(|(at, word)| format!("{}. {word}", at + 1));
+        let text = format!("{before}{}", numbered.collect::<Vec<_>>().join(" "));
+        let kinds: Vec<_> = scan(text.as_bytes()).into_iter().map(|hit| hit.kind).collect();
+        assert_eq!(kinds, ["seed_phrase"], "{text}");
+    }
+}
+
+#[test]
+fn that_a_password_matters_is_no_password() {
+    for text in [
+        "Das Passwort ist wichtig.",
+        "La contraseña es importante.",
+        "A senha é importante.",
+        "Het wachtwoord is belangrijk.",
+        "contraseña: ninguna",
+    ] {
+        assert_eq!(scan(text.as_bytes()), [], "{text}");
+    }
+}
+
+#[test]
 fn ordinary_text_raises_no_alarm() {
     let mut draw = Draw(0x0dd1_4a12_7e57_0001);
     let mut chunks: Vec<String> = (0..2_000).map(|_| ordinary(&mut draw)).collect();

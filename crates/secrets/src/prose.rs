@@ -39,7 +39,7 @@ pub(crate) fn check(
     if assigned || !blank && rest.len() > LONGEST + 32 {
         return;
     }
-    let Some(line) = line_of(rest) else { return };
+    let line = line_of(rest);
     let value = if word == SpokenWord::Ideographic {
         ideographic_value(line)
     } else {
@@ -129,13 +129,14 @@ fn secret_key(before: &[u8]) -> bool {
 }
 
 /// Returns the valid text up to the end of the line, whose break may be escaped.
-fn line_of(rest: &[u8]) -> Option<&str> {
-    let text = rest.utf8_chunks().next()?.valid();
+fn line_of(rest: &[u8]) -> &str {
+    // Nothing follows at the end of a text, and a value may still come before the name.
+    let text = rest.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     let end = text.find(['\n', '\r', '\0']).unwrap_or(text.len());
     let text = &text[..end];
     let end = text.find("\\n").unwrap_or(text.len());
     let text = &text[..end];
-    Some(&text[..text.find("[redacted:").unwrap_or(text.len())])
+    &text[..text.find("[redacted:").unwrap_or(text.len())]
 }
 
 /// Finds a value that stands alone in the line below `name:`, as YAML and letters have it.
@@ -146,7 +147,7 @@ fn value_below(rest: &[u8], line: &str) -> Option<Range<usize>> {
     }
     let gap = rest[line.len()..].iter().take(16).take_while(|byte| byte.is_ascii_whitespace());
     let start = line.len() + gap.count();
-    let below = line_of(&rest[start..])?;
+    let below = line_of(&rest[start..]);
     let token = tokens(below).next()?;
     let text = bare(&below[token.clone()]);
     let offset = below.find(text)?;

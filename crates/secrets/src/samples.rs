@@ -200,6 +200,11 @@ pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candi
     if !may_be_in_a_phrase(&buffer[at..]) {
         return;
     }
+    // Where the look falls between two words, the next one is as good.
+    let at = at + buffer[at..].iter().take(GAP).take_while(|byte| is_between(**byte)).count();
+    if at == buffer.len() {
+        return;
+    }
     let word = word_at(buffer, at);
     if !is_seed_word(&buffer[word.clone()]) {
         return;

@@ -146,7 +146,10 @@ impl Search<'_> {
                 Ok(Some(found)) => {
                     let clear_with = match found {
                         Some(record) => {
-                            format!("anemone purge {place} --record {record} -o NEW.alf")
+                            format!(
+                                "anemone purge {place} --record {record} -o NEW.alf \
+                                 (removes the whole record: see --dry-run for what else is in it)"
+                            )
                         }
                         None => format!("delete {place}"),
                     };
