@@ -44,6 +44,13 @@ pub(crate) struct Look {
     changed_ns: i64,
 }
 
+impl Look {
+    /// Whether both are of one file, and not of two that had the name one after the other.
+    pub(crate) fn is_same_file(self, other: Self) -> bool {
+        self.inode == other.inode
+    }
+}
+
 /// Whether what stood under a name was what was expected there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Swapped {

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::forget::{Condemned, bury};
-use crate::journal::{ChangeId, Recorded, keep_private};
+use crate::journal::{ChangeId, JournalError, Recorded, keep_private};
 use crate::page::units;
 use crate::scan::Probes;
 use crate::site::{Held, Site, SiteError};
@@ -58,6 +58,8 @@ pub struct ForgetNote {
 #[derive(Debug)]
 pub struct Forgetting {
     path: PathBuf,
+    /// The changes by which it takes entries out, known only to whoever began it.
+    changes: Vec<ChangeId>,
     _lock: fs_err::File,
 }
 
@@ -128,9 +130,16 @@ impl Held<'_> {
             flock(lock.file(), FlockOperation::NonBlockingLockExclusive)?;
             lock.sync_all()?;
             sync_folder(&path)?;
-            Ok(Forgetting { path: path.clone(), _lock: lock })
+            let changes = noted.files.into_iter().chain(noted.rows).collect();
+            Ok(Forgetting { path: path.clone(), changes, _lock: lock })
         };
         begin().map_err(fail)
+    }
+
+    /// Drops the changes that a forget itself made from the journal. They are known by their ids:
+    /// what they hold may be spelled otherwise than the entry, with other line endings for one.
+    pub fn drop_own_changes(&self, forgetting: &Forgetting) -> Result<(), JournalError> {
+        forgetting.changes.iter().try_for_each(|id| self.drop_change(*id))
     }
 
     /// Finishes what was cut off.
@@ -278,7 +287,9 @@ impl Forgetting {
             lock => lock?,
         };
         match flock(lock.file(), FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) if path.exists() => Ok(Some(Self { path: path.to_owned(), _lock: lock })),
+            Ok(()) if path.exists() => {
+                Ok(Some(Self { path: path.to_owned(), changes: Vec::new(), _lock: lock }))
+            }
             Ok(()) | Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
         }

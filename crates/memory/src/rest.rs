@@ -3,8 +3,7 @@
 //! Many editors save in place: they empty the file, then write it. Between the two the file is
 //! empty, or has only its beginning, and that is not its content. So a file that somebody else
 //! changed a moment ago is read only when it has rested: [`RestTimes::saved`] after the last write,
-//! and [`RestTimes::emptied`] where it is empty or has less than half of the bytes that we last
-//! knew. Then it is the content, whatever it is: people do delete lines. A file that does not come
+//! and [`RestTimes::emptied`] where it is empty, or was made shorter in place. Then it is the content, whatever it is: people do delete lines. A file that does not come
 //! to rest while we wait is reported as changed, and nothing is written.
 //!
 //! A file that still looks as we left it rests.
@@ -22,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub(crate) struct RestTimes {
     /// After somebody else saved it.
     pub(crate) saved: Duration,
-    /// After somebody else emptied it, or cut it to less than half.
+    /// After somebody else emptied it or made it shorter in place.
     pub(crate) emptied: Duration,
     /// How long one holder of the lock waits for this, altogether.
     pub(crate) patience: Duration,
@@ -65,7 +64,10 @@ impl Held<'_> {
             let Some((seen, look)) = self.site().read_looked(path)? else {
                 return Ok(Rest::Resting(None));
             };
-            let is_emptied = seen.bytes.is_empty() || look.size.saturating_mul(2) < known.size;
+            // An editor that renames a new file into place has written all of it before.
+            let is_renamed = known.look.is_some_and(|known| !known.is_same_file(look));
+            let is_shorter = look.size < known.size && !is_renamed;
+            let is_emptied = seen.bytes.is_empty() || is_shorter;
             let needed = if is_emptied { times.emptied } else { times.saved };
             if known.look == Some(look) || age(look).is_none_or(|age| age >= needed) {
                 return Ok(Rest::Resting(Some((seen, look))));

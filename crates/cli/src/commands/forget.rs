@@ -230,7 +230,11 @@ fn clear_journal<'a>(
     // A record of the journal may hold it in other words than the entry: its id is the same.
     let ids = ids.filter(|it| it.parse::<uuid::Uuid>().is_ok());
     let names = Probes::new(texts.iter().map(String::as_str).chain(ids));
-    held.drop_changes_with(&names).map_err(|error| failed(&error))
+    let dropped = held.drop_changes_with(&names).map_err(|error| failed(&error))?;
+    if let Some(begun) = begun {
+        held.drop_own_changes(begun).map_err(|error| failed(&error))?;
+    }
+    Ok(dropped)
 }
 
 /// Finds the entries that have all words of the query.

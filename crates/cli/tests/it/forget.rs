@@ -331,6 +331,23 @@ fn killed_when(environment: &TestEnvironment, args: &[&str], is_seen: &dyn Fn() 
 }
 
 #[test]
+fn what_is_spelled_with_other_line_endings_is_gone_for_good_too() {
+    for text in
+        ["- Zebrafinch plutonium\r\n  more\r\n- x\r\n", "- Zebrafinch plutonium  \n  more\n- x\n"]
+    {
+        let environment = TestEnvironment::new();
+        environment.write_below("ws/SOUL.md", "# Soul\n");
+        environment.write_below("ws/MEMORY.md", format!("# M\n\n{text}"));
+        let report = forget(&environment, &["--id", "MEMORY.md#L3-L4", "--for-good"]);
+        assert_eq!(report["can_be_undone"], false, "{report}");
+        assert_eq!(holding(&environment.path(""), "Zebrafinch"), [] as [&str; 0], "{text:?}");
+        let state = environment.path("state");
+        let state = [("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))];
+        environment.failure_with(&state, 1, ["undo", "-w", "ws"]);
+    }
+}
+
+#[test]
 fn one_that_was_killed_is_finished_by_running_it_again() {
     let environment = TestEnvironment::new();
     let state = environment.path("state");
