@@ -1,10 +1,13 @@
 //! `anemone list`
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use anemone_adapters::Keeps;
 use anemone_format::Origin;
-use anemone_memory::{Clock as _, ListFilter, Listed, ListedEntry, list_entries, list_rows};
+use anemone_memory::{
+    Clock as _, ListFilter, Listed, ListedEntry, OwnStamps, Site, list_entries, list_rows, shown,
+};
 use clap::Args;
 use serde::Serialize;
 
@@ -88,6 +91,9 @@ struct EntryLine {
     #[serde(rename = "type")]
     kind: String,
     origin: Option<String>,
+    /// Whether this installation wrote the stamp that names the origin; otherwise it is a claim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin_verified: Option<bool>,
     importance: Option<f64>,
     written_at: Option<String>,
     text: String,
@@ -109,8 +115,9 @@ pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, 
     };
     let Listed { entries, filtered, superseded, unreadable } = listed;
     let total = entries.len();
-    let entries: Vec<EntryLine> =
+    let mut entries: Vec<EntryLine> =
         entries.into_iter().take(args.limit as usize).map(EntryLine::of).collect();
+    verify(&living.site, &mut entries);
     Ok(ListReport {
         ok: true,
         place: living.site.root().display().to_string(),
@@ -121,6 +128,20 @@ pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, 
         superseded,
         unreadable,
     })
+}
+
+/// Says of each origin whether we wrote its stamp. Rows of a database have claims only.
+fn verify(site: &Site, entries: &mut [EntryLine]) {
+    let own = OwnStamps::of(site);
+    let mut files: HashMap<String, Option<String>> = HashMap::new();
+    for entry in entries.iter_mut().filter(|entry| entry.origin.is_some()) {
+        let file = files.entry(entry.path.clone()).or_insert_with(|| {
+            let seen = site.read(&entry.path).ok().flatten()?;
+            Some(seen.text().ok()?.to_owned())
+        });
+        let is_ours = |text: &String| own.wrote_lines(text, entry.start_line, entry.end_line);
+        entry.origin_verified = Some(file.as_ref().is_some_and(is_ours));
+    }
 }
 
 impl ListArgs {
@@ -166,9 +187,19 @@ impl EntryLine {
             date: entry.day.map(|it| it.to_string()),
             kind: entry.kind,
             origin: entry.origin,
+            origin_verified: None,
             importance: entry.importance,
             written_at: entry.written.map(|it| it.to_string()),
-            text: entry.text,
+            text: shown(&entry.text),
+        }
+    }
+
+    /// Returns where it comes from, as far as that is known.
+    fn source(&self) -> String {
+        match (&self.origin, self.origin_verified) {
+            (None, _) => "-".to_owned(),
+            (Some(origin), Some(true)) => safe(origin),
+            (Some(origin), _) => format!("claims {}", safe(origin)),
         }
     }
 
@@ -185,14 +216,13 @@ impl EntryLine {
 
 impl Report for ListReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        let width = |of: fn(&EntryLine) -> &str| {
-            self.entries.iter().map(|it| safe(of(it)).chars().count()).max().unwrap_or(0)
+        let width = |of: fn(&EntryLine) -> String| {
+            self.entries.iter().map(|entry| of(entry).chars().count()).max().unwrap_or(0)
         };
-        let (kinds, origins) =
-            (width(|it| &it.kind), width(|it| it.origin.as_deref().unwrap_or("-")));
+        let (kinds, origins) = (width(|entry| safe(&entry.kind)), width(EntryLine::source));
         for entry in &self.entries {
             let date = entry.date.as_deref().unwrap_or("-");
-            let (kind, origin) = (safe(&entry.kind), safe(entry.origin.as_deref().unwrap_or("-")));
+            let (kind, origin) = (safe(&entry.kind), entry.source());
             write!(out, "{date:<10}  {kind:<kinds$}  {origin:<origins$}  ")?;
             if let Some(key) = &entry.key {
                 write!(out, "{BOLD}{}{BOLD:#}  ", safe(key))?;
