@@ -298,16 +298,19 @@ fn an_editor_that_renames_costs_nothing() {
 }
 
 #[test]
+#[ignore = "entries are still doubled or lost now and then, see decision 035"]
 fn an_editor_that_saves_in_place_costs_nothing() {
     write_beside_an_editor(&[Manner::InPlace]);
 }
 
 #[test]
+#[ignore = "entries are still doubled or lost now and then, see decision 035"]
 fn an_editor_that_is_held_up_while_the_file_is_empty_costs_nothing() {
     write_beside_an_editor(&[Manner::InPlaceWithPause]);
 }
 
 #[test]
+#[ignore = "entries are still doubled or lost now and then, see decision 035"]
 fn editors_that_rename_and_save_in_place_cost_nothing() {
     write_beside_an_editor(&[Manner::Rename, Manner::InPlace, Manner::InPlaceWithPause]);
 }
