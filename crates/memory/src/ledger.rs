@@ -9,7 +9,7 @@
 //! The digests do not tell what was remembered: each covers the random part of the stamp's id,
 //! which is only in the entry itself. So nothing has to be taken out when an entry is forgotten.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,32 @@ const DIGEST_CHARS: usize = 32;
 /// The stamps that this installation wrote into one memory.
 #[derive(Clone, Debug, Default)]
 pub struct OwnStamps(HashSet<String>);
+
+/// Checks whether the origins of a memory's entries are facts. Each file is read once.
+#[derive(Debug)]
+pub struct OriginCheck<'a> {
+    site: &'a Site,
+    own: OwnStamps,
+    /// The text of each file; `None` where it cannot be read.
+    files: HashMap<String, Option<String>>,
+}
+
+impl<'a> OriginCheck<'a> {
+    /// Prepares to check entries of a memory.
+    #[must_use]
+    pub fn new(site: &'a Site) -> Self {
+        Self { site, own: OwnStamps::of(site), files: HashMap::new() }
+    }
+
+    /// Says whether this installation wrote every entry in these lines of a file; lines from 1.
+    pub fn is_verified(&mut self, path: &str, first: usize, last: usize) -> bool {
+        let file = self.files.entry(path.to_owned()).or_insert_with(|| {
+            let seen = self.site.read(path).ok().flatten()?;
+            Some(seen.text().ok()?.to_owned())
+        });
+        file.as_ref().is_some_and(|text| self.own.wrote_lines(text, first, last))
+    }
+}
 
 impl OwnStamps {
     /// Reads which stamps were written into a memory. When that cannot be read, none were.

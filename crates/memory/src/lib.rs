@@ -85,7 +85,7 @@ pub use gathered::{Contradiction, Gathered};
 pub use hidden::{hidden_count, is_hidden, shown, shown_with_ranges, visible, with_marks};
 pub use hook_log::HookWrite;
 pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
-pub use ledger::OwnStamps;
+pub use ledger::{OriginCheck, OwnStamps};
 pub use list::{ListFilter, Listed, ListedEntry, list_entries, list_rows};
 pub use markdown::MarkdownMemory;
 pub use memory::{Memory, MemoryError};

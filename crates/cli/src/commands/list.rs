@@ -1,12 +1,11 @@
 //! `anemone list`
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use anemone_adapters::Keeps;
 use anemone_format::Origin;
 use anemone_memory::{
-    Clock as _, ListFilter, Listed, ListedEntry, OwnStamps, Site, list_entries, list_rows, shown,
+    Clock as _, ListFilter, Listed, ListedEntry, OriginCheck, list_entries, list_rows, shown,
 };
 use clap::Args;
 use serde::Serialize;
@@ -117,7 +116,12 @@ pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, 
     let total = entries.len();
     let mut entries: Vec<EntryLine> =
         entries.into_iter().take(args.limit as usize).map(EntryLine::of).collect();
-    verify(&living.site, &mut entries);
+    // Rows of a database have no file to check, so their origins stay claims.
+    let mut origins = OriginCheck::new(&living.site);
+    for entry in entries.iter_mut().filter(|entry| entry.origin.is_some()) {
+        let verified = origins.is_verified(&entry.path, entry.start_line, entry.end_line);
+        entry.origin_verified = Some(verified);
+    }
     Ok(ListReport {
         ok: true,
         place: living.site.root().display().to_string(),
@@ -128,20 +132,6 @@ pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, 
         superseded,
         unreadable,
     })
-}
-
-/// Says of each origin whether we wrote its stamp. Rows of a database have claims only.
-fn verify(site: &Site, entries: &mut [EntryLine]) {
-    let own = OwnStamps::of(site);
-    let mut files: HashMap<String, Option<String>> = HashMap::new();
-    for entry in entries.iter_mut().filter(|entry| entry.origin.is_some()) {
-        let file = files.entry(entry.path.clone()).or_insert_with(|| {
-            let seen = site.read(&entry.path).ok().flatten()?;
-            Some(seen.text().ok()?.to_owned())
-        });
-        let is_ours = |text: &String| own.wrote_lines(text, entry.start_line, entry.end_line);
-        entry.origin_verified = Some(file.as_ref().is_some_and(is_ours));
-    }
 }
 
 impl ListArgs {

@@ -1,10 +1,8 @@
 //! How far a find can be trusted: who really wrote it, whether it looks like an attack, and what of
 //! it nobody sees.
 
-use std::collections::HashMap;
-
 use anemone_adapters::Machine;
-use anemone_memory::{OwnStamps, Site, hidden_count, shown, shown_with_ranges, suspicion_reason};
+use anemone_memory::{OriginCheck, Site, hidden_count, shown, shown_with_ranges, suspicion_reason};
 use serde::Serialize;
 
 use super::FoundHit;
@@ -69,15 +67,9 @@ pub(super) fn verify(
 
 /// Verifies the origins of what was found in the files of a memory.
 pub(crate) fn verify_in(site: &Site, hits: &mut [FoundHit]) {
-    let own = OwnStamps::of(site);
-    let mut files: HashMap<String, Option<String>> = HashMap::new();
+    let mut origins = OriginCheck::new(site);
     for hit in hits.iter_mut().filter(|hit| hit.trust.origin_verified.is_some()) {
-        let file = files.entry(hit.path.clone()).or_insert_with(|| {
-            let seen = site.read(&hit.path).ok().flatten()?;
-            Some(seen.text().ok()?.to_owned())
-        });
         let (first, last) = (hit.start_line as usize, hit.end_line as usize);
-        let is_ours = |text: &String| own.wrote_lines(text, first, last);
-        hit.trust.origin_verified = Some(file.as_ref().is_some_and(is_ours));
+        hit.trust.origin_verified = Some(origins.is_verified(&hit.path, first, last));
     }
 }
