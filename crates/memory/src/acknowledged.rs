@@ -170,11 +170,10 @@ impl Held<'_> {
                 break;
             }
             let added = put_back(&seen.bytes, &missing);
-            let (folder, name) = self.site().find_or_make(path)?;
-            let done = folder.append(name, added.as_bytes(), Some(look));
-            match done.map_err(|error| self.site().fail(path, error))? {
+            match self.append(path, &added, Some(look))? {
                 Appended::Done(look) => acknowledged.leave(path, look),
-                Appended::Refused => continue,
+                // The next round sees whether it is there.
+                Appended::Contested(_) | Appended::Refused | Appended::Displaced(_) => continue,
             }
             let again = missing.into_iter();
             restored.extend(again.map(|text| Restored { path: path.to_owned(), text }));

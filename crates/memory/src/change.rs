@@ -264,13 +264,17 @@ impl Edit {
         let swapped = match self {
             Self::Append { head, text, .. } => {
                 let added = [Self::glue(there, head), text].concat();
-                match folder.append(name, added.as_bytes(), look).map_err(fail)? {
+                match held.append(path, &added, look)? {
                     Appended::Done(look) => {
                         acknowledged.add(path, text, look.modified_ns);
                         acknowledged.leave(path, look);
                         Swapped::Done
                     }
-                    Appended::Refused => Swapped::Refused,
+                    Appended::Contested(look) => {
+                        acknowledged.add(path, text, look.modified_ns);
+                        Swapped::Done
+                    }
+                    Appended::Refused | Appended::Displaced(_) => Swapped::Refused,
                 }
             }
             Self::Write { before: known, after, .. } => {

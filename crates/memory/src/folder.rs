@@ -63,10 +63,16 @@ pub(crate) enum Swapped {
 /// Whether something was added to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Appended {
-    /// It was; this is how the file looks since.
+    /// It was; this is how the file looked then.
     Done(Look),
+    /// It was, and somebody saved the file at the same moment: it looks as they left it, and what
+    /// was added may be in it or not.
+    Contested(Look),
     /// The file was no longer the one that was read, and nothing was added.
     Refused,
+    /// Somebody emptied the file after it was looked at, and what was added begins here. Their text
+    /// may cover it, or a part of it.
+    Displaced(u64),
 }
 
 impl Look {
@@ -121,6 +127,9 @@ impl Folder {
     }
 
     /// Reads a file; `None` when there is none. What is no plain file is an error.
+    ///
+    /// The look is taken after reading: bytes that were read while somebody saved have the look of
+    /// a file that was just saved, and not that of the file before.
     pub(crate) fn read(&self, name: &str) -> io::Result<Option<FileRead>> {
         faults::step()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -133,12 +142,13 @@ impl Folder {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut bytes = Vec::new();
-        let file = std::fs::File::from(handle);
-        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+        let mut file = std::fs::File::from(handle);
+        io::Read::by_ref(&mut file).take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_FILE_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        Ok(Some(FileRead { bytes, look: Look::of(&stat), mode: Mode::from_raw_mode(stat.st_mode) }))
+        let look = Look::of(&fstat(&file)?);
+        Ok(Some(FileRead { bytes, look, mode: Mode::from_raw_mode(stat.st_mode) }))
     }
 
     /// Adds to the end of a file with one write, if the file still looks as `expected`; makes it
@@ -174,23 +184,34 @@ impl Folder {
             }
             return Err(error);
         }
-        // An editor emptied the file between the look and the write and has not written yet: its
-        // text must not get ours as its tail.
-        let now = fstat(&file)?.st_size.unsigned_abs();
-        if before > 0 && now == bytes.len() as u64 {
-            let mut there = Vec::new();
-            io::Seek::rewind(&mut file)?;
-            file.by_ref().take(now + 1).read_to_end(&mut there)?;
-            if there == bytes {
-                ftruncate(&file, 0)?;
-                return Ok(Appended::Refused);
-            }
+        let end = io::Seek::stream_position(&mut file)?;
+        let look = Look::of(&fstat(&file)?);
+        if end != before + bytes.len() as u64 {
+            return Ok(Appended::Displaced(end.saturating_sub(bytes.len() as u64)));
         }
         faults::sync(|| file.sync_all())?;
         if expected.is_none() {
             self.sync()?;
         }
-        Ok(Appended::Done(Look::of(&fstat(&file)?)))
+        // How somebody else left the file must not be taken for how we left it.
+        let is_ours = look.size == end;
+        Ok(if is_ours { Appended::Done(look) } else { Appended::Contested(look) })
+    }
+
+    /// Cuts the end off a file that still looks as `expected`.
+    pub(crate) fn cut(&self, name: &str, length: u64, expected: Look) -> io::Result<Swapped> {
+        faults::step()?;
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let handle = match openat(&self.handle, name, flags, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(Swapped::Refused),
+            handle => handle?,
+        };
+        if Look::of(&plain(&handle)?) != expected || length > expected.size {
+            return Ok(Swapped::Refused);
+        }
+        ftruncate(&handle, length)?;
+        faults::sync(|| Ok(fsync(&handle)?))?;
+        Ok(Swapped::Done)
     }
 
     /// Writes a new file, whole and safe on the disk.

@@ -8,6 +8,7 @@
 
 mod acknowledged;
 mod alike;
+mod appending;
 mod audit;
 mod capture;
 mod change;

@@ -43,7 +43,7 @@ use crate::journal::{NotedEdit, Recorded};
 use crate::replacing::{
     Beside, Content, Leftover, digest_of, give_back, is_newer, move_back, put, take,
 };
-use crate::rest::Rest;
+use crate::rest::{Known, Rest};
 use crate::site::{Held, SiteError};
 
 /// Somebody saves between two of our steps; nobody does it this often.
@@ -88,23 +88,25 @@ impl Held<'_> {
             for at in 0..begun.noted.edits.len() {
                 is_made &= self.look_at(&begun, at)? == Got::Made;
             }
-            if is_made {
-                self.complete(&begun)?;
-            } else {
+            if !is_made || !self.complete(&begun)? {
                 self.take_back(&begun, Cause::CutOff)?;
             }
         }
         Ok(())
     }
 
-    /// Notes that a change is made whose every edit was found made.
-    fn complete(&self, begun: &Recorded) -> Result<(), SiteError> {
+    /// Notes that a change is made whose every edit was found made; `false` when somebody saved one
+    /// of its files since.
+    fn complete(&self, begun: &Recorded) -> Result<bool, SiteError> {
         let mut acknowledged = self.acknowledged()?;
         for (edit, image) in begun.noted.edits.iter().zip(&begun.images) {
             self.make_durable(edit)?;
             if edit.added.is_none() {
                 // What the change took out must not be put back as if an editor had dropped it.
                 let there = self.site().read_looked(&edit.path)?;
+                if !edit.is_after(there.as_ref().map(|(seen, _)| seen.sha256)) {
+                    return Ok(false);
+                }
                 let after = there.as_ref().map(|it| it.0.bytes.as_slice()).unwrap_or_default();
                 let saved = there.as_ref().map_or(0, |it| it.1.modified_ns);
                 acknowledged.rewrite(&edit.path, image, after, saved);
@@ -112,7 +114,7 @@ impl Held<'_> {
         }
         self.keep_acknowledged(&mut acknowledged)?;
         self.commit(begun)?;
-        Ok(())
+        Ok(true)
     }
 
     /// Reverts what was made of a change, and drops its record.
@@ -126,6 +128,7 @@ impl Held<'_> {
                 acknowledged.forget(&edit.path, &added.text);
             } else if self.look_at(begun, at)? == Got::Made
                 && let Some(there) = self.site().read(&edit.path)?
+                && edit.is_after(Some(there.sha256))
             {
                 acknowledged.rewrite(&edit.path, &there.bytes, image, 0);
             }
@@ -157,8 +160,13 @@ impl Held<'_> {
                 return Ok(got);
             }
             // Exchanging a file that an editor has open would cost what it is about to write.
-            if edit.added.is_some() && self.read_at_rest(&edit.path, None)? == Rest::Saving {
-                break;
+            if let Some(added) = &edit.added {
+                // A file that is shorter than it must be was emptied, and is being written.
+                let length = if got == Got::Made { added.glue.len() + added.text.len() } else { 0 };
+                let known = Known { look: None, size: added.at.saturating_add(length as u64) };
+                if self.read_at_rest(&edit.path, Some(known))? == Rest::Saving {
+                    break;
+                }
             }
             let Some((folder, name)) = self.site().find(&edit.path)? else { break };
             let beside = Beside::new(begun.id.0, at);

@@ -3,8 +3,9 @@
 //! Many editors save in place: they empty the file, then write it. Between the two the file is
 //! empty, or has only its beginning, and that is not its content. So a file that somebody else
 //! changed a moment ago is read only when it has rested: [`RestTimes::saved`] after the last write,
-//! and [`RestTimes::emptied`] where it is empty, or was made shorter in place. Then it is the content, whatever it is: people do delete lines. A file that does not come
-//! to rest while we wait is reported as changed, and nothing is written.
+//! and [`RestTimes::emptied`] where it is empty, or was made shorter in place. Then it is the
+//! content, whatever it is: people do delete lines. A file that does not come to rest while we wait
+//! is reported as changed, and nothing is written.
 //!
 //! A file that still looks as we left it rests.
 
@@ -69,7 +70,10 @@ impl Held<'_> {
             let is_shorter = look.size < known.size && !is_renamed;
             let is_emptied = seen.bytes.is_empty() || is_shorter;
             let needed = if is_emptied { times.emptied } else { times.saved };
-            if known.look == Some(look) || age(look).is_none_or(|age| age >= needed) {
+            // Fewer or more bytes than the file has: it was saved while it was read.
+            let is_whole = seen.bytes.len() as u64 == look.size;
+            let rests = known.look == Some(look) || age(look).is_none_or(|age| age >= needed);
+            if is_whole && rests {
                 return Ok(Rest::Resting(Some((seen, look))));
             }
             if self.waited.get() >= times.patience {

@@ -1,0 +1,114 @@
+//! Adding to a file that somebody may empty at the same moment.
+//!
+//! What is added goes to the end of a file, wherever that is when it is written. An editor that
+//! empties the file between our look and our write moves that end: what we add then stands where
+//! the editor is about to write, and the editor's text covers it, or its beginning. So the file is
+//! left alone until the editor has written. A rest of ours behind the editor's text is then cut
+//! off, and nothing was added.
+
+use crate::folder::{Appended, Look, Swapped};
+use crate::rest::{Known, Rest};
+use crate::site::{Held, SiteError};
+
+/// What is left of a text that somebody may have written over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Remains {
+    /// All of it, on lines of its own at the end of the file.
+    Whole,
+    /// Its end, from here to the end of the file.
+    End(u64),
+    /// Nothing that can be told from what somebody else wrote.
+    Nothing,
+}
+
+impl Held<'_> {
+    /// Adds to the end of a file that still looks as `expected`; makes it where none is expected.
+    /// The answer is never [`Appended::Displaced`].
+    pub(crate) fn append(
+        &self,
+        path: &str,
+        added: &str,
+        expected: Option<Look>,
+    ) -> Result<Appended, SiteError> {
+        let (folder, name) = self.site().find_or_make(path)?;
+        let fail = |error| self.site().fail(path, error);
+        let at = match folder.append(name, added.as_bytes(), expected).map_err(fail)? {
+            Appended::Displaced(at) => at,
+            answer => return Ok(answer),
+        };
+        // A file that is no longer than what we wrote may still lack what the editor is writing.
+        let end = at.saturating_add(added.len() as u64);
+        let size = expected.map_or(0, |look| look.size).max(end.saturating_add(1));
+        let known = Known { look: None, size };
+        while let Rest::Resting(Some((seen, look))) = self.read_at_rest(path, Some(known))? {
+            let start = match remains(&seen.bytes, added.as_bytes(), at) {
+                Remains::Whole => return Ok(Appended::Done(look)),
+                Remains::Nothing => break,
+                Remains::End(start) => start,
+            };
+            if folder.cut(name, start, look).map_err(fail)? == Swapped::Done {
+                break;
+            }
+        }
+        Ok(Appended::Refused)
+    }
+}
+
+/// Says what is left of a text that was written at a place of a file.
+fn remains(bytes: &[u8], added: &[u8], at: u64) -> Remains {
+    let Some(at) = usize::try_from(at).ok().filter(|at| at + added.len() == bytes.len()) else {
+        return Remains::Nothing;
+    };
+    let (ahead, there) = bytes.split_at(at);
+    let same = there.iter().rev().zip(added.iter().rev()).take_while(|(one, other)| one == other);
+    let same = same.count();
+    let ends_line = ahead.last().is_none_or(|byte| *byte == b'\n') || added.starts_with(b"\n");
+    if same == added.len() && ends_line {
+        return Remains::Whole;
+    }
+    let start = bytes.len() - same;
+    // The line ending before what is left may be the editor's as well as ours: it stays.
+    let is_open = start > 0 && bytes.get(start - 1) != Some(&b'\n');
+    match bytes.get(start) {
+        None => Remains::Nothing,
+        Some(b'\n') if is_open && same == 1 => Remains::Nothing,
+        Some(b'\n') if is_open => Remains::End(start as u64 + 1),
+        Some(_) => Remains::End(start as u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDED: &[u8] = b"- Lin likes tea\n- Bo likes rum\n";
+
+    #[test]
+    fn what_an_editor_wrote_over_is_told_from_what_is_left() {
+        let covered = |text: &str| {
+            let mut bytes = ADDED.to_vec();
+            bytes.splice(..text.len().min(ADDED.len()), text.bytes());
+            bytes
+        };
+        let long = "the editor's text, longer than ours\n";
+        assert_eq!(remains(&covered(long), ADDED, 0), Remains::Nothing);
+        assert_eq!(remains(&covered("# Notes\n"), ADDED, 0), Remains::End(8));
+        // The editor's last byte is one that ours has at the same place.
+        let same_place = "# About Lin's te\n";
+        assert_eq!(remains(&covered(&same_place[..16]), ADDED, 0), Remains::End(16));
+        assert_eq!(remains(ADDED, ADDED, 0), Remains::Whole);
+    }
+
+    #[test]
+    fn what_stands_whole_behind_an_editors_text_was_added_if_it_begins_a_line() {
+        let behind = |text: &str| [text.as_bytes(), ADDED].concat();
+        assert_eq!(remains(&behind("# Notes\n"), ADDED, 8), Remains::Whole);
+        assert_eq!(remains(&behind("# Notes"), ADDED, 7), Remains::End(7));
+        // It was emptied again since, or somebody added to it.
+        assert_eq!(remains(b"", ADDED, 8), Remains::Nothing);
+        assert_eq!(
+            remains(&[&behind("# Notes\n"), b"x".as_slice()].concat(), ADDED, 8),
+            Remains::Nothing
+        );
+    }
+}
