@@ -23,7 +23,7 @@ use jiff::civil::Date;
 
 use crate::alike::alike;
 use crate::gathered::{Contradiction, Gathered, contradictions, superseded, title_of};
-use crate::page::units;
+use crate::page::known_units;
 use crate::reading::{self, Unread};
 use crate::site::{PageKind, Site};
 use crate::suspicion::{SuspicionKind, suspicious};
@@ -154,6 +154,7 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
     let (pages, unread) = reading::list(site);
     let mut audit = Audit { unread, ..Audit::default() };
     let mut entries = Vec::new();
+    let table = site.stamps();
     let mut stale = stale::Search::new(settings, today);
     let beside = BESIDE.iter().map(|name| ((*name).to_owned(), None));
     let pages = pages.into_iter().map(|(path, kind)| (path, Some(kind)));
@@ -179,7 +180,7 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
         // What stands beside the memory are instructions: they are not judged as entries.
         let Some(kind) = kind else { continue };
         let title = title_of(&file.text);
-        for unit in units(&file.text) {
+        for unit in known_units(&file.text, &table) {
             let entry = Gathered::of(&path, kind, &unit, title);
             audit.count(&entry, today);
             for it in suspicious(&unit.content) {

@@ -168,7 +168,7 @@ impl Site {
         let skipped = all.skipped.iter().map(|(path, why)| (path.clone(), reason(why)));
         Ok(ForgetPlan {
             entries: gone.iter().map(Condemned::of).collect(),
-            change: Change { what: "forget".to_owned(), edits },
+            change: Change::new("forget", edits),
             skipped: skipped.collect(),
             tables_without_rows: rowless,
         })

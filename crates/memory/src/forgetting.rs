@@ -14,7 +14,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_format::sha256_hex;
+use anemone_format::{StampId, sha256_hex};
 use anemone_index::{Silent, is_index, remove_index};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::forget::{Condemned, bury};
-use crate::journal::{ChangeId, JournalError, Recorded, keep_private};
+use crate::journal::{ChangeId, Recorded, keep_private};
 use crate::page::units;
 use crate::scan::Probes;
 use crate::site::{Held, Site, SiteError};
@@ -60,6 +60,8 @@ pub struct Forgetting {
     path: PathBuf,
     /// The changes by which it takes entries out, known only to whoever began it.
     changes: Vec<ChangeId>,
+    /// The stamps of the entries.
+    stamps: Vec<StampId>,
     _lock: fs_err::File,
 }
 
@@ -131,15 +133,17 @@ impl Held<'_> {
             lock.sync_all()?;
             sync_folder(&path)?;
             let changes = noted.files.into_iter().chain(noted.rows).collect();
-            Ok(Forgetting { path: path.clone(), changes, _lock: lock })
+            Ok(Forgetting { path: path.clone(), changes, stamps: noted.stamps(), _lock: lock })
         };
         begin().map_err(fail)
     }
 
-    /// Drops the changes that a forget itself made from the journal. They are known by their ids:
-    /// what they hold may be spelled otherwise than the entry, with other line endings for one.
-    pub fn drop_own_changes(&self, forgetting: &Forgetting) -> Result<(), JournalError> {
-        forgetting.changes.iter().try_for_each(|id| self.drop_change(*id))
+    /// Drops the changes that a forget itself made from the journal, and what the table of stamps
+    /// says of the entries. Changes are known by their ids: what they hold may be spelled otherwise
+    /// than the entry, with other line endings for one.
+    pub fn drop_own_changes(&self, forgetting: &Forgetting) -> Result<(), SiteError> {
+        self.drop_stamps(&forgetting.stamps)?;
+        Ok(forgetting.changes.iter().try_for_each(|id| self.drop_change(*id))?)
     }
 
     /// Finishes what was cut off.
@@ -221,8 +225,9 @@ impl Held<'_> {
     fn drop_kept(&self, noted: &Noted, entries: &[Condemned]) -> Result<(), SiteError> {
         let texts = entries.iter().map(|entry| entry.text.as_str());
         let ids = noted.entries.iter().map(|entry| entry.id.as_str());
-        let ids = ids.filter(|id| Uuid::try_parse(id).is_ok());
+        let ids = ids.filter(|id| id.parse::<StampId>().is_ok());
         self.drop_changes_with(&Probes::new(texts.chain(ids)))?;
+        self.drop_stamps(&noted.stamps())?;
         for id in noted.files.iter().chain(&noted.rows) {
             self.drop_change(*id)?;
         }
@@ -231,6 +236,10 @@ impl Held<'_> {
 }
 
 impl Noted {
+    fn stamps(&self) -> Vec<StampId> {
+        self.entries.iter().filter_map(|entry| entry.id.parse().ok()).collect()
+    }
+
     /// Returns the entries with the texts that the journal still has.
     fn entries_in<'a>(&self, recorded: impl Iterator<Item = &'a Recorded>) -> Vec<Condemned> {
         let mut entries: Vec<Condemned> = self.entries.iter().map(NotedEntry::bare).collect();
@@ -288,7 +297,8 @@ impl Forgetting {
         };
         match flock(lock.file(), FlockOperation::NonBlockingLockExclusive) {
             Ok(()) if path.exists() => {
-                Ok(Some(Self { path: path.to_owned(), changes: Vec::new(), _lock: lock }))
+                let path = path.to_owned();
+                Ok(Some(Self { path, changes: Vec::new(), stamps: Vec::new(), _lock: lock }))
             }
             Ok(()) | Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
@@ -368,7 +378,7 @@ mod tests {
                 head: String::new(),
                 text,
             };
-            let change = crate::Change { what: "remember".to_owned(), edits: vec![append] };
+            let change = crate::Change::new("remember", vec![append]);
             let held = place.site.lock().unwrap();
             held.apply(&change, Uuid::from_u128(1), Timestamp::UNIX_EPOCH).unwrap();
             drop(held);

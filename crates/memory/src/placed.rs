@@ -14,7 +14,7 @@ use crate::change::digest;
 use crate::cited::citation_of;
 use crate::entry::{Category, Entry};
 use crate::folder::Folder;
-use crate::page::{Unit, units};
+use crate::page::{Unit, known_units};
 use crate::site::{PageKind, Seen, Site, SiteError};
 use crate::superseded::{self, Age, Taken};
 
@@ -56,6 +56,7 @@ impl Site {
     ) -> Result<Entries, SiteError> {
         let mut all = Entries::default();
         let mut shelf = Shelf { site: self, folder: None };
+        let table = self.stamps();
         for (path, kind) in self.pages()? {
             let bytes = match shelf.read(&path) {
                 Ok(Some(bytes)) => bytes,
@@ -69,7 +70,7 @@ impl Site {
             match std::str::from_utf8(&bytes) {
                 Ok(text) if !may_have(&path, text) => continue,
                 Ok(text) => {
-                    let found = units(text).into_iter();
+                    let found = known_units(text, &table).into_iter();
                     all.placed.extend(found.map(|unit| Placed::new(&path, kind, unit)));
                 }
                 Err(_) => {
@@ -199,8 +200,14 @@ impl Placed {
 
     /// Returns what tells the newer of two.
     fn age(&self) -> Age<'_> {
-        let id = self.unit.stamp.is_some().then_some(self.id.as_str());
-        Age { written: self.written(), id, path: &self.path, line: self.unit.lines.0 }
+        let stamp = self.unit.stamp.as_ref();
+        Age {
+            written: self.written(),
+            uuid: stamp.and_then(|it| it.uuid),
+            path: &self.path,
+            line: self.unit.lines.0,
+            id: stamp.map(|_| self.id.as_str()),
+        }
     }
 
     /// Says whether another took its place.
@@ -228,8 +235,8 @@ impl Placed {
     #[must_use]
     pub fn entry(&self) -> Entry {
         let stamp = self.unit.stamp.as_ref();
-        let timestamp = match (stamp, self.kind) {
-            (Some(stamp), _) => stamp.at.to_string(),
+        let timestamp = match (stamp.and_then(|it| it.at.as_ref()), self.kind) {
+            (Some(at), _) => at.to_string(),
             (None, PageKind::Daily(day) | PageKind::Session(day)) => day.to_string(),
             (None, _) => String::new(),
         };
@@ -242,7 +249,7 @@ impl Placed {
             session_id: self.session().map(str::to_owned),
             score: None,
             importance: self.unit.label.as_ref().map(|it| it.importance.get()),
-            origin: stamp.map(|it| it.origin.to_string()),
+            origin: stamp.and_then(|it| it.origin).map(|it| it.to_string()),
         }
     }
 }

@@ -249,7 +249,7 @@ impl SessionNote<'_> {
     }
 
     fn change(&self, edit: Edit) -> Change {
-        Change { what: "hook session-end".to_owned(), edits: vec![edit] }
+        Change::new("hook session-end", vec![edit])
     }
 
     /// Returns what is kept of the note once it is written.

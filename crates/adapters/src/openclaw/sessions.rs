@@ -721,6 +721,7 @@ mod tests {
         let shared = Shared {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
             identity_version: None,
+            stamps: anemone_format::StampTable::default(),
         };
         let record = session_record(&piece, &shared);
         assert_eq!(record.id, NAMESPACES.record("sessions/main/s.jsonl", 3));

@@ -251,7 +251,7 @@ impl RememberArgs {
             ok: true,
             dry_run: self.dry_run,
             written: false,
-            id: plan.given.stamp.id.to_string(),
+            id: plan.given.stamp.id.shortened().to_string(),
             path: plan.path.clone(),
             // Nobody needs to see a secret to know that it is there.
             entry: if secrets.is_empty() { plan.entry.clone() } else { String::new() },

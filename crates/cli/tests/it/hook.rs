@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use anemone_format::{Origin, Stamp};
+use anemone_format::{Origin, Stamp, StampTable};
 use serde_json::{Value, json};
 
 use super::environment::{Lies, TestEnvironment, fixture};
@@ -95,6 +95,10 @@ impl Hooks {
 
     fn note(&self, name: &str) -> String {
         String::from_utf8(self.0.read(&format!("agent/memory/{name}"))).expect("it is UTF-8")
+    }
+
+    fn stamps(&self) -> StampTable {
+        StampTable::new(self.0.read(&format!("agent/{}", StampTable::PATH)))
     }
 }
 
@@ -551,8 +555,10 @@ fn the_direct_mode_adds_what_a_model_lists_to_the_log_of_the_day() {
     assert_eq!((&direct["duplicates"], &direct["suspicious"]), (&json!(1), &json!(1)));
     let log = hooks.note(&hooks.notes()[0]);
     assert!(log.contains("- Ships on Tuesday. <!-- anemone: "), "{log}");
-    assert!(log.contains(" session=\"s1\" -->"), "{log}");
-    let origins: Vec<_> = Stamp::all_in(&log).map(|(_, stamp)| stamp.origin).collect();
+    let table = hooks.stamps();
+    let stamps: Vec<_> = Stamp::all_in(&log).map(|(_, stamp)| table.resolved(stamp)).collect();
+    assert!(stamps.iter().all(|it| it.session.as_deref() == Some("s1")), "{stamps:?}");
+    let origins: Vec<_> = stamps.iter().filter_map(|it| it.origin).collect();
     assert_eq!(origins, [Origin::Agent; 2], "no text stamps itself: {log}");
     assert!(log.contains("\\<!-- anemone:"), "{log}");
     assert_eq!(call("2")["direct"]["entries"], json!([]));
@@ -741,7 +747,9 @@ fn what_was_said_in_a_turn_is_captured_up_to_three_times() {
     assert_eq!(done["left_out"]["suspicious"], 1);
     let log = hooks.note(&hooks.notes()[0]);
     assert!(log.contains("- [preference|i=0.7] I prefer tea to coffee. <!-- anemone: "), "{log}");
-    assert!(log.contains(" owner "), "{log}");
+    let table = hooks.stamps();
+    let origins = Stamp::all_in(&log).map(|(_, stamp)| table.resolved(stamp).origin);
+    assert!(origins.eq([Some(Origin::Owner); 2]), "{log}");
     let again = hooks.call(&args, "");
     assert_eq!((&again["captured"], &again["duplicates"]), (&json!([]), &json!(3)));
     hooks.transcript("s1", &[("user", "My name is Ada Example.")]);
