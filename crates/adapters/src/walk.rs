@@ -26,7 +26,7 @@ pub const AGENT_ID_FILE: &str = ".alf-agent-id";
 /// How the names of our own unfinished files start.
 const UNFINISHED: &[u8] = b".anemone-";
 /// Bytes of the table of stamps, at most.
-const MAX_TABLE_BYTES: u64 = 64 << 20;
+pub(crate) const MAX_TABLE_BYTES: u64 = 64 << 20;
 
 /// Folders that version control keeps for itself; they can be made again from elsewhere.
 const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".jj"];

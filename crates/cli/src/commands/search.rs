@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anemone_format::StampTable;
 use anemone_index::{Answer, Explanation, Freshness, Hit, Index, Kinds, Note, Provenance, Request};
-use anemone_memory::{Clock as _, stamps_in};
+use anemone_memory::Clock as _;
 use clap::Args;
 use serde::{Serialize, Serializer};
 
@@ -401,7 +401,7 @@ fn found(
 ) -> Found {
     notes.extend(compared.notes);
     let has_stamps = answer.hits.iter().any(|hit| hit.provenance.record.is_some());
-    let stamps = if has_stamps { stamps_in(&searched.place) } else { StampTable::default() };
+    let stamps = if has_stamps { searched.stamps() } else { StampTable::default() };
     Found {
         ok: true,
         query: args.query.clone(),

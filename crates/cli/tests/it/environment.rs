@@ -184,10 +184,11 @@ impl TestEnvironment {
                 return false;
             }
             let temporary = path.starts_with("home") || path.starts_with("tmp");
-            // The file of an agent's id and the sidecar are hidden, and what an import is to leave;
-            // the others are of an index.
+            // The file of an agent's id, the sidecar and the table of stamps are hidden, and what an
+            // import or an entry is to leave; the others are of an index.
             let ours = [
                 ".alf-agent-id",
+                ".anemone",
                 ".alf-origin",
                 ".managed.json",
                 ".tantivy-meta.lock",

@@ -124,6 +124,13 @@ impl StampTable {
         })
     }
 
+    /// Returns the file with more lines.
+    #[must_use]
+    pub fn joined(&self, lines: &str) -> String {
+        let glue = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { "\n" };
+        [&self.text, glue, lines].concat()
+    }
+
     /// Returns the lines of another table about entries that this one does not know.
     #[must_use]
     pub fn lacks(&self, other: &Self) -> String {
@@ -198,5 +205,7 @@ mod tests {
         assert_eq!(left.without(&[stamp(2).id]), None);
         assert_eq!(left.lacks(&table), StampTable::line(&stamp(2)).unwrap());
         assert_eq!(table.lacks(&left), "");
+        let joined = StampTable::new(left.joined(&left.lacks(&table)).into_bytes());
+        assert_eq!(joined.len(), 3);
     }
 }
