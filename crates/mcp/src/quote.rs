@@ -81,9 +81,9 @@ impl Findings {
         }
     }
 
-    /// Returns how many invisible characters there are.
-    pub(crate) fn hidden(text: &str) -> Self {
-        Self { suspicion_reason: None, ..Self::of(text) }
+    /// Returns what a memory itself found.
+    pub(crate) fn told(suspicion_reason: Option<String>, hidden_characters: Option<u32>) -> Self {
+        Self { suspicion_reason, hidden_characters }
     }
 
     /// Returns them as parts of a heading, each behind a comma.

@@ -188,6 +188,7 @@ async fn what_cannot_be_seen_is_not_told() {
         assert!(!text.contains(['\u{200b}', '\u{e0041}']), "{text:?}");
     }
     assert_eq!(data["hiddenCharacters"], 2);
+    assert_eq!(data["suspicionReason"], "role: poses as another speaker");
     let (_, data) = client.told("memory_forget", json!({"id": "memory/odd.md"})).await;
     assert_eq!(data["entries"][0]["text"], "| plum jam\n");
     assert_eq!(data["notice"], DATA_NOTICE);
