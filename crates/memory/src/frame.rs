@@ -16,7 +16,7 @@
 use anemone_format::Origin;
 use jiff::civil::Date;
 
-use crate::hidden::visible;
+use crate::hidden::{shown_name, visible};
 use crate::suspicion::suspicion_words;
 
 /// The sentence above everything that is quoted.
@@ -106,7 +106,8 @@ pub fn frame(memories: &[Framed<'_>], delimiter: &str) -> String {
         let date = memory.date.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
         let suspicious = suspicion_words(memory.text);
         let suspicious = suspicious.map(|it| format!(" suspicious={it}")).unwrap_or_default();
-        let heading = format!("origin={origin} date={date}{suspicious} path={}", memory.path);
+        let path = shown_name(memory.path);
+        let heading = format!("origin={origin} date={date}{suspicious} path={path}");
         frame.entry(&heading, memory.text);
     }
     frame.finish()
