@@ -162,20 +162,24 @@ impl Visitor<'_> for IdVisitor {
     }
 }
 
+/// Returns the answer to a request whose id is in use.
+pub(crate) fn id_in_use(id: RequestId) -> ServerJsonRpcMessage {
+    let problem = ErrorData::invalid_request("a request with this id is not answered yet", None);
+    JsonRpcMessage::error(problem, Some(id))
+}
+
 /// The requests of one client that are not answered yet. An id that is used twice at the same time
 /// has one answer for two requests, and one of them would wait for ever.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unanswered(Arc<Mutex<HashSet<RequestId>>>);
 
 impl Unanswered {
-    /// Notes what a message asks, or asks no more. A request whose id is in use is refused with
-    /// the answer to it.
-    pub(crate) fn note(&self, message: &ClientJsonRpcMessage) -> Result<(), ServerJsonRpcMessage> {
+    /// Notes what a message asks, or asks no more. The error is the id of a request that is in use
+    /// already.
+    pub(crate) fn note(&self, message: &ClientJsonRpcMessage) -> Result<(), RequestId> {
         match message {
             JsonRpcMessage::Request(request) if !self.locked().insert(request.id.clone()) => {
-                let problem = "a request with this id is not answered yet";
-                let problem = ErrorData::invalid_request(problem, None);
-                return Err(JsonRpcMessage::error(problem, Some(request.id.clone())));
+                return Err(request.id.clone());
             }
             JsonRpcMessage::Notification(told) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &told.notification

@@ -108,7 +108,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
         match message::read(&line) {
             Ok(message) => Some(match self.unanswered.note(&message) {
                 Ok(()) => Ok(message),
-                Err(answer) => Err(line_of(&answer)),
+                Err(id) => Err(line_of(&message::id_in_use(id))),
             }),
             Err(rejected) if rejected.is_notification => None,
             Err(rejected) => Some(Err(line_of(&rejected.problem.answer(rejected.id.as_ref())))),

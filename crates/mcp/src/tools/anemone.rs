@@ -124,6 +124,7 @@ const STATUS: Words = Words {
 #[serde(deny_unknown_fields)]
 struct NoArguments {}
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
 fn forget(desk: &dyn Desk, asked: Forgetting) -> Result<Answer, Refusal> {
     let name = |given: &Option<String>| given.as_deref().map(name_from_shown);
     let (key, id, citation) = (name(&asked.key), name(&asked.id), name(&asked.citation));

@@ -146,6 +146,7 @@ fn line_of(memory: &FoundMemory) -> String {
     format!("[{category}] {key}: {} [{percent}%]{suspicion}", memory.snippet)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
 fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
     let key = name_from_shown(&asked.key);
     let gone = match desk.forget(&Forgetting { key: Some(key.clone()), ..Forgetting::default() }) {
