@@ -415,6 +415,12 @@ pub struct ContextText {
     pub recalled: u64,
     /// What was cut or left out, and why.
     pub notes: Vec<String>,
+    /// How many invisible characters were left out; said beside the text.
+    #[serde(skip)]
+    pub hidden_characters: Option<u32>,
+    /// Why what is quoted looks like an attack on a model; said beside the text.
+    #[serde(skip)]
+    pub suspicion_reason: Option<String>,
 }
 
 /// Whose memory it is and how it does.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anemone_testkit::skip;
 use serde_json::{Value, json};
 
 use crate::environment::{TestEnvironment, program};
@@ -19,7 +20,6 @@ console.log(JSON.stringify({ answers, warned }));
 
 /// Returns a node that runs TypeScript, or says aloud that there is none.
 #[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn node() -> Option<PathBuf> {
     let given = std::env::var_os("ANEMONE_NODE").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -33,7 +33,7 @@ fn node() -> Option<PathBuf> {
         major.parse::<u32>().is_ok_and(|it| it >= 24)
     });
     if found.is_none() {
-        eprintln!("skipped: there is no node 24 or newer; set ANEMONE_NODE");
+        skip("node", "there is no node 24 or newer; set ANEMONE_NODE");
     }
     found
 }
