@@ -8,6 +8,9 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::commands::{COMMANDS, Form};
 use crate::kinds::{PREFIXES, Prefix};
 
 /// What to do at an anchor.
@@ -29,10 +32,20 @@ pub(crate) enum Rule {
     SessionCookie,
     /// `Authorization:` with a token of any scheme.
     Authorization,
-    /// `%XX` or `\\uXXXX`: text that may read otherwise once it is decoded.
+    /// `%XX`, `\\uXXXX`, `\\xXX` or `&#NN;`: text that may read otherwise once it is decoded.
     Escape,
-    /// `-u user:password` of a command line.
-    UserOption,
+    /// A command that may be given a password.
+    Command(&'static [Form]),
+    /// A command that reads a password from a pipe.
+    Piped,
+    /// `identified by`, of SQL.
+    IdentifiedBy,
+    /// The address of a one-time password.
+    OneTime,
+    /// What the code for a wireless network holds.
+    WifiCode,
+    /// `recovery codes`, with one or more codes behind or below it.
+    Codes,
     /// `:5432:` and the like, in a line of a pgpass file.
     Pgpass,
     /// The lines of a PuTTY key.
@@ -150,8 +163,7 @@ const CLASSES: [u8; 256] = {
             b'_' => 28,
             b'-' => 29,
             b':' | b'.' => 30,
-            // The third bytes of the characters with which Chinese and Japanese begin the word.
-            0x86 | 0x91 | 0x97 | 0xa3 => 31,
+            b'&' => 31,
             _ => 0,
         };
         byte += 1;
@@ -225,6 +237,9 @@ pub(crate) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     for &(literal, rule) in LITERALS {
         hang(literal, rule, false);
     }
+    for &(literal, forms) in COMMANDS {
+        hang(literal, Rule::Command(forms), false);
+    }
     for prefix in PREFIXES.iter().filter(|prefix| prefix.literal.len() < PIECE) {
         // Two letters are no piece, so they are looked for with what the body may begin with.
         for next in b"0abcdef" {
@@ -238,6 +253,9 @@ pub(crate) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     for escape in [b"%00", b"%0a", b"%0b", b"%0c", b"%0d", b"%0e", b"%0f"] {
         anchors.add(piece(escape), anchor("%", Rule::Escape, true, PIECE - 1));
     }
+    anchors.add(piece(b"\\x0"), anchor("\\x", Rule::Escape, true, PIECE - 1));
+    anchors.add(piece(b"&#0"), anchor("&#", Rule::Escape, true, PIECE - 1));
+    anchors.add(piece(b"&#x"), anchor("&#", Rule::Escape, true, PIECE - 1));
     anchors.add(piece(b"0q~"), anchor("Q~", Rule::AzureSecret, true, 1));
     anchors
 });
@@ -259,7 +277,6 @@ const LITERALS: &[(&str, Rule)] = &[
     ("passcode", Rule::Name(NameWord::Password)),
     ("passwort", Rule::Name(NameWord::Password)),
     ("kennwort", Rule::Name(NameWord::Password)),
-    ("contraseña", Rule::Name(NameWord::Password)),
     ("contrasena", Rule::Name(NameWord::Password)),
     ("senha", Rule::Name(NameWord::Password)),
     ("wachtwoord", Rule::Name(NameWord::Password)),
@@ -269,12 +286,6 @@ const LITERALS: &[(&str, Rule)] = &[
     ("mdp", Rule::Spoken(SpokenWord::Password)),
     ("clave", Rule::Spoken(SpokenWord::Password)),
     ("pass phrase", Rule::Spoken(SpokenWord::Password)),
-    ("密码", Rule::Spoken(SpokenWord::Ideographic)),
-    ("密碼", Rule::Spoken(SpokenWord::Ideographic)),
-    ("口令", Rule::Spoken(SpokenWord::Ideographic)),
-    ("パスワード", Rule::Spoken(SpokenWord::Ideographic)),
-    ("パスコード", Rule::Spoken(SpokenWord::Ideographic)),
-    ("暗証番号", Rule::Spoken(SpokenWord::Ideographic)),
     ("pin", Rule::Spoken(SpokenWord::Pin)),
     ("pin code", Rule::Spoken(SpokenWord::Pin)),
     ("pin-code", Rule::Spoken(SpokenWord::Pin)),
@@ -285,12 +296,32 @@ const LITERALS: &[(&str, Rule)] = &[
     ("entry code", Rule::Spoken(SpokenWord::Pin)),
     ("unlock code", Rule::Spoken(SpokenWord::Pin)),
     ("zugangscode", Rule::Spoken(SpokenWord::Pin)),
+    ("pincode", Rule::Spoken(SpokenWord::Pin)),
+    ("pin number", Rule::Spoken(SpokenWord::Pin)),
+    ("pin-nummer", Rule::Spoken(SpokenWord::Pin)),
+    ("geheimzahl", Rule::Spoken(SpokenWord::Pin)),
+    ("code secret", Rule::Spoken(SpokenWord::Pin)),
+    ("combination", Rule::Spoken(SpokenWord::Pin)),
+    ("passord", Rule::Spoken(SpokenWord::Password)),
+    ("passordet", Rule::Spoken(SpokenWord::Password)),
+    ("adgangskode", Rule::Spoken(SpokenWord::Password)),
+    ("adgangskoden", Rule::Spoken(SpokenWord::Password)),
+    ("salasana", Rule::Spoken(SpokenWord::Password)),
+    ("heslo", Rule::Spoken(SpokenWord::Password)),
+    ("parola d'ordine", Rule::Spoken(SpokenWord::Password)),
     ("credentials", Rule::Spoken(SpokenWord::Login)),
     ("creds", Rule::Spoken(SpokenWord::Login)),
     ("login", Rule::Spoken(SpokenWord::Login)),
     ("zugangsdaten", Rule::Spoken(SpokenWord::Login)),
     ("cvv", Rule::CardCode),
     ("cvc", Rule::CardCode),
+    ("security code", Rule::CardCode),
+    ("codice di sicurezza", Rule::CardCode),
+    ("code de sécurité", Rule::CardCode),
+    ("cryptogramme", Rule::CardCode),
+    ("código de seguridad", Rule::CardCode),
+    ("kartenprüfnummer", Rule::CardCode),
+    ("prüfziffer", Rule::CardCode),
     ("cookie", Rule::Cookie),
     ("sessid=", Rule::SessionCookie),
     ("jsessionid=", Rule::SessionCookie),
@@ -299,9 +330,19 @@ const LITERALS: &[(&str, Rule)] = &[
     ("_session=", Rule::SessionCookie),
     ("authorization", Rule::Authorization),
     ("\\u00", Rule::Escape),
-    ("curl ", Rule::UserOption),
-    ("wget ", Rule::UserOption),
-    ("sshpass ", Rule::UserOption),
+    ("&quot;", Rule::Escape),
+    ("chpasswd", Rule::Piped),
+    ("-stdin", Rule::Piped),
+    ("sudo -S", Rule::Piped),
+    ("passphrase-fd", Rule::Piped),
+    ("identified by", Rule::IdentifiedBy),
+    ("_password by", Rule::IdentifiedBy),
+    ("otpauth:", Rule::OneTime),
+    ("wifi:", Rule::WifiCode),
+    ("recovery code", Rule::Codes),
+    ("backup code", Rule::Codes),
+    ("rescue code", Rule::Codes),
+    ("wiederherstellungscode", Rule::Codes),
     (":5432:", Rule::Pgpass),
     (":5433:", Rule::Pgpass),
     (":6432:", Rule::Pgpass),
@@ -320,6 +361,64 @@ const LITERALS: &[(&str, Rule)] = &[
     ("\"auth\"", Rule::RegistryAuth),
     ("machine ", Rule::Netrc),
 ];
+
+/// Literals with letters beyond ASCII, which have no pieces of their own. Both cases are written
+/// out.
+const FOREIGN: &[(&str, Rule)] = &[
+    ("contraseña", Rule::Name(NameWord::Password)),
+    ("Contraseña", Rule::Name(NameWord::Password)),
+    ("密码", Rule::Spoken(SpokenWord::Ideographic)),
+    ("密碼", Rule::Spoken(SpokenWord::Ideographic)),
+    ("口令", Rule::Spoken(SpokenWord::Ideographic)),
+    ("パスワード", Rule::Spoken(SpokenWord::Ideographic)),
+    ("パスコード", Rule::Spoken(SpokenWord::Ideographic)),
+    ("暗証番号", Rule::Spoken(SpokenWord::Ideographic)),
+    ("비밀번호", Rule::Spoken(SpokenWord::Ideographic)),
+    ("пароль", Rule::Spoken(SpokenWord::Password)),
+    ("Пароль", Rule::Spoken(SpokenWord::Password)),
+    ("hasło", Rule::Spoken(SpokenWord::Password)),
+    ("Hasło", Rule::Spoken(SpokenWord::Password)),
+    ("lösenord", Rule::Spoken(SpokenWord::Password)),
+    ("lösenordet", Rule::Spoken(SpokenWord::Password)),
+    ("Lösenord", Rule::Spoken(SpokenWord::Password)),
+    ("Lösenordet", Rule::Spoken(SpokenWord::Password)),
+    ("şifre", Rule::Spoken(SpokenWord::Password)),
+    ("Şifre", Rule::Spoken(SpokenWord::Password)),
+    ("jelszó", Rule::Spoken(SpokenWord::Password)),
+    ("Jelszó", Rule::Spoken(SpokenWord::Password)),
+];
+
+/// Finds all foreign literals in one pass.
+pub(crate) struct ForeignAnchors {
+    search: AhoCorasick,
+    anchors: Vec<Anchor>,
+}
+
+pub(crate) static FOREIGN_ANCHORS: LazyLock<ForeignAnchors> = LazyLock::new(|| {
+    let search = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(FOREIGN.iter().map(|(literal, _)| literal))
+        .expect("a few short words make a small automaton");
+    let anchors = FOREIGN.iter().map(|&(literal, rule)| anchor(literal, rule, true, 0)).collect();
+    ForeignAnchors { search, anchors }
+});
+
+impl ForeignAnchors {
+    /// Calls `take` with every literal that ends in `range`, in order.
+    pub(crate) fn each(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        mut take: impl FnMut(&Anchor, usize),
+    ) {
+        let from = range.start.saturating_sub(LONGEST_LITERAL);
+        for found in self.search.find_iter(&bytes[from..range.end]) {
+            if from + found.end() > range.start {
+                take(&self.anchors[found.pattern()], from + found.start());
+            }
+        }
+    }
+}
 
 fn anchor(literal: &'static str, rule: Rule, exact_case: bool, reach: usize) -> Anchor {
     Anchor { literal: literal.as_bytes(), rule, exact_case, reach }

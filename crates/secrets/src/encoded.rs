@@ -52,7 +52,7 @@ impl Mapped {
     }
 }
 
-/// Reads the text around an escape (`%3D`, `\u003d`) without its escapes.
+/// Reads the text around an escape (`%3D`, `\u003d`, `\x3d`, `&#61;`) without its escapes.
 pub(crate) fn escaped(window: &[u8], at: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
     if depth >= MOST_DEPTH || escape(&window[at..]).is_none() {
         return;
@@ -81,16 +81,44 @@ pub(crate) fn escaped(window: &[u8], at: usize, depth: u8, found: &mut impl FnMu
     mapped.scan(depth, found);
 }
 
-/// Reads `%XX` or `\u00XX`.
+/// Reads `%XX`, `\u00XX`, `\xXX`, or an entity of HTML.
 fn escape(bytes: &[u8]) -> Option<(u8, usize)> {
     let (digits, length) = match bytes {
         [b'%', a, b, ..] => ([*a, *b], 3),
+        [b'\\', b'x', a, b, ..] => ([*a, *b], 4),
         [b'\\', b'u', b'0', b'0', a, b, ..] => ([*a, *b], 6),
+        [b'&', ..] => return entity(bytes),
         _ => return None,
     };
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let value = digit(digits[0])? * 16 + digit(digits[1])?;
     Some((u8::try_from(value).ok()?, length))
+}
+
+/// Reads `&#112;`, `&#x70;`, `&quot;` and the like.
+fn entity(bytes: &[u8]) -> Option<(u8, usize)> {
+    const NAMED: &[(&[u8], u8)] = &[
+        (b"&quot;", b'"'),
+        (b"&apos;", b'\''),
+        (b"&amp;", b'&'),
+        (b"&lt;", b'<'),
+        (b"&gt;", b'>'),
+        (b"&nbsp;", b' '),
+        (b"&colon;", b':'),
+        (b"&equals;", b'='),
+    ];
+    let head = &bytes[..bytes.len().min(10)];
+    let Some(number) = head.strip_prefix(b"&#") else {
+        let (name, byte) = NAMED.iter().find(|(name, _)| head.starts_with(name))?;
+        return Some((*byte, name.len()));
+    };
+    let (radix, digits) = match number {
+        [b'x' | b'X', digits @ ..] => (16, digits),
+        digits => (10, digits),
+    };
+    let end = digits.iter().position(|byte| *byte == b';')?;
+    let value = u8::from_str_radix(str::from_utf8(&digits[..end]).ok()?, radix).ok()?;
+    value.is_ascii().then_some((value, head.len() - digits.len() + end + 1))
 }
 
 /// Bytes between which hidden characters are taken out together.
@@ -111,7 +139,24 @@ pub(crate) fn hidden(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Reads a block of a buffer that begins at `base` without its hidden characters.
+/// Returns the letter that a full-width one of Chinese and Japanese stands for.
+fn narrow(bytes: &[u8]) -> Option<u8> {
+    match bytes {
+        [0xef, 0xbc, last @ 0x81..=0xbf, ..] => Some(last - 0x81 + b'!'),
+        [0xef, 0xbd, last @ 0x80..=0x9e, ..] => Some(last - 0x80 + b'`'),
+        [0xe3, 0x80, 0x80, ..] => Some(b' '),
+        _ => None,
+    }
+}
+
+/// Whether a text goes on with a letter or digit of full width; punctuation of that width is in
+/// every Chinese sentence.
+pub(crate) fn is_full_width(bytes: &[u8]) -> bool {
+    narrow(bytes).is_some_and(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Reads a block of a buffer that begins at `base` without its hidden characters, and with letters
+/// of full width as ordinary ones.
 pub(crate) fn without_hidden(
     buffer: &[u8],
     base: usize,
@@ -124,12 +169,15 @@ pub(crate) fn without_hidden(
     let mut mapped = Mapped::default();
     let mut at = start;
     while at < end {
-        match hidden(&buffer[at..]) {
-            Some(length) => at += length,
-            None => {
-                mapped.push(buffer[at], at);
-                at += 1;
-            }
+        let text = &buffer[at..];
+        if let Some(length) = hidden(text) {
+            at += length;
+        } else if let Some(byte) = narrow(text) {
+            mapped.push(byte, at);
+            at += 3;
+        } else {
+            mapped.push(buffer[at], at);
+            at += 1;
         }
     }
     mapped.from.push(at.min(buffer.len()));
