@@ -220,7 +220,7 @@ pub(crate) fn piped(window: &[u8], command: Range<usize>) -> Option<Candidate> {
 /// Finds the password of `CREATE USER x IDENTIFIED BY 'password'`.
 pub(crate) fn identified_by(window: &[u8], words: Range<usize>) -> Option<Candidate> {
     let before = window[words.start.saturating_sub(200)..words.start].to_ascii_lowercase();
-    let of_user = [&b"create "[..], b"alter ", b"grant "]
+    let of_user = [&b"create user"[..], b"alter user", b"create role", b"alter role", b"grant "]
         .iter()
         .any(|verb| memmem::find(&before, verb).is_some());
     if !of_user {

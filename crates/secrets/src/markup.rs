@@ -137,5 +137,6 @@ fn is_value(text: &str, kind: NameWord) -> bool {
 
 /// Whether it is a word, or words joined, and none that says something about a password.
 fn is_sole_word(text: &str) -> bool {
-    text.split(['_', '-', '.']).all(prose::is_plain_word) || text.bytes().all(|b| b.is_ascii_digit())
+    text.split(['_', '-', '.']).all(prose::is_plain_word) && !prose::names_itself(text)
+        || text.bytes().all(|b| b.is_ascii_digit())
 }

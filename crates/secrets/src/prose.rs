@@ -510,6 +510,8 @@ fn pass_behind(line: &str, head: usize, before: &Before) -> Option<Range<usize>>
     let plain = before.has_user
         && text.chars().count() >= 4
         && is_plain_word(text)
+        && !has_predicate_ending(&text.to_lowercase())
+        && !is_about_passwords(&text.to_lowercase())
         && ends_sentence(&line[start + text.len()..]);
     let fits = (is_link || before.has_user) && (made_up || plain);
     fits.then_some(start..start + text.len())
@@ -621,7 +623,12 @@ fn value_at(line: &str, at: usize, link: Link, word: SpokenWord) -> Option<Range
     if word == SpokenWord::Login {
         return login(line, start, text);
     }
-    if accepts_bare(text, behind, link, word) {
+    // A line of settings, and nothing else.
+    let is_setting = link == Link::Sign
+        && word == SpokenWord::Password
+        && line[..start].trim_end().ends_with(':')
+        && behind.trim().is_empty();
+    if accepts_bare(text, behind, link, word) || is_setting && is_kebab(text) {
         return Some(start..start + text.len());
     }
     if link >= Link::Verb && word == SpokenWord::Password {
@@ -802,9 +809,7 @@ fn accepts_bare(text: &str, behind: &str, link: Link, word: SpokenWord) -> bool 
                     _ => !capital && is_rare_word(text),
                 };
             let humps = link == Link::Sign && text.chars().all(char::is_alphabetic);
-            // A line of settings, and nothing else.
-            let joined = link == Link::Sign && behind.trim().is_empty() && is_kebab(text);
-            is_made_up(text) && !humps || is_number(text, 4..=16) && !year || plain || joined
+            is_made_up(text) && !humps || is_number(text, 4..=16) && !year || plain
         }
     }
 }
@@ -893,7 +898,7 @@ fn is_kebab(text: &str) -> bool {
 }
 
 /// Whether a text holds the word for what it should be.
-fn names_itself(folded: &str) -> bool {
+pub(crate) fn names_itself(folded: &str) -> bool {
     ["pass", "pwd", "secret", "token", "kennwort", "user"].iter().any(|word| folded.contains(word))
 }
 
@@ -951,6 +956,7 @@ pub(crate) fn refers(text: &str) -> bool {
     text.starts_with(['/', '~', '$', '<', '{', '[', '%', '#'])
         || tag
         || text.contains("://")
+        || text.contains("&amp;")
         || text.contains("::")
         || text.contains(['(', ')', '{', '}', '<', '>', '|', '[', ']', '"', '`'])
         || lower.starts_with("www.")

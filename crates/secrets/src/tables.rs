@@ -134,6 +134,7 @@ fn columns(header: &[u8]) -> Option<(Separator, Vec<Range<usize>>)> {
         let text = &header[cell.clone()];
         let signs = b" _-./\"'*`#&";
         text.len() <= CELL
+            && !text.trim_ascii().is_empty()
             && text.iter().all(|b| b.is_ascii_alphanumeric() || !b.is_ascii() || signs.contains(b))
             && text.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count() <= 3
     };
