@@ -134,11 +134,11 @@ impl Anchor {
         {
             return None;
         }
-        let same = if self.exact_case {
-            found == self.literal
-        } else {
-            found.eq_ignore_ascii_case(self.literal)
-        };
+        // Byte by byte: most literals differ in their first two, and a call costs more than that.
+        let same = found.iter().zip(self.literal).all(|(a, b)| match self.exact_case {
+            true => a == b,
+            false => a.eq_ignore_ascii_case(b),
+        });
         same.then_some(start)
     }
 }
@@ -163,7 +163,8 @@ const CLASSES: [u8; 256] = {
             b'_' => 28,
             b'-' => 29,
             b':' | b'.' => 30,
-            b'&' => 31,
+            // What escapes and addresses begin with.
+            b'&' | b'%' | b'\\' | b'/' => 31,
             _ => 0,
         };
         byte += 1;
@@ -173,8 +174,9 @@ const CLASSES: [u8; 256] = {
 
 /// All anchors, by their pieces.
 pub(crate) struct Anchors {
-    /// One bit per piece: small enough to stay in the nearest cache.
-    wanted: [u64; PIECES / 64],
+    /// One bit per piece, by its first two classes and then its last one: small enough to stay in the
+    /// nearest cache.
+    wanted: [u32; PIECES / 32],
     /// For each piece the place of its anchors in `groups`; the first group is empty.
     group: Vec<u16>,
     groups: Vec<Vec<Anchor>>,
@@ -183,7 +185,7 @@ pub(crate) struct Anchors {
 impl Anchors {
     fn new() -> Self {
         let groups = vec![Vec::new()];
-        Self { wanted: [0; PIECES / 64], group: vec![0; PIECES], groups }
+        Self { wanted: [0; PIECES / 32], group: vec![0; PIECES], groups }
     }
 
     fn add(&mut self, piece: usize, anchor: Anchor) {
@@ -191,7 +193,7 @@ impl Anchors {
         if *group == 0 {
             *group = u16::try_from(self.groups.len()).expect("there are fewer than 65536 pieces");
             self.groups.push(Vec::new());
-            self.wanted[piece / 64] |= 1 << (piece % 64);
+            self.wanted[piece / 32] |= 1 << (piece % 32);
         }
         self.groups[usize::from(*group)].push(anchor);
     }
@@ -207,17 +209,43 @@ impl Anchors {
         let mut state = before.fold(0, |state, &byte| step(state, byte));
         for (index, &byte) in bytes[range.clone()].iter().enumerate() {
             state = step(state, byte);
-            let piece = state as usize & (PIECES - 1);
-            if self.wanted[piece / 64] >> (piece % 64) & 1 == 1 {
-                for anchor in &self.groups[usize::from(self.group[piece])] {
-                    if let Some(start) = anchor.start(bytes, range.start + index) {
-                        take(anchor, start);
-                    }
-                }
+            if self.is_wanted(state) {
+                self.each_at(bytes, state as usize % PIECES, range.start + index, &mut take);
+            }
+        }
+    }
+
+    /// Whether a rule wants to look at the last piece of a state.
+    #[inline]
+    fn is_wanted(&self, state: u32) -> bool {
+        self.wanted[(state >> BITS) as usize % self.wanted.len()] >> (state % 32) & 1 == 1
+    }
+
+    /// Calls `take` with the anchors of a piece that ends at `last`. Kept out of the loop, which is
+    /// then small enough to be fast.
+    #[inline(never)]
+    fn each_at(
+        &self,
+        bytes: &[u8],
+        piece: usize,
+        last: usize,
+        take: &mut impl FnMut(&Anchor, usize),
+    ) {
+        // Numbers are everywhere; a card begins with the first digit of one.
+        let is_inside = || last.checked_sub(PIECE).is_some_and(|at| bytes[at].is_ascii_digit());
+        if piece == DIGITS && is_inside() {
+            return;
+        }
+        for anchor in &self.groups[usize::from(self.group[piece])] {
+            if let Some(start) = anchor.start(bytes, last) {
+                take(anchor, start);
             }
         }
     }
 }
+
+/// The piece of three digits.
+const DIGITS: usize = 27 << (2 * BITS) | 27 << BITS | 27;
 
 #[inline]
 fn step(state: u32, byte: u8) -> u32 {
@@ -308,7 +336,6 @@ const LITERALS: &[(&str, Rule)] = &[
     ("adgangskoden", Rule::Spoken(SpokenWord::Password)),
     ("salasana", Rule::Spoken(SpokenWord::Password)),
     ("heslo", Rule::Spoken(SpokenWord::Password)),
-    ("parola d'ordine", Rule::Spoken(SpokenWord::Password)),
     ("credentials", Rule::Spoken(SpokenWord::Login)),
     ("creds", Rule::Spoken(SpokenWord::Login)),
     ("login", Rule::Spoken(SpokenWord::Login)),
@@ -432,7 +459,17 @@ fn rarest(literal: &'static str, rule: Rule, exact_case: bool) -> (usize, Anchor
     (piece(text), anchor(literal, rule, exact_case, offset + PIECE - 1))
 }
 
+/// Pieces that prose or code is full of, though their letters are rare enough.
+const COMMON_PIECES: &[&[u8]] = &[
+    b"acc", b"com", b"con", b"cor", b"cre", b"cur", b"for", b"ing", b"key", b"loc", b"men", b"ock",
+    b"par", b"pat", b"per", b"pre", b"pro", b"pub", b"ser", b"str", b"sub", b"use", b" us", b" by",
+    b"uct", b"umb", b"urn", b"val", b"ype",
+];
+
 fn rarity(piece: &[u8]) -> usize {
+    if COMMON_PIECES.iter().any(|common| common.eq_ignore_ascii_case(piece)) {
+        return 1;
+    }
     const BY_FREQUENCY: &[u8] = b"etaoinshrdlcumwfgypbvkjxqz";
     let letters = piece.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let digits = piece.iter().filter(|byte| byte.is_ascii_digit()).count();

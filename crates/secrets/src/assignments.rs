@@ -459,7 +459,9 @@ fn judge(window: &[u8], name: &Name, sign: Sign, value: &Value) -> Option<Candid
         alone && is_word && text.len() >= 4 && logs_in(&window[..range.start])
     };
     let is_pass = name.word == NameWord::Pass && matches!(sign, Sign::Colon | Sign::Equals);
-    if !(looks_secret(name, sign, value, text) || is_pass && is_login()) || refers(text, value.quoted) || is_placeholder(text)
+    if !(looks_secret(name, sign, value, text) || is_pass && is_login())
+        || refers(text, value.quoted)
+        || is_placeholder(text)
     {
         return None;
     }

@@ -108,9 +108,9 @@ pub(crate) fn check(
         return;
     }
     // An option of Windows, without which two words behind `net user` may well be a sentence.
-    let has_switch = words.iter().any(|word| {
-        matches!(text(word), [b'/', letter, ..] if letter.is_ascii_alphabetic())
-    });
+    let has_switch = words
+        .iter()
+        .any(|word| matches!(text(word), [b'/', letter, ..] if letter.is_ascii_alphabetic()));
     let mut take = |value: Range<usize>, is_sure: bool| {
         let bytes = &line[value.clone()];
         let is_made_up = || str::from_utf8(bytes).is_ok_and(prose::is_made_up);
@@ -151,8 +151,9 @@ pub(crate) fn check(
                 Behind(name, sign) => {
                     let value = match behind(word, name) {
                         Some(rest) if rest.is_empty() => next,
-                        Some(rest) if name.starts_with("--") => Some(rest.start + 1..rest.end)
-                            .filter(|_| text(&rest).starts_with(b"=")),
+                        Some(rest) if name.starts_with("--") => {
+                            Some(rest.start + 1..rest.end).filter(|_| text(&rest).starts_with(b"="))
+                        }
                         rest => rest,
                     };
                     let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
@@ -172,7 +173,8 @@ pub(crate) fn check(
                     }
                 }
                 Login if at == 0 => {
-                    let end = memchr::memchr(b'@', text(word)).map_or(word.end, |at| word.start + at);
+                    let end =
+                        memchr::memchr(b'@', text(word)).map_or(word.end, |at| word.start + at);
                     let cut = memchr::memchr(b'/', &line[word.start..end]);
                     if let Some(cut) = cut.filter(|cut| *cut > 0) {
                         take(word.start + cut + 1..end, end < word.end);
@@ -296,8 +298,11 @@ fn is_password(value: &[u8]) -> bool {
 /// Returns the rest of the line, which may be one of a JSON string or of inline code.
 fn line(window: &[u8], from: usize) -> &[u8] {
     let line = &window[from.min(window.len())..window.len().min(from + LINE)];
-    let line = &line[..line.iter().position(|b| matches!(b, b'\n' | b'\r' | b'`')).unwrap_or(line.len())];
-    &line[..memmem::find(line, b"\\n").filter(|at| !line[..*at].ends_with(b"\\")).unwrap_or(line.len())]
+    let line =
+        &line[..line.iter().position(|b| matches!(b, b'\n' | b'\r' | b'`')).unwrap_or(line.len())];
+    &line[..memmem::find(line, b"\\n")
+        .filter(|at| !line[..*at].ends_with(b"\\"))
+        .unwrap_or(line.len())]
 }
 
 /// Takes the quotes off a value.

@@ -186,7 +186,8 @@ pub(crate) fn without_hidden(
 
 /// Decodes a run of base64 or hexadecimal digits that begins at `start` and scans what it holds.
 pub(crate) fn decoded(window: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
-    if depth >= MOST_DEPTH || continues_a_line(&window[..start]) {
+    if depth >= MOST_DEPTH || !may_hold_text(&window[start..]) || continues_a_line(&window[..start])
+    {
         return;
     }
     let limit = window.len().min(start + AFTER / 2);
@@ -217,6 +218,39 @@ pub(crate) fn decoded(window: &[u8], start: usize, depth: u8, found: &mut impl F
             return found(Candidate { kind: hit.kind, range: start..last + padding, rank });
         }
     }
+}
+
+/// Whether the first characters of a run can be text in base64 or hexadecimal. Names and paths are
+/// told by it without decoding them.
+fn may_hold_text(run: &[u8]) -> bool {
+    let Some(head) = run.get(..16) else { return true };
+    let hex = head.strip_prefix(b"0x").unwrap_or(head);
+    if hex.iter().all(u8::is_ascii_hexdigit) {
+        return true;
+    }
+    let mut bytes = [0; 12];
+    for (group, three) in head.chunks_exact(4).zip(bytes.chunks_exact_mut(3)) {
+        let Some(value) =
+            group.iter().try_fold(0_u32, |sum, byte| Some(sum << 6 | digit64(*byte)?))
+        else {
+            return false;
+        };
+        three.copy_from_slice(&value.to_be_bytes()[1..]);
+    }
+    is_readable(&bytes)
+}
+
+/// Returns the value of a digit of base64, of either alphabet.
+fn digit64(byte: u8) -> Option<u32> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
 }
 
 fn is_digit64(byte: u8) -> bool {
@@ -274,20 +308,28 @@ fn from_base64(encoded: &[u8]) -> Option<Vec<u8>> {
 
 /// Returns decoded bytes as text, if they are text, UTF-16, or compressed text.
 fn readable(bytes: Vec<u8>) -> Option<Vec<u8>> {
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        return Some(bytes);
+    if is_wide(&bytes) {
+        return Some(bytes.chunks_exact(2).map(|pair| pair[0]).collect());
     }
-    let cut = |text: &[u8]| match str::from_utf8(text) {
+    is_readable(&bytes).then_some(bytes)
+}
+
+fn is_readable(bytes: &[u8]) -> bool {
+    let is_text = |text: &[u8]| match str::from_utf8(text) {
         Ok(_) => true,
         Err(error) => error.error_len().is_none(),
     };
-    let shown = |byte: &u8| *byte >= 0x20 && *byte != 0x7f || matches!(byte, b'\t' | b'\n' | b'\r');
-    if bytes.iter().all(shown) && cut(&bytes) {
-        return Some(bytes);
-    }
-    let wide =
-        bytes.len() >= 8 && bytes.chunks_exact(2).all(|pair| pair[1] == 0 && shown(&pair[0]));
-    wide.then(|| bytes.chunks_exact(2).map(|pair| pair[0]).collect())
+    let is_compressed = bytes.starts_with(&[0x1f, 0x8b]);
+    is_compressed || bytes.iter().all(is_shown) && is_text(bytes) || is_wide(bytes)
+}
+
+fn is_shown(byte: &u8) -> bool {
+    *byte >= 0x20 && *byte != 0x7f || matches!(byte, b'\t' | b'\n' | b'\r')
+}
+
+/// Whether bytes are ASCII in UTF-16.
+fn is_wide(bytes: &[u8]) -> bool {
+    bytes.len() >= 8 && bytes.chunks_exact(2).all(|pair| pair[1] == 0 && is_shown(&pair[0]))
 }
 
 /// Inflates compressed bytes that are a part of a text.

@@ -53,7 +53,8 @@ fn every_plant_of_the_second_set_is_found_whole() {
             hits.iter().any(|hit| inside(&hit.range))
         };
         if !secrets.iter().all(is_covered) {
-            let found: Vec<_> = hits.iter().map(|hit| (hit.kind, &text[hit.range.clone()])).collect();
+            let found: Vec<_> =
+                hits.iter().map(|hit| (hit.kind, &text[hit.range.clone()])).collect();
             missed.push(format!("{class}: {text:?} gave {found:?}"));
         }
         assert_eq!(scan(&redact(text.as_bytes(), &hits)), [], "{text}");
@@ -66,7 +67,9 @@ fn no_harmless_text_of_the_second_set_raises_an_alarm() {
     let alarms: Vec<String> = records(HARMLESS)
         .flat_map(|(class, text)| {
             let hits = scan(text.as_bytes()).into_iter();
-            hits.map(move |hit| format!("{class}: {text:?} gave {} {:?}", hit.kind, &text[hit.range]))
+            hits.map(move |hit| {
+                format!("{class}: {text:?} gave {} {:?}", hit.kind, &text[hit.range])
+            })
         })
         .collect();
     assert!(alarms.is_empty(), "{} in 84:\n{}", alarms.len(), alarms.join("\n"));

@@ -260,8 +260,14 @@ pub const KINDS: &[Kind] = &[
     Kind { name: "private_key", about: "Value assigned to a name such as `private_key`." },
     Kind { name: "pin", about: "Number that opens something, named as a PIN or code." },
     Kind { name: "card_number", about: "Number of a payment card." },
-    Kind { name: "recovery_code", about: "Code that opens an account in place of a second factor." },
-    Kind { name: "one_time_secret", about: "Secret from which one-time passwords are made (TOTP)." },
+    Kind {
+        name: "recovery_code",
+        about: "Code that opens an account in place of a second factor.",
+    },
+    Kind {
+        name: "one_time_secret",
+        about: "Secret from which one-time passwords are made (TOTP).",
+    },
     Kind { name: "nostr_secret_key", about: "Private key of a Nostr identity." },
     Kind { name: "card_code", about: "Security code of a payment card." },
     Kind { name: "session_cookie", about: "Value of a cookie that keeps somebody signed in." },

@@ -4,7 +4,7 @@
 //! three-byte pieces that nearly every secret has in it or in front of it (`anchors`); only around
 //! these are rules asked: for shapes (`rules`), values with a name (`assignments`, `headers`),
 //! sentences (`prose`) and cards (`payment`). Secrets without an anchor are long, and found by a
-//! look at every sixteenth byte (`samples`). What is encoded is decoded and scanned again
+//! look at few bytes (`samples`). What is encoded is decoded and scanned again
 //! (`encoded`). What a rule finds depends on a bounded window, so a stream gives the same hits as
 //! the whole.
 
@@ -39,7 +39,7 @@ pub use file::{FileScanner, is_text, scan_file};
 pub use kinds::{KINDS, Kind};
 pub use redact::{redact, redact_text};
 use rules::{AFTER, BEFORE, Candidate, Rank};
-use samples::{SEED_STRIDE, STRIDE};
+use samples::SEED_STRIDE;
 
 /// A secret in some bytes; the secret itself is not here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,13 +163,11 @@ impl Found {
         FOREIGN_ANCHORS.each(buffer, range.clone(), |anchor, start| {
             self.look_around(buffer, base, anchor, start);
         });
-        let from = |stride| (base + range.start).next_multiple_of(stride) - base;
-        for at in (from(STRIDE)..range.end).step_by(STRIDE) {
-            if samples::may_be_in_a_run(buffer, at) {
-                samples::run(buffer, at, depth, &mut |candidate| self.add_at(base, candidate));
-            }
-        }
-        for at in (from(SEED_STRIDE)..range.end).step_by(SEED_STRIDE) {
+        let first_seed = (base + range.start).next_multiple_of(SEED_STRIDE) - base;
+        samples::each_run(buffer, range.clone(), |start| {
+            samples::opaque(buffer, start, depth, &mut |candidate| self.add_at(base, candidate));
+        });
+        for at in (first_seed..range.end).step_by(SEED_STRIDE) {
             samples::seed_phrase(buffer, at, &mut |candidate| self.add_at(base, candidate));
         }
         if depth < encoded::MOST_DEPTH {

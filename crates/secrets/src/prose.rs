@@ -71,10 +71,9 @@ pub(crate) fn check(
 pub(crate) const fn kind_of(word: SpokenWord) -> &'static str {
     match word {
         SpokenWord::Pin => "pin",
-        SpokenWord::Password
-        | SpokenWord::Pass
-        | SpokenWord::Ideographic
-        | SpokenWord::Login => "password",
+        SpokenWord::Password | SpokenWord::Pass | SpokenWord::Ideographic | SpokenWord::Login => {
+            "password"
+        }
         SpokenWord::Token => "token",
         SpokenWord::Secret => "secret",
         SpokenWord::Key => "api_key",
@@ -150,12 +149,50 @@ fn last_word(before: &[u8]) -> &[u8] {
 /// Whether `pin` is one of a chip, or something that is fastened; a number behind it counts pins.
 fn counts_pins(window: &[u8], name: &Range<usize>) -> bool {
     const PARTS: &[&str] = &[
-        "gpio", "header", "connector", "chip", "arduino", "esp32", "led", "dac", "adc", "data",
-        "clock", "digital", "analog", "bcm", "board", "output", "input", "io", "power", "ground",
-        "port", "signal", "reset", "interrupt", "jumper", "socket", "i2c", "spi", "uart", "pwm",
-        "physical", "rx", "tx", "please", "to", "we", "and", "or", "bowling", "safety", "rolling",
+        "gpio",
+        "header",
+        "connector",
+        "chip",
+        "arduino",
+        "esp32",
+        "led",
+        "dac",
+        "adc",
+        "data",
+        "clock",
+        "digital",
+        "analog",
+        "bcm",
+        "board",
+        "output",
+        "input",
+        "io",
+        "power",
+        "ground",
+        "port",
+        "signal",
+        "reset",
+        "interrupt",
+        "jumper",
+        "socket",
+        "i2c",
+        "spi",
+        "uart",
+        "pwm",
+        "physical",
+        "rx",
+        "tx",
+        "please",
+        "to",
+        "we",
+        "and",
+        "or",
+        "bowling",
+        "safety",
+        "rolling",
     ];
-    const LOCKS: &[&str] = &["safe", "lock", "locker", "padlock", "vault", "suitcase", "gate", "door"];
+    const LOCKS: &[&str] =
+        &["safe", "lock", "locker", "padlock", "vault", "suitcase", "gate", "door"];
     let literal = &window[name.clone()];
     let before = String::from_utf8_lossy(last_word(&window[..name.start])).to_lowercase();
     if literal.eq_ignore_ascii_case(b"combination") {
@@ -173,7 +210,9 @@ fn counts_pins(window: &[u8], name: &Range<usize>) -> bool {
     // A card has a PIN; `pin 12` without more than a space is one of many.
     let is_spelled = literal == b"PIN" || OWNERS.contains(&before.as_str());
     let is_sign = behind.trim_start().starts_with([':', '=']);
-    PARTS.contains(&before.as_str()) || is_part(&behind) || !is_spelled && !is_sign && !is_linked(&behind)
+    PARTS.contains(&before.as_str())
+        || is_part(&behind)
+        || !is_spelled && !is_sign && !is_linked(&behind)
 }
 
 /// Whether a verb follows: "pin is", "pin of the card is".
@@ -450,7 +489,9 @@ fn value_behind(line: &str, word: SpokenWord, before: &Before) -> Option<Range<u
             }
             if before.has_user && word == SpokenWord::Password {
                 let value = value_at(line, start, Link::Changed, word);
-                let mixed = |value: &Range<usize>| line[value.clone()].contains(|c: char| c.is_ascii_digit());
+                let mixed = |value: &Range<usize>| {
+                    line[value.clone()].contains(|c: char| c.is_ascii_digit())
+                };
                 if let Some(value) = value.filter(mixed) {
                     return Some(value);
                 }
@@ -462,8 +503,8 @@ fn value_behind(line: &str, word: SpokenWord, before: &Before) -> Option<Range<u
             "–" | "—" | "-" if number == 0 => Link::Sign,
             "lautet" | "lautete" | "heißt" | "namens" | "luidt" | "brzmi" => Link::Names,
             "is" | "was" | "are" | "it's" | "it’s" | "ist" | "war" | "es" | "est" | "era" | "è"
-            | "é" | "being" | "reads" | "equals" | "c'est" | "c’est" | "sind" | "jest" | "är" | "er"
-            | "je" => Link::Verb,
+            | "é" | "being" | "reads" | "equals" | "c'est" | "c’est" | "sind" | "jest" | "är"
+            | "er" | "je" => Link::Verb,
             "to" if number < 4 && has_foreign_word(&rest[..token.start]) => Link::Verb,
             "to" | "in" | "auf" | "a" | "por" | "à" | "en" | "with" | "mit" if changed => {
                 Link::Changed
@@ -656,7 +697,8 @@ fn login(line: &str, start: usize, first: &str) -> Option<Range<usize>> {
     let strong = |text: &str| {
         is_made_up(text)
             && text.chars().count() >= 6
-            && (text.chars().any(|c| c.is_ascii_digit() || "!#$%^&*".contains(c)) || is_joined(text))
+            && (text.chars().any(|c| c.is_ascii_digit() || "!#$%^&*".contains(c))
+                || is_joined(text))
             && !text.contains(['=', '.'])
             && !refers(text)
     };
@@ -853,16 +895,16 @@ pub(crate) fn is_quoted_phrase(text: &str) -> bool {
         &["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     let words: Vec<String> = text.split(' ').map(str::to_lowercase).collect();
     let is_small = |word: &String| FUNCTION_WORDS.contains(word.as_str());
-    let tells = |word: &&String| {
-        !NUMBERS.contains(&word.as_str()) && (word.len() < 3 || is_small(word))
-    };
+    let tells =
+        |word: &&String| !NUMBERS.contains(&word.as_str()) && (word.len() < 3 || is_small(word));
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
     let content: Vec<&String> = words.iter().filter(|word| !tells(word)).collect();
     let ordinary = content
         .iter()
         .filter(|word| COMMON_WORDS.contains(word.as_str()) || has_predicate_ending(word));
     let letters = |word: &String| {
-        word.chars().all(|c| c.is_alphabetic() || c.is_ascii_digit() || matches!(c, '-' | '\'' | '’'))
+        word.chars()
+            .all(|c| c.is_alphabetic() || c.is_ascii_digit() || matches!(c, '-' | '\'' | '’'))
     };
     (2..=8).contains(&words.len())
         && words.iter().all(letters)
@@ -891,9 +933,8 @@ fn is_joined(text: &str) -> bool {
 
 /// Whether it is words in lower case with dashes or underscores between: `correct-horse`.
 fn is_kebab(text: &str) -> bool {
-    let is_word = |part: &str| {
-        part.len() >= 3 && part.chars().all(char::is_lowercase) && !is_common(part)
-    };
+    let is_word =
+        |part: &str| part.len() >= 3 && part.chars().all(char::is_lowercase) && !is_common(part);
     text.contains(['-', '_']) && !names_itself(text) && text.split(['-', '_']).all(is_word)
 }
 

@@ -1,7 +1,7 @@
 //! Secrets without an anchor: seed phrases, and long runs that nobody would write by hand.
 //!
-//! Both are long, so it is enough to look at every sixteenth byte of the stream: one of these
-//! bytes lies near the beginning of every such run.
+//! Both are long, so it is enough to look at a few bytes of the text: one of these lies in every
+//! such run.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,8 +13,6 @@ use crate::encoded::{self, LEAST_RUN};
 use crate::rules::{Candidate, Rank, is_discord_token};
 use crate::shape::{ALNUM, OPAQUE, URL64_DOT, all_three, is_placeholder_body};
 
-/// Bytes between two looks.
-pub(crate) const STRIDE: usize = 16;
 /// Bytes between two looks for a seed phrase; twelve words have about 75.
 pub(crate) const SEED_STRIDE: usize = 64;
 /// Fewest words of a seed phrase.
@@ -24,36 +22,42 @@ const MOST_WORDS: usize = 24;
 /// Most bytes between two words.
 const GAP: usize = 8;
 
-/// Whether the byte at `at` may lie in a long run without blanks.
-#[inline]
-pub(crate) fn may_be_in_a_run(buffer: &[u8], at: usize) -> bool {
-    let ahead = buffer.get(at..at + BYTES).and_then(|bytes| bytes.try_into().ok());
-    ahead.is_some_and(has_no_blank) && OPAQUE.has(buffer[at]) && OPAQUE.has(buffer[at + BYTES - 1])
+/// Finds the long runs without blanks whose 24th byte lies in `range`, and calls `take` with the
+/// start of each.
+///
+/// A run cannot reach over a blank, so the look goes to the end of where one could be and from
+/// there behind the last blank: most of the text is never looked at.
+pub(crate) fn each_run(buffer: &[u8], range: Range<usize>, mut take: impl FnMut(usize)) {
+    let mut start = (range.start + 1).saturating_sub(LEAST_RUN);
+    if start > 0 && OPAQUE.has(buffer[start - 1]) {
+        // It began before, and was found there.
+        start += OPAQUE.run(&buffer[start..range.end], usize::MAX);
+    }
+    while start + LEAST_RUN <= range.end {
+        let run = &buffer[start..start + LEAST_RUN];
+        if let Some(blank) = last_blank(run) {
+            start += blank + 1;
+        } else if let Some(sign) = run.iter().rposition(|byte| !OPAQUE.has(*byte)) {
+            start += sign + 1;
+        } else {
+            take(start);
+            start += OPAQUE.run(&buffer[start..range.end], usize::MAX);
+        }
+    }
 }
 
-/// Looks at the long run around the byte at `at`, if it begins less than a stride before.
-pub(crate) fn run(buffer: &[u8], at: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
-    let ahead = OPAQUE.run(&buffer[at..], LEAST_RUN);
-    if ahead < LEAST_RUN - STRIDE + 1 {
-        return;
-    }
-    let back = OPAQUE.run_back(&buffer[..at], STRIDE);
-    // Only the first look at a run reads it.
-    if back < STRIDE && back + ahead >= LEAST_RUN {
-        opaque(buffer, at - back, depth, found);
-    }
-}
-
-/// Bytes behind a look that belong to every run that is long enough.
-const BYTES: usize = 8;
-const _: () = assert!(STRIDE + BYTES <= LEAST_RUN, "or a run could end before its bytes do");
-
-/// Whether none of eight bytes is a blank or a control character.
+/// Returns the last of 24 bytes that is a blank, a control character or beyond ASCII.
 #[inline]
-fn has_no_blank(bytes: [u8; BYTES]) -> bool {
+fn last_blank(run: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    let bytes = u64::from_ne_bytes(bytes);
-    bytes.wrapping_sub(ONES * 0x21) & !bytes & (ONES << 7) == 0
+    let (blocks, _) = run.as_chunks::<8>();
+    blocks.iter().enumerate().rev().find_map(|(number, block)| {
+        let bytes = u64::from_le_bytes(*block);
+        // A borrow can only mark bytes above the first one that is marked rightly.
+        let small = bytes.wrapping_sub(ONES * 0x21) & !bytes | bytes;
+        let marks = small & (ONES << 7);
+        (marks != 0).then(|| number * 8 + 7 - marks.leading_zeros() as usize / 8)
+    })
 }
 
 /// Returns the word of letters around a byte, or right behind it; nine letters are too many.
@@ -68,7 +72,7 @@ fn word_at(buffer: &[u8], at: usize) -> Range<usize> {
 }
 
 /// Looks at a long run without blanks.
-fn opaque(buffer: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
+pub(crate) fn opaque(buffer: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
     let start = start + escape_length(&buffer[..start], &buffer[start..]);
     let length = OPAQUE.run(&buffer[start..], 160);
     let whole = &buffer[start..start + length];
@@ -100,11 +104,16 @@ fn escape_length(before: &[u8], run: &[u8]) -> usize {
 /// Shapes that are known without a prefix.
 fn known_shape(run: &[u8], before: &[u8]) -> Option<(&'static str, Range<usize>)> {
     let run = run.strip_suffix(b".").unwrap_or(run);
-    let dotted = URL64_DOT.run(run, run.len()) == run.len();
+    let dotted = matches!(run.first(), Some(b'M' | b'N' | b'O'))
+        && URL64_DOT.run(run, run.len()) == run.len();
     if dotted && is_discord_token(run) && begins_with_an_id(run) {
         return Some(("discord_bot_token", 0..run.len()));
     }
-    if is_placeholder_body(run) || !all_three(run) {
+    // Nearly every run ends here: a path, a name, a digest.
+    if !matches!(run.len(), 26 | 43 | 49 | 51..=56 | 86..=88)
+        || !all_three(run)
+        || is_placeholder_body(run)
+    {
         return None;
     }
     let alnum = ALNUM.run(run, run.len()) == run.len();
@@ -185,10 +194,15 @@ const ORDINARY: &[&str] = &[
     "try",
 ];
 
+/// Whether a word has the length and the first letters of one of the list.
+fn may_be_seed_word(word: &[u8]) -> bool {
+    let mixed = mix(word);
+    (3..=8).contains(&word.len()) && SEED_BITS[mixed / 64] >> (mixed % 64) & 1 == 1
+}
+
 /// Whether a word is one of the list, in any case.
 fn is_seed_word(word: &[u8]) -> bool {
-    let mixed = mix(word);
-    if !(3..=8).contains(&word.len()) || SEED_BITS[mixed / 64] >> (mixed % 64) & 1 == 0 {
+    if !may_be_seed_word(word) {
         return false;
     }
     let folded = word.to_ascii_lowercase();
@@ -197,7 +211,7 @@ fn is_seed_word(word: &[u8]) -> bool {
 
 /// Follows words of the list from the byte at `at` to both sides.
 pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candidate)) {
-    if !may_be_in_a_phrase(&buffer[at..]) {
+    if !next_word_may_be_seed(&buffer[at..]) || !may_be_in_a_phrase(&buffer[at..]) {
         return;
     }
     // Where the look falls between two words, the next one is as good.
@@ -240,26 +254,67 @@ pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candi
     found(Candidate { kind: "seed_phrase", range, rank: Rank::Shaped });
 }
 
+/// Whether the word behind the next separator may be one of the list; whether it is unclear as well.
+#[inline]
+fn next_word_may_be_seed(text: &[u8]) -> bool {
+    let Some(first) = separators(text) else { return true };
+    let start = first.trailing_zeros() as usize / 8 + 1;
+    let Some(marks) = text.get(start..).and_then(separators) else { return true };
+    let length = marks.trailing_zeros() as usize / 8;
+    // A word of the list has at least three letters; where there is none, the next look tells.
+    let unclear = first == 0 || length == 0;
+    unclear || length >= 3 && may_be_seed_word(&text[start..start + length])
+}
+
+/// Marks those of the next eight bytes that stand between words, each in its highest bit.
+#[inline]
+fn separators(text: &[u8]) -> Option<u64> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let bytes = u64::from_le_bytes(*text.first_chunk()?);
+    // The lowest mark is always right, and only that one is used.
+    Some(bytes.wrapping_sub(ONES * 0x41) & !bytes & (ONES << 7))
+}
+
 /// Whether a text goes on with words and what stands between them; prose has short words, and code
 /// has signs.
 #[inline]
 fn may_be_in_a_phrase(text: &[u8]) -> bool {
-    // The first word may be cut.
-    let mut letters = GAP;
-    for byte in text.iter().take(16) {
-        if byte.is_ascii_alphabetic() {
-            letters += 1;
-        } else if !is_between(*byte) || (1..3).contains(&letters) {
-            return false;
-        } else {
-            letters = 0;
-        }
+    let head = &text[..text.len().min(24)];
+    // Without a branch for each byte; most code ends here.
+    if head.iter().fold(0, |all, byte| all | PARTS[usize::from(*byte)]) & OTHER != 0 {
+        return false;
     }
-    true
+    // The first word may be cut; most prose ends at the second.
+    let is_letter = |byte: &&u8| PARTS[usize::from(**byte)] == LETTER;
+    let first = head.iter().take_while(is_letter).count();
+    let gap = head[first..].iter().take_while(|byte| !is_letter(byte)).count();
+    let word = &head[first + gap..];
+    let length = word.iter().take_while(is_letter).count();
+    first + gap + length == head.len() || may_be_seed_word(&word[..length])
 }
 
+/// What a byte is to a phrase.
+const LETTER: u8 = 1;
+const BETWEEN: u8 = 2;
+const OTHER: u8 = 4;
+
+const PARTS: [u8; 256] = {
+    let mut parts = [OTHER; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let value = byte as u8;
+        if value.is_ascii_alphabetic() {
+            parts[byte] = LETTER;
+        } else if is_between(value) {
+            parts[byte] = BETWEEN;
+        }
+        byte += 1;
+    }
+    parts
+};
+
 /// Bytes between two words of a phrase: blanks, commas, and the numbers of a list.
-fn is_between(byte: u8) -> bool {
+const fn is_between(byte: u8) -> bool {
     matches!(
         byte,
         b' ' | b'\n' | b'\r' | b'\t' | b',' | b'.' | b')' | b'0'

@@ -203,10 +203,42 @@ fn is_secret_cell(cell: &[u8], word: SpokenWord) -> bool {
 /// Whether a cell names whose the secrets are, so that the table is a list of logins.
 fn is_login_cell(cell: &[u8]) -> bool {
     const LOGINS: &[&str] = &[
-        "user", "login", "account", "host", "server", "service", "site", "url", "email", "e-mail",
-        "name", "system", "device", "owner", "ssid", "network", "benutzer", "konto", "dienst",
-        "gerät", "rechner", "identifiant", "utilisateur", "compte", "usuario", "cuenta", "servicio",
-        "utente", "sito", "usuário", "conta", "serviço", "gebruiker", "dienst", "website", "app",
+        "user",
+        "login",
+        "account",
+        "host",
+        "server",
+        "service",
+        "site",
+        "url",
+        "email",
+        "e-mail",
+        "name",
+        "system",
+        "device",
+        "owner",
+        "ssid",
+        "network",
+        "benutzer",
+        "konto",
+        "dienst",
+        "gerät",
+        "rechner",
+        "identifiant",
+        "utilisateur",
+        "compte",
+        "usuario",
+        "cuenta",
+        "servicio",
+        "utente",
+        "sito",
+        "usuário",
+        "conta",
+        "serviço",
+        "gebruiker",
+        "dienst",
+        "website",
+        "app",
     ];
     let text = String::from_utf8_lossy(cell).to_lowercase();
     LOGINS.iter().any(|word| text.contains(word))
@@ -219,7 +251,8 @@ fn value(
     word: SpokenWord,
     has_logins: bool,
 ) -> Option<Range<usize>> {
-    let quotes = |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'*');
+    let quotes =
+        |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'*');
     let bytes = &row[cell.clone()];
     let front = bytes.iter().take_while(quotes).count();
     let back = bytes[front..].iter().rev().take_while(quotes).count();
@@ -255,18 +288,14 @@ fn candidate(word: SpokenWord, range: Range<usize>) -> Candidate {
 }
 
 /// `<th>password</th>`, and the cells below it.
-fn html(
-    window: &[u8],
-    name: &Range<usize>,
-    word: SpokenWord,
-    found: &mut impl FnMut(Candidate),
-) {
+fn html(window: &[u8], name: &Range<usize>, word: SpokenWord, found: &mut impl FnMut(Candidate)) {
     let before = &window[name.start.saturating_sub(HEADER)..name.start];
     let Some(row) = memmem::rfind(before, b"<tr") else { return };
     let column = memmem::find_iter(&before[row..], b"<th").count();
     let end = window.len().min(name.end + TABLE);
     let table = &window[name.end..end];
-    let has_logins = is_login_cell(&before[row..]) || is_login_cell(&table[..table.len().min(HEADER)]);
+    let has_logins =
+        is_login_cell(&before[row..]) || is_login_cell(&table[..table.len().min(HEADER)]);
     let rows = memmem::find_iter(table, b"<tr").map(|at| at + 3);
     for row in rows.take(256) {
         let text = &table[row..];
