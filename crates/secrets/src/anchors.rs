@@ -149,6 +149,8 @@ const PIECE: usize = 3;
 const BITS: u32 = 5;
 /// All pieces.
 const PIECES: usize = 1 << (BITS * PIECE as u32);
+/// All pairs of classes.
+const PAIRS: usize = 1 << (BITS * 2);
 /// No literal is longer.
 pub(crate) const LONGEST_LITERAL: usize = 32;
 
@@ -176,7 +178,7 @@ const CLASSES: [u8; 256] = {
 pub(crate) struct Anchors {
     /// One bit per piece, by its first two classes and then its last one: small enough to stay in the
     /// nearest cache.
-    wanted: [u32; PIECES / 32],
+    wanted: [u32; PAIRS],
     /// For each piece the place of its anchors in `groups`; the first group is empty.
     group: Vec<u16>,
     groups: Vec<Vec<Anchor>>,
@@ -185,7 +187,7 @@ pub(crate) struct Anchors {
 impl Anchors {
     fn new() -> Self {
         let groups = vec![Vec::new()];
-        Self { wanted: [0; PIECES / 32], group: vec![0; PIECES], groups }
+        Self { wanted: [0; PAIRS], group: vec![0; PIECES], groups }
     }
 
     fn add(&mut self, piece: usize, anchor: Anchor) {
@@ -193,7 +195,7 @@ impl Anchors {
         if *group == 0 {
             *group = u16::try_from(self.groups.len()).expect("there are fewer than 65536 pieces");
             self.groups.push(Vec::new());
-            self.wanted[piece / 32] |= 1 << (piece % 32);
+            self.wanted[piece >> BITS] |= 1 << (piece % 32);
         }
         self.groups[usize::from(*group)].push(anchor);
     }
@@ -205,20 +207,18 @@ impl Anchors {
         range: Range<usize>,
         mut take: impl FnMut(&Anchor, usize),
     ) {
-        let before = bytes[range.start.saturating_sub(PIECE - 1)..range.start].iter();
-        let mut state = before.fold(0, |state, &byte| step(state, byte));
+        let class = |byte: u8| usize::from(CLASSES[usize::from(byte)]);
+        let before = |back| range.start.checked_sub(back).map_or(0, |at| class(bytes[at]));
+        // Two classes instead of one number made of them, so that no byte waits for the one before.
+        let (mut first, mut second) = (before(2), before(1));
         for (index, &byte) in bytes[range.clone()].iter().enumerate() {
-            state = step(state, byte);
-            if self.is_wanted(state) {
-                self.each_at(bytes, state as usize % PIECES, range.start + index, &mut take);
+            let third = class(byte);
+            let pair = (first << BITS | second) % PAIRS;
+            if self.wanted[pair] >> third & 1 == 1 {
+                self.each_at(bytes, pair << BITS | third, range.start + index, &mut take);
             }
+            (first, second) = (second, third);
         }
-    }
-
-    /// Whether a rule wants to look at the last piece of a state.
-    #[inline]
-    fn is_wanted(&self, state: u32) -> bool {
-        self.wanted[(state >> BITS) as usize % self.wanted.len()] >> (state % 32) & 1 == 1
     }
 
     /// Calls `take` with the anchors of a piece that ends at `last`. Kept out of the loop, which is

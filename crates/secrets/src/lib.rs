@@ -39,7 +39,7 @@ pub use file::{FileScanner, is_text, scan_file};
 pub use kinds::{KINDS, Kind};
 pub use redact::{redact, redact_text};
 use rules::{AFTER, BEFORE, Candidate, Rank};
-use samples::SEED_STRIDE;
+use samples::{SEED_STRIDE, STRIDE};
 
 /// A secret in some bytes; the secret itself is not here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,13 +163,13 @@ impl Found {
         FOREIGN_ANCHORS.each(buffer, range.clone(), |anchor, start| {
             self.look_around(buffer, base, anchor, start);
         });
-        let first_seed = (base + range.start).next_multiple_of(SEED_STRIDE) - base;
-        samples::each_run(buffer, range.clone(), |start| {
+        let from = |stride| (base + range.start).next_multiple_of(stride) - base;
+        samples::each_run(buffer, from(STRIDE)..range.end, |start| {
             samples::opaque(buffer, start, depth, &mut |candidate| self.add_at(base, candidate));
         });
-        for at in (first_seed..range.end).step_by(SEED_STRIDE) {
-            samples::seed_phrase(buffer, at, &mut |candidate| self.add_at(base, candidate));
-        }
+        samples::seed_phrases(buffer, from(SEED_STRIDE)..range.end, &mut |candidate| {
+            self.add_at(base, candidate);
+        });
         if depth < encoded::MOST_DEPTH {
             self.search_without_hidden(buffer, base, range);
         }

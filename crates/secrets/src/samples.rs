@@ -13,6 +13,9 @@ use crate::encoded::{self, LEAST_RUN};
 use crate::rules::{Candidate, Rank, is_discord_token};
 use crate::shape::{ALNUM, OPAQUE, URL64_DOT, all_three, is_placeholder_body};
 
+/// Bytes between two looks for a run.
+pub(crate) const STRIDE: usize = 8;
+const _: () = assert!(LEAST_RUN + 1 >= 3 * STRIDE, "or a run could have no two whole blocks");
 /// Bytes between two looks for a seed phrase; twelve words have about 75.
 pub(crate) const SEED_STRIDE: usize = 64;
 /// Fewest words of a seed phrase.
@@ -22,42 +25,64 @@ const MOST_WORDS: usize = 24;
 /// Most bytes between two words.
 const GAP: usize = 8;
 
-/// Finds the long runs without blanks whose 24th byte lies in `range`, and calls `take` with the
-/// start of each.
-///
-/// A run cannot reach over a blank, so the look goes to the end of where one could be and from
-/// there behind the last blank: most of the text is never looked at.
+/// Calls `take` with the start of each long run without blanks that has its first look in `range`.
 pub(crate) fn each_run(buffer: &[u8], range: Range<usize>, mut take: impl FnMut(usize)) {
-    let mut start = (range.start + 1).saturating_sub(LEAST_RUN);
-    if start > 0 && OPAQUE.has(buffer[start - 1]) {
-        // It began before, and was found there.
-        start += OPAQUE.run(&buffer[start..range.end], usize::MAX);
+    if range.is_empty() {
+        return;
     }
-    while start + LEAST_RUN <= range.end {
-        let run = &buffer[start..start + LEAST_RUN];
-        if let Some(blank) = last_blank(run) {
-            start += blank + 1;
-        } else if let Some(sign) = run.iter().rposition(|byte| !OPAQUE.has(*byte)) {
-            start += sign + 1;
-        } else {
-            take(start);
-            start += OPAQUE.run(&buffer[start..range.end], usize::MAX);
+    // The last look sees one block more.
+    let text = &buffer[range.start..buffer.len().min(range.end.next_multiple_of(STRIDE) + STRIDE)];
+    let (lines, rest) = text.as_chunks::<LINE>();
+    let mut last = [b' '; LINE];
+    last[..rest.len()].copy_from_slice(rest);
+    // Whether the last block belongs to a run, and whether the one before it does as well.
+    let (mut was_full, mut was_found) = (0, 0);
+    for (number, line) in lines.iter().chain([&last]).enumerate() {
+        let full = full_blocks(line);
+        let found = full & (full << 1 | was_full);
+        let mut first = found & !(found << 1 | was_found);
+        (was_full, was_found) = (full >> (BLOCKS - 1), found >> (BLOCKS - 1));
+        while first != 0 {
+            let block = number * BLOCKS + first.trailing_zeros() as usize;
+            first &= first - 1;
+            // Two whole blocks, of which this is the second.
+            let at = range.start + (block - 1) * STRIDE;
+            if at < range.end {
+                run_around(buffer, at).into_iter().for_each(&mut take);
+            }
         }
     }
 }
 
-/// Returns the last of 24 bytes that is a blank, a control character or beyond ASCII.
+/// Bytes that are classed together.
+const LINE: usize = 64;
+
+/// Blocks in a line.
+const BLOCKS: usize = LINE / STRIDE;
+
+/// Returns a bit for each block of eight bytes that may all belong to a run. There is no table and
+/// no branch in it, so that the compiler classes many bytes at once.
 #[inline]
-fn last_blank(run: &[u8]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let (blocks, _) = run.as_chunks::<8>();
-    blocks.iter().enumerate().rev().find_map(|(number, block)| {
-        let bytes = u64::from_le_bytes(*block);
-        // A borrow can only mark bytes above the first one that is marked rightly.
-        let small = bytes.wrapping_sub(ONES * 0x21) & !bytes | bytes;
-        let marks = small & (ONES << 7);
-        (marks != 0).then(|| number * 8 + 7 - marks.leading_zeros() as usize / 8)
+fn full_blocks(line: &[u8; LINE]) -> u32 {
+    let mut foreign = [0; LINE];
+    for (byte, flag) in line.iter().zip(&mut foreign) {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        // From plus to nine: digits, and all signs of a run but two.
+        let is_sign = (byte.wrapping_sub(b'+') < 15) & (*byte != b',');
+        *flag = u8::from(!(is_letter | is_sign | (*byte == b'_') | (*byte == b'~')));
+    }
+    let (blocks, _) = foreign.as_chunks::<STRIDE>();
+    let bits = blocks.iter().enumerate();
+    bits.fold(0, |full, (number, block)| {
+        full | u32::from(u64::from_ne_bytes(*block) == 0) << number
     })
+}
+
+/// Returns the start of the run around the byte at `at`, if that is the first look at it.
+fn run_around(buffer: &[u8], at: usize) -> Option<usize> {
+    let ahead = OPAQUE.run(&buffer[at..], LEAST_RUN);
+    let back = OPAQUE.run_back(&buffer[..at], STRIDE);
+    (back < STRIDE && back + ahead >= LEAST_RUN).then_some(at - back)
 }
 
 /// Returns the word of letters around a byte, or right behind it; nine letters are too many.
@@ -178,7 +203,12 @@ static SEED_BITS: LazyLock<Vec<u64>> = LazyLock::new(|| {
 
 fn mix(word: &[u8]) -> usize {
     let letters = word.iter().take(4).fold(0_u32, |sum, byte| sum << 8 | u32::from(byte | 0x20));
-    let letters = if word.len() < 4 { letters << 8 } else { letters };
+    mixed(if word.len() < 4 { letters << 8 } else { letters })
+}
+
+/// Spreads four letters over the bits.
+#[inline]
+const fn mixed(letters: u32) -> usize {
     (letters.wrapping_mul(0x9e37_79b1) >> 16) as usize
 }
 
@@ -209,9 +239,34 @@ fn is_seed_word(word: &[u8]) -> bool {
     str::from_utf8(&folded).is_ok_and(|word| SEED_WORDS.contains(word))
 }
 
+/// Looks for a seed phrase around every 64th byte of a range, from the first one on.
+pub(crate) fn seed_phrases(buffer: &[u8], range: Range<usize>, found: &mut impl FnMut(Candidate)) {
+    let bits: &[u64] = &SEED_BITS;
+    for at in range.step_by(SEED_STRIDE) {
+        let text = &buffer[at..];
+        if is_of_words(text) && begins_as_a_phrase(text, bits) {
+            seed_phrase(buffer, at, found);
+        }
+    }
+}
+
+/// Whether the next bytes are letters and what may stand between words; code has other signs.
+#[inline]
+fn is_of_words(text: &[u8]) -> bool {
+    let Some(head) = text.first_chunk::<16>() else { return true };
+    // There is no table and no branch in it, so that the compiler looks at many bytes at once.
+    head.iter().fold(0, |others, byte| {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        let is_digit = byte.wrapping_sub(b'0') < 10;
+        // Blanks and quotes, brackets, and comma to full stop: some more than there are.
+        let is_sign = (byte.wrapping_sub(b' ') < 15) | (*byte <= b'\r') | (*byte == b'|');
+        others | u8::from(!(is_letter | is_digit | is_sign))
+    }) == 0
+}
+
 /// Follows words of the list from the byte at `at` to both sides.
-pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candidate)) {
-    if !next_word_may_be_seed(&buffer[at..]) || !may_be_in_a_phrase(&buffer[at..]) {
+fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candidate)) {
+    if !may_be_in_a_phrase(&buffer[at..]) {
         return;
     }
     // Where the look falls between two words, the next one is as good.
@@ -254,25 +309,46 @@ pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candi
     found(Candidate { kind: "seed_phrase", range, rank: Rank::Shaped });
 }
 
-/// Whether the word behind the next separator may be one of the list; whether it is unclear as well.
+/// Whether the next two words may be of the list. Most text is told by it.
 #[inline]
-fn next_word_may_be_seed(text: &[u8]) -> bool {
-    let Some(first) = separators(text) else { return true };
-    let start = first.trailing_zeros() as usize / 8 + 1;
-    let Some(marks) = text.get(start..).and_then(separators) else { return true };
-    let length = marks.trailing_zeros() as usize / 8;
-    // A word of the list has at least three letters; where there is none, the next look tells.
-    let unclear = first == 0 || length == 0;
-    unclear || length >= 3 && may_be_seed_word(&text[start..start + length])
+fn begins_as_a_phrase(text: &[u8], bits: &[u64]) -> bool {
+    let Some(marks) = separators(text) else { return true };
+    // The first word may be cut, and a word of the list has at most eight letters.
+    let mut at = marks.trailing_zeros() as usize / 8 + 1;
+    for _ in 0..2 {
+        let Some((head, marks)) = text.get(at..).and_then(|head| Some((head, separators(head)?)))
+        else {
+            return true;
+        };
+        let length = marks.trailing_zeros() as usize / 8;
+        // Where numbers or lines stand between the words, the slower look tells.
+        if length == 0 || head[0] == b'|' {
+            return true;
+        }
+        if !((length >= 3) & may_be_of_list(head, length, bits)) {
+            return false;
+        }
+        at += length + 1;
+    }
+    true
 }
 
-/// Marks those of the next eight bytes that stand between words, each in its highest bit.
+/// Marks those of the next eight bytes that stand between words, each in its highest bit. Marks
+/// above the lowest one may be wrong.
 #[inline]
 fn separators(text: &[u8]) -> Option<u64> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let bytes = u64::from_le_bytes(*text.first_chunk()?);
-    // The lowest mark is always right, and only that one is used.
     Some(bytes.wrapping_sub(ONES * 0x41) & !bytes & (ONES << 7))
+}
+
+/// Whether a word of a known length begins with the letters of one of the list.
+#[inline]
+fn may_be_of_list(head: &[u8], length: usize, bits: &[u64]) -> bool {
+    let letters = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) | 0x2020_2020;
+    let letters = if length == 3 { letters & !0xff } else { letters };
+    let mixed = mixed(letters);
+    bits[mixed / 64] >> (mixed % 64) & 1 == 1
 }
 
 /// Whether a text goes on with words and what stands between them; prose has short words, and code
@@ -280,8 +356,7 @@ fn separators(text: &[u8]) -> Option<u64> {
 #[inline]
 fn may_be_in_a_phrase(text: &[u8]) -> bool {
     let head = &text[..text.len().min(24)];
-    // Without a branch for each byte; most code ends here.
-    if head.iter().fold(0, |all, byte| all | PARTS[usize::from(*byte)]) & OTHER != 0 {
+    if head.iter().any(|byte| PARTS[usize::from(*byte)] == OTHER) {
         return false;
     }
     // The first word may be cut; most prose ends at the second.
