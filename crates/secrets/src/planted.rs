@@ -181,6 +181,7 @@ fn prefixed() -> Vec<(&'static str, String)> {
         ("xata_key", "xau_", mixed(36)),
         ("e2b_key", "e2b_", hex(40)),
         ("paseto", "v4.local.", mixed(90)),
+        ("nostr_secret_key", "nsec1", fill("fake7f0r2tests", 58)),
         ("minisign_secret_key", "RWRTY0Iy", mixed(140)),
         ("wallet_private_key", "xprv9", fill("Fake7ForTests2", 106)),
         ("zhipu_api_key", "", format!("{}.{}", hex(32), mixed(16))),
@@ -347,6 +348,8 @@ fn named() -> Vec<(&'static str, String)> {
         ("pin", "The PIN of my card is «4711».\n".into()),
         ("card_number", "My card is «4111 1111 1111 1111».\n".into()),
         ("card_code", "The CVV is «737»\n".into()),
+        ("recovery_code", "Recovery codes:\n- «8f3k-29dm»\n- «x7wq-41pv»\n".into()),
+        ("one_time_secret", "otpauth://totp/x?secret=«FAKE7FOR2TESTS55»&issuer=y".into()),
         ("session_cookie", format!("Cookie: session=«{}»; theme=dark\n", mixed(32))),
         (
             "seed_phrase",
