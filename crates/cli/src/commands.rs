@@ -201,7 +201,11 @@ pub(crate) fn run(
     let context = Context { environment, printer, keys };
     match cli.command.unwrap_or(Command::Status(status::StatusArgs::default())) {
         Command::Status(args) => printer.print(&status::run(&args, &context)?)?,
-        Command::Agents(args) => printer.print(&agents::run(&args, &context)?)?,
+        Command::Agents(args) => {
+            if !agents::print_aliases(&args, &context)? {
+                printer.print(&agents::run(&args, &context)?)?;
+            }
+        }
         Command::Check(args) => return check::run(&args, &context),
         Command::Search(args) => printer.print(&search::run(&args, &context)?)?,
         Command::Get(args) => get::run(&args, &context)?,

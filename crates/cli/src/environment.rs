@@ -78,6 +78,11 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
+    /// Whether a person can be asked a question.
+    pub(crate) const fn can_ask(&self) -> bool {
+        self.stdin_is_terminal && self.stderr_is_terminal
+    }
+
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
     pub(crate) fn read() -> Self {
         let human = std::env::var(ALF_HUMAN).unwrap_or_default();

@@ -20,6 +20,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
+use crate::known_folders::{FolderKind, note_folder};
 use crate::survey::{Question, Survey, real};
 
 /// A path has some thousand bytes, and no byte of it takes more than ten in JSON.
@@ -111,6 +112,7 @@ impl<'a> Begun<'a> {
             files: survey.answer().files,
         };
         write(&note_path(environment, &self.workspace), &export).ok();
+        note_folder(environment, FolderKind::Archive, &archive, Some(&self.workspace));
     }
 }
 

@@ -1,10 +1,12 @@
-//! Folders outside our own in which copies of memories were put: indexes by `--index-dir`,
-//! snapshots by `migrate --snapshots`.
+//! Where copies of memories were put: indexes by `--index-dir`, snapshots by `migrate --snapshots`,
+//! archives that commands wrote or restored from, and agents that `migrate` and `import` made.
 //!
 //! ```text
 //! <state>/anemone/known-folders/
-//!   index-0f3a....json        by the digest of the folder's path
+//!   index-0f3a....json        by the digest of the folder's or file's path
 //!   snapshots-77c1....json
+//!   archive-5e02....json
+//!   copy-a90c....json
 //! ```
 //!
 //! `anemone forget --for-good` looks into them. Where a note cannot be written nothing fails: then
@@ -14,6 +16,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anemone_adapters::leftover::temporary_file;
+use anemone_adapters::{Adapter, FoundAgent, Keeps, Machine};
 use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +32,10 @@ pub(crate) enum FolderKind {
     Index,
     /// Archives of agents.
     Snapshots,
+    /// It is no folder but one archive.
+    Archive,
+    /// The files or the database of an agent that came from another place.
+    Copy,
 }
 
 impl FolderKind {
@@ -36,6 +43,8 @@ impl FolderKind {
         match self {
             Self::Index => "index",
             Self::Snapshots => "snapshots",
+            Self::Archive => "archive",
+            Self::Copy => "copy",
         }
     }
 }
@@ -44,7 +53,8 @@ impl FolderKind {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct KnownFolder {
     pub(crate) folder: PathBuf,
-    /// What an index is of.
+    /// What an index is of; whose memory an archive was written from; of a copy in a database, the
+    /// folder by which its agent is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<PathBuf>,
 }
@@ -61,8 +71,24 @@ pub(crate) fn note_folder(
     let name = sha256_hex(known.folder.as_os_str().as_encoded_bytes());
     let home = home(environment);
     let path = home.join(format!("{}-{}.json", kind.as_str(), &name[..32]));
-    if read(&path).as_ref() != Some(&known) {
+    // What is known of it already is kept where there is nothing new to say.
+    let is_known = read(&path).is_some_and(|there| there == known || known.place.is_none());
+    if !is_known {
         write(&home, &path, &known).ok();
+    }
+}
+
+/// Notes that an agent was made from an archive or from another agent.
+pub(crate) fn note_copy(
+    environment: &Environment,
+    machine: &Machine,
+    adapter: &dyn Adapter,
+    agent: &FoundAgent,
+) {
+    note_folder(environment, FolderKind::Copy, &agent.workspace, None);
+    if let Keeps::Rows(database) = adapter.searchable(machine, agent).keeps {
+        let place = agent.install.as_deref().unwrap_or(&agent.workspace);
+        note_folder(environment, FolderKind::Copy, &database, Some(place));
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anemone_adapters::{Adapter, FoundAgent, Keeps, Machine};
 use anemone_embed::Builtin;
 use anemone_format::sha256_hex;
-use anemone_memory::{Clock, Finder, Manner, MemoryError, OpenRowsError, Site, SqliteMemory};
+use anemone_memory::{
+    Clock, Finder, Manner, MemoryError, OpenRowsError, PageScope, Site, SqliteMemory,
+};
 use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -16,7 +18,7 @@ use crate::commands::{Context, fresh_id, instant};
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::search_index::{find, note_elsewhere};
-use crate::searched::{Searched, SourceArgs};
+use crate::searched::{Searched, SourceArgs, is_folder_of_notes};
 
 /// Arguments that say whose memory is meant.
 #[derive(Args, Clone, Debug)]
@@ -58,7 +60,11 @@ impl MemoryArgs {
         {
             agent = self.agent.choose(machine)?.agent;
         }
-        let site = site_of(adapter, &agent, &keeps, context.environment)?;
+        let scope = match is_folder_of_notes(&self.agent, &agent) {
+            true => PageScope::Everything,
+            false => PageScope::Memories,
+        };
+        let site = site_of(adapter, &agent, &keeps, context.environment)?.with_scope(scope);
         let source = SourceArgs {
             agent: self.agent.clone(),
             sessions: false,

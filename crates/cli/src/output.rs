@@ -174,6 +174,7 @@ pub(crate) fn ask(question: &str) -> io::Result<bool> {
 /// Prints what the argument parser has to say: help, version, or what was wrong.
 pub(crate) fn print_usage(mut error: clap::Error, environment: &Environment) -> ExitCode {
     suggest_command(&mut error);
+    suggest_flag(&mut error);
     error.print().ok();
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
@@ -206,7 +207,14 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("update", "`anemone remember TEXT --key KEY` replaces the entry of that key"),
     ("find", "`anemone search WORDS` searches the memory"),
     ("grep", "`anemone search WORDS` searches the memory"),
-    ("ls", "`anemone agents` lists agents; `anemone search WORDS` searches a memory"),
+    ("query", "`anemone search WORDS` searches the memory"),
+    ("recall", "`anemone search WORDS` searches the memory; `anemone get` reads what was found"),
+    (
+        "show",
+        "`anemone get CITATION` reads what a search found; `anemone inspect` shows an archive",
+    ),
+    ("ls", "`anemone list` lists entries; `anemone agents` lists agents"),
+    ("version", "`anemone --version` prints the version"),
     ("sync", "`anemone export --since OLD.alf` writes a backup only if something changed"),
 ];
 
@@ -221,6 +229,38 @@ fn suggest_command(error: &mut clap::Error) {
     let tip = ContextValue::StyledStrs(vec![(*tip).into()]);
     error.remove(ContextKind::SuggestedSubcommand);
     error.insert(ContextKind::Suggested, tip);
+}
+
+/// Says with which flag something is given that was given without one.
+fn suggest_flag(error: &mut clap::Error) {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if error.kind() != ErrorKind::UnknownArgument {
+        return;
+    }
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return };
+    let Some(command) = std::env::args().skip(1).find(|arg| !arg.starts_with('-')) else { return };
+    let quoted = crate::searched::quoted(given);
+    let tip = match command.as_str() {
+        _ if given.starts_with('-') => return,
+        "forget" if is_name_of_entry(given) => format!("`anemone forget --id {quoted}`"),
+        "forget" => format!("`anemone forget --key {quoted}` or `--query {quoted}`"),
+        _ if std::path::Path::new(given).is_dir() && takes_workspace(&command) => {
+            format!("a folder is given with -w: `anemone {command} -w {quoted}`")
+        }
+        _ => return,
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+}
+
+/// Whether a text is a citation or an id.
+fn is_name_of_entry(text: &str) -> bool {
+    text.contains("#L") || text.parse::<uuid::Uuid>().is_ok()
+}
+
+fn takes_workspace(command: &str) -> bool {
+    let program = crate::commands::command();
+    let found = program.find_subcommand(command);
+    found.is_some_and(|it| it.get_arguments().any(|arg| arg.get_long() == Some("workspace")))
 }
 
 /// Writes a number of bytes for people.

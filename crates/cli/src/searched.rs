@@ -340,14 +340,11 @@ impl SourceArgs {
                 .hint("search its conversations with --sessions"));
         }
         let mut scope = Scope::Memories;
-        if agent.install.is_none() && self.agent.runtime.is_none() {
-            if is_surely_workspace(&agent) {
-                found.warnings.extend(notes_beside(&workspace));
-            } else {
-                // When in doubt, everything in the folder is searched.
-                scope = Scope::Everything;
-                found.kind = FOLDER;
-            }
+        if is_folder_of_notes(&self.agent, &agent) {
+            scope = Scope::Everything;
+            found.kind = FOLDER;
+        } else if agent.install.is_none() && self.agent.runtime.is_none() {
+            found.warnings.extend(notes_beside(&workspace));
         }
         let agent = Arc::new(agent);
         if searchable.files && workspace.is_dir() {
@@ -486,6 +483,14 @@ fn is_surely_workspace(agent: &FoundAgent) -> bool {
         || agent.database.is_some()
         || OF_AGENTS.iter().any(has)
         || BOOTSTRAP.iter().filter(|name| has(name)).count() >= 2
+}
+
+/// Whether all Markdown of a folder is the memory, and not only what an agent would read. When in
+/// doubt it is.
+pub(crate) fn is_folder_of_notes(args: &AgentArgs, agent: &FoundAgent) -> bool {
+    let is_named = args.runtime.as_deref() == Some(FOLDER);
+    let is_in_doubt = args.runtime.is_none() && agent.install.is_none();
+    is_named || (is_in_doubt && !is_surely_workspace(agent))
 }
 
 /// Whether a folder that was taken for a workspace shows no sign of an agent.

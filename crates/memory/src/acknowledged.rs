@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_format::StampId;
+use anemone_format::{Stamp, StampId};
 use serde::{Deserialize, Serialize};
 
 use crate::faults;
@@ -327,9 +327,20 @@ impl Acknowledged {
 impl Kept {
     fn is_in(&self, text: &str, ids: &HashSet<StampId>) -> bool {
         match self.id {
-            Some(id) => ids.contains(&id),
+            Some(id) => ids.contains(&id) || self.is_in_unstamped(text),
             None => text.contains(&self.text),
         }
+    }
+
+    /// Whether somebody took the stamp off the entry and left the rest.
+    fn is_in_unstamped(&self, text: &str) -> bool {
+        let Some((stamp, _)) = Stamp::at_end_of(&self.text) else { return false };
+        let bare = self.text[..stamp.start].trim_end();
+        let is_whole = |at: usize| {
+            let rest = text[at + bare.len()..].lines().next().unwrap_or_default();
+            (at == 0 || text[..at].ends_with('\n')) && rest.trim().is_empty()
+        };
+        !bare.is_empty() && text.match_indices(bare).any(|(at, _)| is_whole(at))
     }
 }
 
@@ -374,6 +385,20 @@ mod tests {
         }
         assert_eq!(put_back(b"mine", std::slice::from_ref(&one)), format!("\n{one}"));
         assert_eq!(put_back(b"", std::slice::from_ref(&one)), one);
+    }
+
+    #[test]
+    fn an_entry_whose_stamp_somebody_removed_is_there_until_it_is_taken_out() {
+        let mut acknowledged = Acknowledged::default();
+        acknowledged.add("a.md", &entry(1), 0);
+        for there in ["- 1\n", "# Log\r\n- 1\r\n- 2\r\n"] {
+            let missing = acknowledged.missing("a.md", there, Look::default());
+            assert_eq!(missing, [] as [&str; 0], "{there:?}");
+        }
+        let missing = acknowledged.missing("a.md", "- 12\n  - 1\n", Look::default());
+        assert_eq!(missing, [entry(1)]);
+        acknowledged.rewrite("a.md", b"- 1\n- 2\n", b"- 2\n", 1);
+        assert_eq!(acknowledged.kept, []);
     }
 
     #[test]

@@ -56,16 +56,35 @@ pub struct Candidate<'a> {
     pub text: &'a str,
     /// What it is called: entries with other names are no duplicates.
     pub key: Option<&'a str>,
-    /// The key or id of what it takes the place of: that is none either.
+    /// The key or id of what it takes the place of: that is one only if it says the very same.
     pub supersedes: Option<&'a str>,
 }
 
+/// Which entry is a duplicate of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    /// None, whatever it says: it has another name.
+    Never,
+    /// One with the same text, letter by letter: it would be replaced by itself.
+    WhenEqual,
+    /// One that says the same.
+    WhenAlike,
+}
+
 impl Candidate<'_> {
-    /// Whether an entry is no duplicate whatever it says: it has another name, or is replaced.
-    fn passes_over(&self, key: Option<&str>, id: Option<&str>) -> bool {
-        let is_other = key.is_some() && key != self.key;
+    fn counts(&self, key: Option<&str>, id: Option<&str>) -> Counts {
+        let is_renamed = self.key.is_some() && key != self.key;
         let is_replaced = self.supersedes.is_some_and(|name| [key, id].contains(&Some(name)));
-        (is_other && self.key.is_some()) || is_replaced
+        match (is_replaced, is_renamed) {
+            (true, true) => Counts::Never,
+            (true, false) => Counts::WhenEqual,
+            (false, true) if key.is_some() => Counts::Never,
+            (false, _) => Counts::WhenAlike,
+        }
+    }
+
+    fn is_equal(&self, content: &str) -> bool {
+        without_tags(content) == without_tags(self.text)
     }
 }
 
@@ -110,8 +129,11 @@ pub(crate) fn same_in(path: &str, text: &str, candidate: Candidate<'_>) -> Optio
     let wanted = comparable(&without_tags(candidate.text));
     units(text).into_iter().find_map(|unit| {
         let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
-        let is_same = !candidate.passes_over(unit.key.as_deref(), id.as_deref())
-            && comparable(&without_tags(&unit.content)) == wanted;
+        let is_same = match candidate.counts(unit.key.as_deref(), id.as_deref()) {
+            Counts::Never => false,
+            Counts::WhenEqual => candidate.is_equal(&unit.content),
+            Counts::WhenAlike => comparable(&without_tags(&unit.content)) == wanted,
+        };
         is_same.then(|| Duplicate {
             path: path.to_owned(),
             lines: unit.lines,
@@ -223,7 +245,7 @@ impl<'a> Wanted<'a> {
     fn compare(&self, path: &str, units: &[Unit], offset: usize, found: &mut Vec<Duplicate>) {
         for unit in units {
             let id = unit.stamp.as_ref().map(|it| it.id.to_string());
-            if self.candidate.passes_over(unit.key.as_deref(), id.as_deref()) {
+            if !self.counts(unit.key.as_deref(), id.as_deref(), &unit.content) {
                 continue;
             }
             let similarity = self.similarity(&unit.content);
@@ -236,6 +258,15 @@ impl<'a> Wanted<'a> {
                     similarity,
                 });
             }
+        }
+    }
+
+    /// Whether an entry can be a duplicate.
+    fn counts(&self, key: Option<&str>, id: Option<&str>, content: &str) -> bool {
+        match self.candidate.counts(key, id) {
+            Counts::Never => false,
+            Counts::WhenEqual => self.candidate.is_equal(content),
+            Counts::WhenAlike => true,
         }
     }
 

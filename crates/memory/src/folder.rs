@@ -35,7 +35,7 @@ pub(crate) struct FileRead {
 }
 
 /// What tells a file that somebody saved from the file as it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Look {
     inode: u64,
     pub(crate) size: u64,

@@ -9,19 +9,21 @@
 //! {"id":"019a...","key_sha256":"...","text_sha256":"...","path":"MEMORY.md","at":"...","why":"forget"}
 //! ```
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use anemone_format::sha256_hex;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use jiff::Timestamp;
-use serde::Serialize;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::change::{Change, Edit};
 use crate::cited::{Citation, citation_of, cited};
 use crate::page::{key_prefix, tables_without_rows};
-use crate::placed::{Entries, Placed, without};
+use crate::placed::{Entries, Placed, decoded, encoded, without};
 use crate::site::{Held, PageKind, Site, SiteError};
 
 /// Which entries are to be forgotten.
@@ -40,6 +42,8 @@ pub enum Wanted {
         since: Option<Timestamp>,
         /// To here.
         until: Option<Timestamp>,
+        /// Where the days are counted by which logs are named.
+        zone: TimeZone,
     },
 }
 
@@ -94,16 +98,36 @@ pub enum ForgetError {
 }
 
 impl Wanted {
-    fn takes(&self, it: &Placed) -> bool {
+    pub(crate) fn takes(&self, it: &Placed) -> bool {
         match self {
             Self::Key(key) => it.key() == key,
             // What is cited is looked up by its lines.
             Self::Ids(ids) => it.unit.stamp.is_some() && ids.contains(&it.id),
             Self::Session(session) => it.session() == Some(session),
-            Self::Written { since, until } => it.written().is_some_and(|at| {
-                since.is_none_or(|since| at >= since) && until.is_none_or(|until| at <= until)
-            }),
+            Self::Written { since, until, zone } => {
+                written_in(zone, it).is_some_and(|at| is_in_time(at, *since, *until))
+            }
         }
+    }
+}
+
+/// Whether a time lies between two others; both belong to it.
+pub(crate) fn is_in_time(
+    at: Timestamp,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+) -> bool {
+    since.is_none_or(|since| at >= since) && until.is_none_or(|until| at <= until)
+}
+
+/// Returns when an entry was written; without a stamp, when the day of its file began where its
+/// user is: logs are named by the days of that place.
+fn written_in(zone: &TimeZone, it: &Placed) -> Option<Timestamp> {
+    match it.kind {
+        PageKind::Daily(day) | PageKind::Session(day) if it.unit.stamp.is_none() => {
+            day.to_zoned(zone.clone()).ok().map(|it| it.timestamp())
+        }
+        _ => it.written(),
     }
 }
 
@@ -158,12 +182,13 @@ impl Site {
             if of_page.is_empty() {
                 continue;
             }
-            let text = seen.text()?;
-            let after = without(text, &of_page);
-            if tables_without_rows(&after) > tables_without_rows(text) {
+            let Some(text) = decoded(&seen.bytes) else { continue };
+            let ranges: Vec<_> = of_page.iter().map(|it| it.unit.bytes.clone()).collect();
+            let after = without(&text, &ranges);
+            if tables_without_rows(&after) > tables_without_rows(&text) {
                 rowless.push(seen.path.clone());
             }
-            edits.push(Edit::replace(seen, after.into_bytes()));
+            edits.push(Edit::replace(seen, encoded(&seen.bytes, after)));
         }
         let skipped = all.skipped.iter().map(|(path, why)| (path.clone(), reason(why)));
         Ok(ForgetPlan {
@@ -188,8 +213,8 @@ impl Entries {
         let entries: Vec<&Placed> =
             self.placed.iter().filter(|it| it.path == citation.path).collect();
         // What is no text has been passed over, and is told as such.
-        let Ok(text) = seen.text() else { return Ok(Vec::new()) };
-        let found = cited(text, PageKind::of(citation.path), &entries, citation);
+        let Some(text) = decoded(&seen.bytes) else { return Ok(Vec::new()) };
+        let found = cited(&text, PageKind::of(citation.path), &entries, citation);
         found.map_err(|whole| ForgetError::Part {
             cited: citation_of(citation.path, citation.lines),
             whole: citation_of(citation.path, whole),
@@ -201,7 +226,9 @@ fn reason(error: &SiteError) -> String {
     match error {
         SiteError::Io { source, .. } => source.to_string(),
         SiteError::NotPlain { .. } => "not a plain file".to_owned(),
-        SiteError::NotText { .. } => "not UTF-8".to_owned(),
+        SiteError::NotText { .. } => {
+            "neither UTF-8 nor an encoding with one byte a character".to_owned()
+        }
         SiteError::Outside { .. } => "outside the workspace".to_owned(),
         SiteError::TooLarge { .. } => "too large".to_owned(),
         SiteError::Busy { .. } => "somebody else is writing".to_owned(),
@@ -211,7 +238,7 @@ fn reason(error: &SiteError) -> String {
 }
 
 impl Condemned {
-    fn of(it: &Placed) -> Self {
+    pub(crate) fn of(it: &Placed) -> Self {
         Self {
             id: it.id.clone(),
             key: it.unit.key.clone(),
@@ -232,6 +259,24 @@ struct Tombstone<'a> {
     path: &'a str,
     at: String,
     why: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Inscription {
+    id: String,
+    text_sha256: String,
+}
+
+/// Returns the digests of texts that were forgotten, by their ids.
+pub(crate) fn buried(site: &Site) -> HashMap<String, HashSet<String>> {
+    let mut found: HashMap<String, HashSet<String>> = HashMap::new();
+    let stones = fs_err::read_to_string(site.tombstones()).unwrap_or_default();
+    for line in stones.lines() {
+        // A line that a kill cut off names nothing.
+        let Ok(stone) = serde_json::from_str::<Inscription>(line) else { continue };
+        found.entry(stone.id).or_default().insert(stone.text_sha256);
+    }
+    found
 }
 
 pub(crate) fn bury(

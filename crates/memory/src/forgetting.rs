@@ -21,10 +21,11 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::erasure::ErasedEntries;
 use crate::forget::{Condemned, bury};
 use crate::journal::{ChangeId, Recorded, keep_private};
 use crate::page::units;
-use crate::scan::Probes;
+use crate::placed::decoded;
 use crate::site::{Held, Site, SiteError};
 
 /// Whether what is forgotten can be brought back.
@@ -221,12 +222,10 @@ impl Held<'_> {
         Ok(())
     }
 
-    /// Drops every change of the journal that holds what is forgotten for good.
+    /// Takes what is forgotten for good out of the journal.
     fn drop_kept(&self, noted: &Noted, entries: &[Condemned]) -> Result<(), SiteError> {
-        let texts = entries.iter().map(|entry| entry.text.as_str());
-        let ids = noted.entries.iter().map(|entry| entry.id.as_str());
-        let ids = ids.filter(|id| id.parse::<StampId>().is_ok());
-        self.drop_changes_with(&Probes::new(texts.chain(ids)))?;
+        let digests = noted.entries.iter().map(|entry| entry.text_sha256.as_str());
+        self.erase_from_journal(&ErasedEntries::new(entries).with_digests(digests))?;
         self.drop_stamps(&noted.stamps())?;
         for id in noted.files.iter().chain(&noted.rows) {
             self.drop_change(*id)?;
@@ -254,7 +253,7 @@ impl Noted {
         };
         for record in recorded {
             for image in &record.images {
-                for unit in units(&String::from_utf8_lossy(image)) {
+                for unit in units(&decoded(image).unwrap_or_default()) {
                     take(&unit.content, unit.key.as_deref());
                 }
             }
@@ -351,6 +350,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scan::Probes;
     use crate::{Manner, Wanted};
 
     const TEXT: &str = "the gateway password is seven-grey-geese";
@@ -411,7 +411,7 @@ mod tests {
             if steps == 2 {
                 return;
             }
-            held.drop_changes_with(&Probes::new([TEXT])).unwrap();
+            held.erase_from_journal(&ErasedEntries::new(&plan.entries)).unwrap();
         }
     }
 

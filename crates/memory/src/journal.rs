@@ -23,7 +23,6 @@ use uuid::Uuid;
 use crate::change::{Change, Edit, digest};
 use crate::faults;
 use crate::patch::Patch;
-use crate::scan::Probes;
 use crate::site::{Held, Seen, Site};
 
 /// So many changes are kept; what takes one back is one as well.
@@ -139,10 +138,10 @@ pub(crate) struct Recorded {
 }
 
 /// A file of the journal.
-struct Listed {
+pub(crate) struct Listed {
     number: u64,
-    id: ChangeId,
-    path: PathBuf,
+    pub(crate) id: ChangeId,
+    pub(crate) path: PathBuf,
 }
 
 impl Site {
@@ -204,22 +203,20 @@ impl Held<'_> {
             edits: pairs.map(|(edit, it)| edit.noted(it.as_ref())).collect(),
             rows: None,
         };
-        let mut bytes = serde_json::to_vec(&noted).map_err(|error| fail(error.into()))?;
-        bytes.push(b'\n');
         let mut images = Vec::new();
         for (edit, seen) in noted.edits.iter().zip(seen) {
             let kept = seen.as_ref().filter(|_| edit.before.is_some());
             images.push(kept.map(|it| it.bytes.clone()).unwrap_or_default());
         }
-        images.iter().for_each(|it| bytes.extend(it));
         let path = folder.join(next_name(&folder, id, "begun").map_err(fail)?);
-        keep_durable(&path, &bytes).map_err(fail)?;
+        let begun = Recorded { id: ChangeId(id), path, noted, images };
+        keep_durable(&begun.path, &begun.to_bytes().map_err(fail)?).map_err(fail)?;
         // What is only added to needs no former content to go back to. Its record becomes safe when
         // the change is committed.
-        if images.iter().any(|image| !image.is_empty()) {
+        if begun.images.iter().any(|image| !image.is_empty()) {
             sync_folder(&folder).map_err(fail)?;
         }
-        Ok(Recorded { id: ChangeId(id), path, noted, images })
+        Ok(begun)
     }
 
     /// Notes that a change is made; returns how many old ones went for it.
@@ -305,16 +302,15 @@ impl Held<'_> {
         Ok(ChangeId(id))
     }
 
-    /// Drops every change in which a text stands, so that it cannot be brought back; returns how
-    /// many those were.
-    pub fn drop_changes_with(&self, probes: &Probes) -> Result<usize, JournalError> {
-        let folder = self.site().journal();
-        let fail = |source| JournalError { path: folder.clone(), source };
-        let found = probes.scan(std::slice::from_ref(&folder)).found;
-        for path in &found {
-            fs_err::remove_file(path).map_err(fail)?;
-        }
-        Ok(found.len())
+    /// Puts another record in the place of one.
+    pub(crate) fn rewrite_record(&self, path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+        keep_durable(path, bytes).map_err(|source| JournalError { path: path.to_owned(), source })
+    }
+
+    /// Removes a record.
+    pub(crate) fn remove_record(&self, path: &Path) -> Result<(), JournalError> {
+        let removed = fs_err::remove_file(path);
+        removed.map_err(|source| JournalError { path: path.to_owned(), source })
     }
 
     /// Drops a change: it cannot be undone any more, and nothing of what was there is kept.
@@ -363,8 +359,18 @@ impl Edit {
     }
 }
 
+impl Recorded {
+    /// Returns it as the journal keeps it.
+    pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = serde_json::to_vec(&self.noted)?;
+        bytes.push(b'\n');
+        self.images.iter().for_each(|image| bytes.extend(image));
+        Ok(bytes)
+    }
+}
+
 impl Listed {
-    fn read(&self) -> io::Result<Recorded> {
+    pub(crate) fn read(&self) -> io::Result<Recorded> {
         faults::step()?;
         let mut file = io::BufReader::new(fs_err::File::open(&self.path)?);
         let noted = read_head(&mut file)?;
@@ -389,7 +395,7 @@ fn read_head(file: &mut io::BufReader<fs_err::File>) -> io::Result<Noted> {
 }
 
 /// Lists the files of the journal that are this far, the oldest first.
-fn listed(folder: &Path, extension: &str) -> io::Result<Vec<Listed>> {
+pub(crate) fn listed(folder: &Path, extension: &str) -> io::Result<Vec<Listed>> {
     faults::step()?;
     let found = match fs_err::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -17,6 +17,7 @@ mod cited;
 mod context;
 mod duplicates;
 mod entry;
+mod erasure;
 mod faults;
 mod finder;
 mod flush;
@@ -75,6 +76,7 @@ pub use context::{
 };
 pub use duplicates::{Candidate, Duplicate, duplicates};
 pub use entry::{Category, Clock, Entry, Given, Importance, Label, Tier};
+pub use erasure::{ErasedEntries, JournalErasure, KeptEntry};
 pub use finder::{FindError, Finder};
 pub use flush::{
     DIRECT_SYSTEM_PROMPT, FlushDecision, FlushQuestion, FlushReason, FlushSettings, flush_prompt,
@@ -111,7 +113,7 @@ pub use remember::{
 pub use scan::{Probes, Scan};
 pub use session_note::{NoteForm, NotePlan, NotedSession, SessionNote};
 pub use session_state::SessionState;
-pub use site::{Held, Manner, PageKind, Seen, Site, SiteError};
+pub use site::{Held, Manner, PageKind, PageScope, Seen, Site, SiteError};
 pub use slug::{Spoken, slug_of, telling_slug};
 pub use sqlite::{
     KeptRow, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory, row_document,

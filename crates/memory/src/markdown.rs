@@ -5,6 +5,7 @@
 //! wrote are read as they are: a list item or a paragraph is an entry, called by its place.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use anemone_format::{Moment, Origin, Stamp};
@@ -106,7 +107,7 @@ impl Inner {
         if let ([first, others @ ..], Some((seen, text))) =
             (same.as_slice(), seen.and_then(|it| Some((it, it.text().ok()?))))
         {
-            let mut after = without(text, others);
+            let mut after = without(text, &bytes_of(others));
             let range = first.unit.bytes.clone();
             let ending =
                 if text[range.clone()].ends_with('\n') { rendered } else { rendered.trim_end() };
@@ -120,7 +121,7 @@ impl Inner {
     fn uncurated(&self, entries: &Entries, key: &str) -> Option<Edit> {
         let same = curated_with(entries, key);
         let seen = entries.page(self.site.curated()).filter(|_| !same.is_empty())?;
-        let after = without(seen.text().ok()?, &same);
+        let after = without(seen.text().ok()?, &bytes_of(&same));
         Some(Edit::replace(seen, after.into_bytes()))
     }
 
@@ -221,6 +222,10 @@ impl Inner {
 fn curated_with<'a>(entries: &'a Entries, key: &str) -> Vec<&'a Placed> {
     let all = entries.placed.iter();
     all.filter(|it| it.kind == PageKind::Curated && it.key() == key).collect()
+}
+
+fn bytes_of(placed: &[&Placed]) -> Vec<Range<usize>> {
+    placed.iter().map(|it| it.unit.bytes.clone()).collect()
 }
 
 #[async_trait]

@@ -32,6 +32,13 @@ impl Patch {
         Some(Self { at: at as u64, cut: (old_rest.len() - tail) as u64, put })
     }
 
+    /// Returns the new version of a file.
+    pub(crate) fn applied(&self, old: &[u8]) -> Option<Vec<u8>> {
+        let at = usize::try_from(self.at).ok()?;
+        let end = at.checked_add(usize::try_from(self.cut).ok()?)?;
+        Some([old.get(..at)?, self.put.as_bytes(), old.get(end..)?].concat())
+    }
+
     /// Returns what the change put in, or else what it took out of the old version.
     pub(crate) fn text<'a>(&'a self, old: &'a [u8]) -> Option<&'a [u8]> {
         if !self.put.trim().is_empty() {

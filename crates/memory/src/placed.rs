@@ -4,7 +4,9 @@
 //! only ever added to, and are passed over. What an entry says that it takes the place of is
 //! passed over as well.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use anemone_index::Hit;
@@ -67,13 +69,13 @@ impl Site {
                     continue;
                 }
             };
-            match std::str::from_utf8(&bytes) {
-                Ok(text) if !may_have(&path, text) => continue,
-                Ok(text) => {
-                    let found = known_units(text, &table).into_iter();
+            match decoded(&bytes) {
+                Some(text) if !may_have(&path, &text) => continue,
+                Some(text) => {
+                    let found = known_units(&text, &table).into_iter();
                     all.placed.extend(found.map(|unit| Placed::new(&path, kind, unit)));
                 }
-                Err(_) => {
+                None => {
                     let error = SiteError::NotText { path: PathBuf::from(&path) };
                     all.skipped.push((path.clone(), error));
                 }
@@ -254,13 +256,31 @@ impl Placed {
     }
 }
 
+/// Returns the text of a file. One that is not UTF-8 is read a character a byte, as Latin-1 is, so
+/// that it can be taken apart and put together again byte for byte; see [`encoded`]. What has a
+/// null byte in it is no text in any encoding whose lines could be told.
+pub(crate) fn decoded(bytes: &[u8]) -> Option<Cow<'_, str>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(Cow::Borrowed(text)),
+        Err(_) if bytes.contains(&0) => None,
+        Err(_) => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
+    }
+}
+
+/// Returns a part of what [`decoded`] made of a file as bytes of that file.
+pub(crate) fn encoded(file: &[u8], text: String) -> Vec<u8> {
+    match std::str::from_utf8(file) {
+        Ok(_) => text.into_bytes(),
+        Err(_) => text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect(),
+    }
+}
+
 /// Returns a file without some of its entries, and without the blank lines that would be left
 /// where they stood.
-pub(crate) fn without(text: &str, gone: &[&Placed]) -> String {
+pub(crate) fn without(text: &str, gone: &[Range<usize>]) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;
-    for it in gone {
-        let range = it.unit.bytes.clone();
+    for range in gone {
         kept.push_str(text.get(at..range.start).unwrap_or_default());
         at = range.end.max(at);
         let rest = text.get(at..).unwrap_or_default();

@@ -159,6 +159,7 @@ pub(crate) fn list(site: &Site) -> (Vec<(String, PageKind)>, Vec<Unread>) {
             }
         }
     }
+    site.add_other_pages(&mut found);
     found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     unread.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     (found, unread)

@@ -12,8 +12,13 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use anemone_format::escaped;
 use memchr::memmem;
 
-/// A text with fewer characters stands everywhere and proves nothing.
+/// A text with fewer characters may stand anywhere by accident: it is looked for only where it
+/// stands alone.
 const MIN_CHARS: usize = 8;
+/// A line of a text that is looked for by itself has at least so many.
+const MIN_LINE_CHARS: usize = 24;
+/// So many bytes around a short text say whether it stands alone.
+const AROUND: usize = 16;
 /// A text with more bytes is looked for by its pieces.
 const MAX_WHOLE_BYTES: usize = 96;
 /// Bytes of a piece.
@@ -31,9 +36,12 @@ const MAX_DEPTH: usize = 64;
 #[derive(Debug)]
 pub struct Probes {
     finder: Option<Finder>,
-    /// Bytes of the longest one.
+    /// Short texts, which count only where they stand alone.
+    short: Vec<memmem::Finder<'static>>,
+    /// Bytes of the longest one, with what has to be seen around it.
     longest: usize,
-    /// Texts that are too short to be looked for.
+    /// How many texts are too short to be looked for everywhere: they are found where they stand
+    /// alone in a text file, and cannot be told from an accident in a database.
     pub too_short: u64,
 }
 
@@ -63,19 +71,34 @@ impl Probes {
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut too_short = 0;
         let mut probes: Vec<Vec<u8>> = Vec::new();
+        let mut short: Vec<Vec<u8>> = Vec::new();
         for text in texts {
             let text = text.trim();
-            if text.chars().count() < MIN_CHARS {
-                too_short += u64::from(!text.is_empty());
+            if text.is_empty() {
                 continue;
             }
-            for spelled in spellings(text) {
-                probes.extend(pieces(spelled.as_bytes()));
+            if text.chars().count() < MIN_CHARS {
+                too_short += 1;
+                if text.chars().any(char::is_alphanumeric) {
+                    short.extend(spellings(text));
+                }
+                continue;
+            }
+            probes.extend(spellings(text).iter().flat_map(|spelled| pieces(spelled)));
+            // However lines end and are indented, a long one of them is as it was.
+            let longest = text.lines().map(str::trim).max_by_key(|line| line.len());
+            let longest = longest.filter(|line| line.chars().count() >= MIN_LINE_CHARS);
+            for spelled in longest.map(spellings).into_iter().flatten() {
+                probes.extend(pieces(&spelled));
             }
         }
+        short.sort_unstable();
+        short.dedup();
         probes.sort_unstable();
         probes.dedup();
-        let longest = probes.iter().map(Vec::len).max().unwrap_or(0);
+        let around = short.iter().map(|it| it.len() + 2 * AROUND + 1);
+        let longest = probes.iter().map(Vec::len).chain(around).max().unwrap_or(0);
+        let short = short.iter().map(|it| memmem::Finder::new(it).into_owned()).collect();
         let finder = match probes.len() {
             0 => None,
             1..=FEW => {
@@ -88,19 +111,41 @@ impl Probes {
                 all.ok().map(Finder::Many)
             }
         };
-        Self { finder, longest, too_short }
+        Self { finder, short, longest, too_short }
     }
 
     /// Whether there is anything to look for.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.finder.is_none()
+        self.finder.is_none() && self.short.is_empty()
     }
 
     /// Looks through bytes that are in memory.
     #[must_use]
     pub fn are_in_bytes(&self, bytes: &[u8]) -> bool {
+        self.find_in(bytes, true)
+    }
+
+    /// Looks through a part of something; `is_end` when nothing follows.
+    fn find_in(&self, bytes: &[u8], is_end: bool) -> bool {
         self.finder.as_ref().is_some_and(|finder| finder.finds_in(bytes))
+            || self.short_are_in(bytes, is_end)
+    }
+
+    fn short_are_in(&self, bytes: &[u8], is_end: bool) -> bool {
+        // In a database what stands beside a text is no part of it.
+        if self.short.is_empty() || memchr::memchr(0, bytes).is_some() {
+            return false;
+        }
+        self.short.iter().any(|finder| {
+            let length = finder.needle().len();
+            finder.find_iter(bytes).any(|at| {
+                let (before, after) = (&bytes[..at], &bytes[at + length..]);
+                (is_end || after.len() >= AROUND)
+                    && !ends_with_word(before)
+                    && !begins_with_word(after)
+            })
+        })
     }
 
     /// Looks through what is read, a window at a time.
@@ -123,18 +168,20 @@ impl Probes {
         from: &mut dyn io::Read,
         window: &mut Vec<u8>,
     ) -> io::Result<(bool, u64)> {
-        let Some(finder) = &self.finder else { return Ok((false, 0)) };
+        if self.is_empty() {
+            return Ok((false, 0));
+        }
         window.resize(WINDOW_BYTES, 0);
         let (mut bytes, mut kept) = (0, 0);
         loop {
             let read = match from.read(&mut window[kept..]) {
-                Ok(0) => return Ok((false, bytes)),
+                Ok(0) => return Ok((self.short_are_in(&window[..kept], true), bytes)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read?,
             };
             bytes += read as u64;
             let end = kept + read;
-            if finder.finds_in(&window[..end]) {
+            if self.find_in(&window[..end], false) {
                 return Ok((true, bytes));
             }
             // A probe may begin in this window and end in the next.
@@ -202,23 +249,47 @@ impl Finder {
     }
 }
 
-fn spellings(text: &str) -> Vec<String> {
-    let unix = text.replace("\r\n", "\n");
+/// Returns a text as it may be spelled in a file.
+fn spellings(text: &str) -> Vec<Vec<u8>> {
     let in_json = |text: &str| {
         let quoted = serde_json::to_string(text).unwrap_or_default();
         quoted.trim_matches('"').to_owned()
     };
-    let once = in_json(&unix);
-    vec![
-        unix.replace('\n', "\r\n"),
-        unix.replace('\n', "\n  "),
-        escaped(&unix.replace('\n', "\n  ")),
-        in_json(&unix.replace('\n', "\n  ")),
-        in_json(&escaped(&unix.replace('\n', "\n  "))),
-        in_json(&once),
-        once,
-        unix,
-    ]
+    let unix = text.replace("\r\n", "\n");
+    let mut found: Vec<Vec<u8>> = Vec::new();
+    for ending in ["\n", "\r\n"] {
+        for indent in ["", "  ", "    ", "\t"] {
+            let plain = unix.replace('\n', &format!("{ending}{indent}"));
+            let marked = escaped(&plain);
+            found.extend(one_byte_each(&plain));
+            let quoted = [in_json(&in_json(&plain)), in_json(&plain), in_json(&marked)];
+            found.extend(quoted.into_iter().chain([marked, plain]).map(String::into_bytes));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Returns a text in Latin-1, where that has its characters and spells them otherwise than UTF-8.
+fn one_byte_each(text: &str) -> Option<Vec<u8>> {
+    let bytes = || text.chars().map(|c| u8::try_from(c).ok()).collect();
+    if text.is_ascii() { None } else { bytes() }
+}
+
+/// Whether bytes end with a word, and blanks behind it.
+fn ends_with_word(bytes: &[u8]) -> bool {
+    let near = bytes.iter().rev().take(AROUND);
+    near.copied().find(|byte| *byte != b' ').is_some_and(is_word)
+}
+
+/// Whether bytes begin with a word, and blanks before it.
+fn begins_with_word(bytes: &[u8]) -> bool {
+    bytes.iter().take(AROUND).copied().find(|byte| *byte != b' ').is_some_and(is_word)
+}
+
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii()
 }
 
 fn pieces(bytes: &[u8]) -> Vec<Vec<u8>> {
@@ -250,6 +321,39 @@ mod tests {
         assert!(found(text, br#"{"a":"the code is\n\"seven\" geese"}"#));
         assert!(found(text, br#"{"a":"{\"b\":\"the code is\\n\\\"seven\\\" geese\"}"}"#));
         assert!(!found(text, b"the code is\n\"seven\" gees"));
+        assert!(found(text, b"- the code is\r\n  \"seven\" geese"));
+        assert!(found(text, b"- the code is\r\n\t\"seven\" geese"));
+        assert!(found(text, br#"{"a":"- the code is\r\n  \"seven\" geese"}"#));
+        assert!(found(&text.replace('\n', "\r\n"), b"the code is\n\"seven\" geese"));
+        let long = "a line\nthe seven grey geese crossed the road";
+        assert!(found(long, b"a line  \n   the seven grey geese crossed the road  \n"));
+        assert!(found("caf\u{e9} at the corner", b"- caf\xe9 at the corner\n"));
+    }
+
+    #[test]
+    fn a_short_text_is_found_where_it_stands_alone() {
+        for file in [
+            &b"1234"[..],
+            b"- **pin**: 1234\n",
+            br#"{"text":"1234"}"#,
+            b"| pin | 1234 |\r\n",
+            b"- 1234 <!-- anemone: x -->\n",
+        ] {
+            assert!(found("1234", file), "{:?}", String::from_utf8_lossy(file));
+        }
+        for file in [&b"12345"[..], b"in 1234 we met\n", b"call 1234\n", b"\0- 1234\n"] {
+            assert!(!found("1234", file), "{:?}", String::from_utf8_lossy(file));
+        }
+        let around = |before: usize, ending: &str| {
+            let mut file = vec![b'.'; before];
+            file.extend(b"\n- 1234");
+            file.extend(ending.bytes());
+            let mut reader = file.as_slice();
+            Probes::new(["1234"]).are_in_reader(&mut reader).unwrap()
+        };
+        for before in WINDOW_BYTES - 20..=WINDOW_BYTES + 4 {
+            assert!(around(before, "\n") && around(before, "") && !around(before, " more"));
+        }
     }
 
     #[test]
@@ -282,8 +386,8 @@ mod tests {
     }
 
     #[test]
-    fn a_short_text_is_not_looked_for_and_a_link_is_not_followed() {
-        let probes = Probes::new(["1234567", ""]);
+    fn what_is_no_word_is_not_looked_for_and_a_link_is_not_followed() {
+        let probes = Probes::new(["?!", ""]);
         assert_eq!((probes.is_empty(), probes.too_short), (true, 1));
         let folder = tempfile::tempdir().unwrap();
         let other = tempfile::tempdir().unwrap();

@@ -5,10 +5,12 @@
 //! Editors do not know it: what they save meanwhile is noticed, see [`crate::change`].
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anemone_index::{FolderSource, MarkdownFolder, Source as _};
 use jiff::civil::Date;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -41,10 +43,19 @@ pub enum PageKind {
     Daily(Date),
     /// About a day, with a name of its own: `memory/2026-11-16-api-design.md`.
     Session(Date),
-    /// Any other file below `memory/`.
+    /// Any other file below `memory/`, or in another folder.
     Note,
     /// What was put away: below `memory/archive/`.
     Archived,
+}
+
+/// Which Markdown files of a folder are a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageScope {
+    /// `MEMORY.md` and what lies below `memory/`.
+    Memories,
+    /// All of them, as in a folder of notes that is no agent's workspace.
+    Everything,
 }
 
 /// The files of one memory.
@@ -53,6 +64,7 @@ pub struct Site {
     root: PathBuf,
     state: PathBuf,
     manner: Manner,
+    scope: PageScope,
     pub(crate) rest_times: RestTimes,
 }
 
@@ -126,7 +138,14 @@ impl Site {
         let real = fs_err::canonicalize(root);
         let root = real.map_err(|source| SiteError::Io { path: root.to_owned(), source })?;
         let rest_times = RestTimes::default();
-        Ok(Self { root, state: state.to_owned(), manner, rest_times })
+        let scope = PageScope::Memories;
+        Ok(Self { root, state: state.to_owned(), manner, scope, rest_times })
+    }
+
+    /// Takes these files for the memory.
+    #[must_use]
+    pub fn with_scope(self, scope: PageScope) -> Self {
+        Self { scope, ..self }
     }
 
     /// Returns the workspace.
@@ -321,8 +340,24 @@ impl Site {
                 }
             }
         }
+        self.add_other_pages(&mut found);
         found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         Ok(found)
+    }
+
+    /// Adds the files of a folder of notes that a search finds there as well. What cannot be listed
+    /// is passed over, as a search does.
+    pub(crate) fn add_other_pages(&self, found: &mut Vec<(String, PageKind)>) {
+        if self.scope == PageScope::Memories {
+            return;
+        }
+        let rules = Box::new(MarkdownFolder::default());
+        let source = FolderSource::new(self.root.clone(), String::new(), rules);
+        let listed = source.list().map(|listing| listing.entries).unwrap_or_default();
+        let known: HashSet<String> = found.iter().map(|it| it.0.clone()).collect();
+        let others = listed.into_iter().map(|entry| entry.key);
+        let others = others.filter(|path| !known.contains(path) && !path.starts_with("memory/"));
+        found.extend(others.map(|path| (path, PageKind::Note)));
     }
 }
 
@@ -338,7 +373,9 @@ impl PageKind {
     /// Says what a file is by its path.
     #[must_use]
     pub fn of(path: &str) -> Self {
-        let Some(below) = path.strip_prefix("memory/") else { return Self::Curated };
+        let Some(below) = path.strip_prefix("memory/") else {
+            return if path.contains('/') { Self::Note } else { Self::Curated };
+        };
         if below.starts_with("archive/") {
             return Self::Archived;
         }

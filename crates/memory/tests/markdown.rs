@@ -4,7 +4,7 @@
 
 use anemone_index::{FolderSource, MarkdownFolder};
 use anemone_memory::{
-    Category, Clock, Finder, Manner, MarkdownMemory, Memory, Probes, Site, Wanted,
+    Category, Clock, ErasedEntries, Finder, Manner, MarkdownMemory, Memory, Probes, Site, Wanted,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -161,10 +161,16 @@ fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
         assert_eq!(texts(&ids(none)), [] as [&str; 0], "{none}");
     }
     assert_eq!(texts(&Wanted::Session("s".to_owned())), ["three"]);
-    let since = Wanted::Written { since: time("2026-03-01T10:00:00Z"), until: None };
+    let since =
+        Wanted::Written { since: time("2026-03-01T10:00:00Z"), until: None, zone: TimeZone::UTC };
     assert_eq!(texts(&since), ["three"]);
-    let until = Wanted::Written { since: None, until: time("2026-02-28T00:00:00Z") };
-    assert_eq!(texts(&until), ["four", "five\nmore"]);
+    let until =
+        |text: &str, zone: TimeZone| Wanted::Written { since: None, until: time(text), zone };
+    assert_eq!(texts(&until("2026-02-28T00:00:00Z", TimeZone::UTC)), ["four", "five\nmore"]);
+    // A log is of the day where its user is: there it has not begun yet.
+    let west = TimeZone::fixed(jiff::tz::offset(-10));
+    assert_eq!(texts(&until("2026-02-01T09:59:59Z", west)), [] as [&str; 0]);
+    assert_eq!(texts(&until("2026-02-01T09:59:59Z", TimeZone::UTC)), ["four", "five\nmore"]);
     // Looking changes nothing.
     assert!(place.read("MEMORY.md").starts_with("- one\n- two\n"));
 }
@@ -208,7 +214,9 @@ fn a_tombstone_says_that_something_was_forgotten_and_not_what() {
     let probes = Probes::new(["seven-grey-geese"]);
     let held = place.site.lock().unwrap();
     assert!(place.site.plan_undo().is_ok());
-    assert_eq!(held.drop_changes_with(&probes).unwrap(), 1);
+    let gone = place.site.kept_entries_of(&Wanted::Key("code".to_owned())).unwrap();
+    let gone = ErasedEntries::new(gone.iter().map(|kept| &kept.entry));
+    assert_eq!(held.erase_from_journal(&gone).unwrap().dropped.len(), 1);
     assert!(place.site.plan_undo().is_err());
     let scan = probes.scan(&[place.folder.path().to_owned()]);
     assert_eq!((scan.found, scan.skipped), (Vec::new(), Vec::new()));

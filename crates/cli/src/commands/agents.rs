@@ -31,6 +31,23 @@ pub(crate) struct AgentsArgs {
     /// List agents of this runtime only: openclaw or zeroclaw
     #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
     runtime: Option<String>,
+
+    /// Print only the aliases, one a line: what completion scripts offer
+    #[arg(long, hide = true)]
+    aliases: bool,
+}
+
+/// Prints the aliases of the agents on this machine, one a line.
+pub(crate) fn print_aliases(args: &AgentsArgs, context: &Context<'_>) -> Result<bool, CliError> {
+    if !args.aliases {
+        return Ok(false);
+    }
+    let machine = context.environment.machine()?;
+    let found = discover(&adapters(args.runtime.as_deref())?, &machine);
+    // A line ends where an alias does, whatever stands in it.
+    let lines: String = found.iter().map(|it| safe(&it.alias) + "\n").collect();
+    super::print_bytes(lines.as_bytes())?;
+    Ok(true)
 }
 
 #[derive(Serialize)]

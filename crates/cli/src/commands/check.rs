@@ -10,7 +10,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::agent::{AgentArgs, RuntimeParser, adapter, check_alias, find, usual_place};
+use super::export::rehearse;
+use crate::agent::{AgentArgs, Chosen, RuntimeParser, adapter, check_alias, find, usual_place};
 use crate::alf::settings::{Settings, State};
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
@@ -171,6 +172,12 @@ pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked
     let settings = settings.unwrap_or_else(|_| Settings { exists: true, ..Settings::default() });
     let (agent, source) = choose(args, adapter, &machine, &settings)?;
     let mut check = adapter.check(&machine, &agent);
+    // Whatever an export would refuse, for a reason that the adapter does not know.
+    if check.is_ready() {
+        let chosen = Chosen { adapter, agent: agent.clone() };
+        let refusal = rehearse(&chosen, &machine, context).err();
+        check.issues.extend(refusal.as_ref().map(export_issue));
+    }
     check.issues.extend(broken);
     check.issues.sort_by_key(|it| it.severity);
     // Only who names a folder can have named another than the runtime's.
@@ -183,6 +190,17 @@ pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked
     let source = source.unwrap_or(if is_configured { configuration } else { "default" });
     let alf = Alf::new(&machine, &settings, &check.resources, context.environment.alf_key_is_set);
     Ok(Checked::new(&agent, source, check, alf))
+}
+
+/// Says why an export would refuse.
+fn export_issue(error: &CliError) -> Issue {
+    let parts = std::iter::once(&error.message).chain(&error.causes);
+    Issue {
+        severity: Severity::Error,
+        code: error.code,
+        message: parts.cloned().collect::<Vec<_>>().join(": "),
+        suggestion: error.hint.clone().unwrap_or_else(|| "see `anemone export`".to_owned()),
+    }
 }
 
 /// Says that the existing tool's settings count for nothing, and why.

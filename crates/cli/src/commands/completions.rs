@@ -27,7 +27,39 @@ pub(super) fn script(shell: Shell) -> Vec<u8> {
     if shell == Shell::Fish {
         script.extend(fish_positionals(&program).into_bytes());
     }
-    script
+    with_agents(shell, &String::from_utf8_lossy(&script)).into_bytes()
+}
+
+/// Returns a script that asks the program for the agents on the machine when --agent is completed,
+/// which the generator offers files for.
+fn with_agents(shell: Shell, script: &str) -> String {
+    const AGENTS: &str = "anemone agents --aliases 2>/dev/null";
+    match shell {
+        Shell::Bash => {
+            let mut lines: Vec<String> = Vec::new();
+            let mut is_agent = false;
+            for line in script.lines() {
+                let files = "COMPREPLY=($(compgen -f \"${cur}\"))";
+                let agents = format!("COMPREPLY=($(compgen -W \"$({AGENTS})\" -- \"${{cur}}\"))");
+                lines.push(if is_agent { line.replace(files, &agents) } else { line.to_owned() });
+                is_agent = line.trim() == "--agent)";
+            }
+            lines.join("\n") + "\n"
+        }
+        Shell::Zsh => {
+            let agents = format!(":ALIAS:{{compadd -- ${{(f)\"$({AGENTS})\"}}}}");
+            script.replace(":ALIAS:_default", &agents)
+        }
+        Shell::Fish => {
+            let is_agent = |line: &&str| line.contains(" -l agent ");
+            let lines = script.lines().map(|line| match is_agent(&line) {
+                true => format!("{line} -f -a \"({AGENTS})\"\n"),
+                false => format!("{line}\n"),
+            });
+            lines.collect()
+        }
+        _ => script.to_owned(),
+    }
 }
 
 /// Returns lines for arguments without a flag, which the generator for fish leaves out: they would

@@ -331,7 +331,7 @@ impl ConnectArgs {
         let Memory { words, .. } = Memory::of(&self.memory, machine)?;
         let entry = Entry { program, memory: words, allow_write: self.allow_write };
         let mut report = ConnectReport::new(name.to_owned(), "by_hand", self.dry_run);
-        report.config = Some(by_hand::config(&entry));
+        report.config = Some(by_hand::config(name, &entry));
         report.config_file = Some(by_hand::file_of(name));
         report.memory = entry.memory;
         Ok(report)

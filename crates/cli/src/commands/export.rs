@@ -1,12 +1,11 @@
 //! `anemone export`
 
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anemone_adapters::{
-    AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, Earlier, LeftOut, LeftOutReason, NotRequested,
-    NotRequestedKind, ReadOptions, Reading, SealSecret, SecretFinding, SecretPolicy, Sink,
-    Unchanged, Warning,
+    AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, Earlier, LeftOut, LeftOutReason, Machine, NotRequested,
+    NotRequestedKind, ReadOptions, Reading, SealSecret, SecretPolicy, Sink, Unchanged, Warning,
 };
 use anemone_format::{
     ALF_VERSION, AgentId, AgentInfo, Archive, ArchiveWriter, Credential, Encryption, FileHead,
@@ -20,10 +19,12 @@ use super::diff::open_sound_archive;
 use super::{Context, instant};
 use crate::agent::{AgentArgs, Chosen};
 use crate::archive_source::source_files;
+use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::exports::Begun;
 use crate::files::{Existing, Target, check_free, spool};
 use crate::keys::{Sealing, read_vault_key};
+use crate::known_folders::{FolderKind, known_folders};
 use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::progress::Progress;
 use crate::tally::{ListedFile, Tally};
@@ -93,11 +94,12 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_ARTIFACT_LIMIT)]
     artifact_threshold: u64,
 
-    /// Carry secrets in files as they are
+    /// Export although files hold secrets: anyone who can read the archive can read them
     #[arg(long, conflicts_with = "redact_secrets")]
     allow_secrets: bool,
 
-    /// Replace secrets in files with a mark
+    /// Export although files hold secrets, and write [redacted:KIND] in place of each; the files
+    /// themselves are not changed, and an import cannot bring the secrets back
     #[arg(long)]
     redact_secrets: bool,
 
@@ -271,7 +273,9 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     }
     let key = args.read_vault_key()?;
     let seal = |credential: &Credential, secret: &[u8]| seal(key.as_ref(), credential, secret);
+    let archives = own_archives(&chosen, &output, context.environment);
     let mut exclude = vec![output.clone()];
+    exclude.extend(archives.iter().map(|it| it.0.clone()));
     let seal = args.credentials.then_some(&seal as &SealSecret<'_>);
     let mut exported = Exported {
         ok: true,
@@ -293,7 +297,9 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
             let agent_id = earlier.manifest.agent.id;
             exported.no_changes = true;
             exported.agent_id_file = args.write_agent_id(&chosen, agent_id)?;
-            exported.unchanged = Some(StillLeftOut::new(unchanged));
+            let mut unchanged = StillLeftOut::new(unchanged);
+            unchanged.left_out.extend(archives.into_iter().map(|it| it.1));
+            exported.unchanged = Some(unchanged);
             args.note_earlier(&begun, context);
             return Ok(exported);
         }
@@ -316,13 +322,14 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
         Ok(reading)
     };
     let Some(mut target) = target else {
-        let (summary, secrets) = list(&progress, &read)?;
+        let (mut summary, secrets) = list(&progress, &read)?;
+        summary.left_out.extend(archives.into_iter().map(|it| it.1));
         args.check_content(&summary, &chosen)?;
         exported.would_stop = secrets && options.secrets == SecretPolicy::Report;
         exported.summary = Some(summary);
         return Ok(exported);
     };
-    let (written, summary) = target.write(args.sealing().as_ref(), |out| {
+    let (written, mut summary) = target.write(args.sealing().as_ref(), |out| {
         let spool = spool(Some(&output))?;
         let writer = ArchiveWriter::new(out, &blank_manifest(), spool, context.environment.threads);
         let (written, reading) = write(writer, &progress, options.secrets, &read)?;
@@ -330,6 +337,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
         args.check_content(&summary, &chosen)?;
         Ok((written.archive, summary))
     })?;
+    summary.left_out.extend(archives.into_iter().map(|it| it.1));
     let is_same = |(_, archive): &(Earlier, Archive)| *archive.manifest() == written.manifest;
     exported.agent_id_file = args.write_agent_id(&chosen, written.manifest.agent.id)?;
     if earlier.as_ref().is_some_and(is_same) {
@@ -344,6 +352,54 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     exported.output = Some(output.display().to_string());
     exported.summary = Some(summary);
     Ok(exported)
+}
+
+/// Returns the archives in the workspace that earlier exports wrote, and how that is said: a backup
+/// that holds the backups before it would grow with each one.
+fn own_archives(
+    chosen: &Chosen,
+    output: &Path,
+    environment: &Environment,
+) -> Vec<(PathBuf, ListedLeftOut)> {
+    let Ok(workspace) = fs_err::canonicalize(&chosen.agent.workspace) else { return Vec::new() };
+    // One that was only restored from may be the user's own file.
+    let known = known_folders(environment, FolderKind::Archive).into_iter();
+    let written = known.filter(|it| it.place.is_some()).map(|it| it.folder);
+    let mut found: Vec<PathBuf> = written
+        .chain([output.to_owned()])
+        .filter_map(|path| fs_err::canonicalize(path).ok())
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    let left_out = found.into_iter().filter_map(|path| {
+        let within = path.strip_prefix(&workspace).ok()?.to_string_lossy().into_owned();
+        let metadata = fs_err::symlink_metadata(&path).ok().filter(|it| it.is_file())?;
+        let reason = LeftOutReason::Own;
+        let left_out = LeftOut { path: within, reason, files: 1, bytes: metadata.len() };
+        Some((path, ListedLeftOut::new(&left_out)))
+    });
+    left_out.collect()
+}
+
+/// Goes through an export with the defaults and writes nothing; the error is why it would refuse.
+pub(super) fn rehearse(
+    chosen: &Chosen,
+    machine: &Machine,
+    context: &Context<'_>,
+) -> Result<(), CliError> {
+    let runtime = chosen.adapter.runtime().to_owned();
+    let args = ExportArgs {
+        allow_empty: false,
+        redact_secrets: false,
+        ..ExportArgs::replacing(runtime, chosen.agent.workspace.clone(), PathBuf::new())
+    };
+    let options = args.read_options(None, &[], None);
+    let progress = Progress::counting(context.printer, "reading");
+    let (summary, _) = list(&progress, &|sink| {
+        Ok(chosen.adapter.read(machine, &chosen.agent, &options, sink)?)
+    })?;
+    args.check_content(&summary, chosen)?;
+    check_secrets(summary.secrets.iter().map(|it| (it.path.as_str(), it.line, it.kind)))
 }
 
 /// Reads an agent into something.
@@ -369,7 +425,7 @@ pub(super) fn write<W: Write>(
     let mut sink = Writing { writer, bytes: 0, embeddings: 0, progress };
     let reading = read(&mut sink)?;
     if secrets == SecretPolicy::Report {
-        check_secrets(&reading.secrets)?;
+        check_secrets(reading.secrets.iter().map(|it| (it.path.as_str(), it.line, it.kind)))?;
     }
     let Writing { writer, bytes, embeddings, .. } = sink;
     let archive = finish(writer, &reading)?;
@@ -544,24 +600,25 @@ fn check_agent(reading: &Reading, earlier: Option<&Earlier>) -> Result<(), CliEr
         .hint("a workspace that moved keeps its id in .alf-agent-id: put the old id there"))
 }
 
-fn check_secrets(secrets: &[SecretFinding]) -> Result<(), CliError> {
-    if secrets.is_empty() {
+/// Refuses secrets, each a file, a line and a kind.
+fn check_secrets<'a>(
+    secrets: impl ExactSizeIterator<Item = (&'a str, u64, &'static str)>,
+) -> Result<(), CliError> {
+    if secrets.len() == 0 {
         return Ok(());
     }
-    let found = count(secrets.len() as u64, "secret");
+    let number = secrets.len();
+    let found = count(number as u64, "secret");
     let message = format!("{found} would travel in clear; nothing was written");
     let mut error = CliError::new(Kind::Failed, "secrets_found", message);
-    error.causes = secrets
-        .iter()
-        .take(LISTED)
-        .map(|it| format!("{}:{}: {}", it.path, it.line, it.kind))
-        .collect();
-    if secrets.len() > LISTED {
-        error.causes.push(format!("and {} more", secrets.len() - LISTED));
+    let listed = secrets.take(LISTED);
+    error.causes = listed.map(|(path, line, kind)| format!("{path}:{line}: {kind}")).collect();
+    if number > LISTED {
+        error.causes.push(format!("and {} more", number - LISTED));
     }
     Err(error.hint(
-        "take them out, keep the files out with .alfignore, or give --redact-secrets or \
-         --allow-secrets",
+        "remove the secrets, leave their files out with .alfignore, write marks in place of them \
+         with --redact-secrets, or keep them in the archive with --allow-secrets",
     ))
 }
 

@@ -4,19 +4,19 @@ mod holders;
 mod report;
 pub(crate) mod rows;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anemone_adapters::Keeps;
 use anemone_format::sha256_hex;
 use anemone_index::{Hit, Index, Request, Silent, Texts, is_index, remove_index};
 use anemone_memory::{
-    Clock as _, Condemned, Finality, Finder, FinishedForget, ForgetError, ForgetNote, ForgetPlan,
-    Forgetting, Probes, Wanted,
+    Clock as _, Condemned, ErasedEntries, Finality, Finder, FinishedForget, ForgetError,
+    ForgetNote, ForgetPlan, Forgetting, Probes, Wanted,
 };
 use clap::Args;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 
 use self::holders::{Looked, Search};
 use self::report::{Found, Proof};
@@ -30,6 +30,9 @@ use crate::output::{ask, count, notice, safe};
 use crate::search_index::kept;
 
 pub(crate) use self::report::Forgotten;
+
+/// Finds of a query that are counted, at most.
+const MOST_FINDS: usize = 200;
 
 /// Forget something
 ///
@@ -53,7 +56,7 @@ pub(crate) struct ForgetArgs {
     #[command(flatten)]
     what: What,
 
-    /// With --query, how many finds are meant at most: 1 to 100
+    /// With --query, how many of the entries that match are forgotten at most: 1 to 100
     #[arg(long, value_name = "N", default_value_t = 1, requires = "query")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: u32,
@@ -62,8 +65,8 @@ pub(crate) struct ForgetArgs {
     #[arg(long, short = 'n')]
     dry_run: bool,
 
-    /// With --query, do not ask whether what was found is meant
-    #[arg(long, requires = "query")]
+    /// With --query, --session, --since or --until, do not ask whether what was found is meant
+    #[arg(long)]
     yes: bool,
 
     /// Also remove it from the undo journal, so that it cannot be brought back
@@ -93,7 +96,7 @@ struct What {
     session: Option<String>,
 
     /// Everything that was written on or after this day or time: 2026-03-01, yesterday, 7d,
-    /// 2026-03-01T10:00:00Z (days in UTC)
+    /// 2026-03-01T10:00:00Z; days are those of your time zone
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
 
@@ -123,24 +126,37 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
         }
         _ => None,
     };
-    let wanted = match (resumed.files_changed, named) {
-        (true, None | Some(Wanted::Ids(_))) => Wanted::Ids(resumed.stable_ids()),
-        (_, Some(named)) => named,
+    let (wanted, others) = match (resumed.files_changed, named) {
+        (true, None | Some(Wanted::Ids(_))) => (Wanted::Ids(resumed.stable_ids()), None),
+        (_, Some(named)) => (named, None),
         (false, None) => found_by(args, &finder, &living, database.as_ref())?,
     };
     let planned = Planned::new(&living, database.as_ref(), &wanted)?;
+    let kept = match args.finality() {
+        Finality::ForGood => kept_entries(args, &living, database.as_ref(), &wanted, &planned)?,
+        Finality::Undoable => Vec::new(),
+    };
     let is_nothing = planned.entries().is_empty();
-    if is_nothing && resumed.entries.is_empty() {
+    if is_nothing && kept.is_empty() && resumed.entries.is_empty() {
         return Err(nothing_to_forget(args, &planned));
     }
-    let all: Vec<&Condemned> = resumed.entries.iter().chain(planned.entries()).collect();
+    let asked: Vec<&Condemned> = planned.entries().into_iter().chain(&kept).collect();
+    let all: Vec<&Condemned> = resumed.entries.iter().chain(asked.iter().copied()).collect();
     let mut report = Forgotten::planned(&all, &planned.files.skipped, args.dry_run);
     report.notes.extend(resumed.note());
+    report.notes.extend(others);
     report.notes.extend(planned.notes());
+    if !kept.is_empty() {
+        let entries = count(kept.len() as u64, "entry");
+        report.notes.push(format!("{entries} stood only in the undo journal"));
+    }
+    if args.for_good {
+        report.undo_lost(&living.site.plan_erasure(&ErasedEntries::new(all.iter().copied()))?);
+    }
     if args.dry_run {
         return Ok(report);
     }
-    if args.what.is_wide() && !args.yes && !is_nothing && !confirm(&planned.entries())? {
+    if args.what.is_wide() && !args.yes && !asked.is_empty() && !confirm(&asked)? {
         return Ok(report.declined());
     }
 
@@ -159,10 +175,10 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     } else {
         Some(planned.apply(&living, database.as_ref(), &wanted, noted)?)
     };
-    report.tombstones = all.len();
+    report.tombstones = all.len() - kept.len();
     report.can_be_undone = !args.for_good && (begun.is_some() || !resumed.is_for_good());
 
-    clear_index(index, &finder, &before, &probes)?;
+    clear_index(index, &finder, &before, &probes, args.finality())?;
     if let Some(database) = &database
         && !probes.scan(&[database.path().to_owned()]).found.is_empty()
         && !database.compact()
@@ -172,9 +188,8 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     }
     report.dropped_indexes = drop_indexes(&other_indexes, &probes)?;
     if args.for_good {
-        let ids = all.iter().map(|it| it.id.as_str());
-        let changes = clear_journal(&living, begun.as_ref(), &texts, ids)?;
-        report.dropped_changes = Some(changes);
+        let gone = ErasedEntries::new(all.iter().copied());
+        report.dropped_changes = Some(clear_journal(&living, begun.as_ref(), &gone)?);
     }
     let search = Search {
         living: &living,
@@ -202,10 +217,13 @@ fn clear_index(
     finder: &Finder,
     before: &Texts,
     probes: &Probes,
+    finality: Finality,
 ) -> Result<(), CliError> {
     finder.forget(&mut index, before, instant())?;
     index.release();
-    if !probes.scan(&[finder.folder().to_owned()]).found.is_empty() {
+    // A short text cannot be looked for in a database.
+    let may_hold_it = finality == Finality::ForGood && probes.too_short > 0;
+    if may_hold_it || !probes.scan(&[finder.folder().to_owned()]).found.is_empty() {
         // What the database of the index left behind goes with the database.
         index.clear();
         finder.refresh(&mut index, instant())?;
@@ -217,36 +235,60 @@ fn clear_index(
 /// Takes texts out of what undo goes back to; returns how many changes can no longer be undone.
 /// This comes last: as long as the journal has the texts, a forget that was cut off knows what to
 /// look for.
-fn clear_journal<'a>(
+fn clear_journal(
     living: &Living,
     begun: Option<&Forgetting>,
-    texts: &'a [String],
-    ids: impl Iterator<Item = &'a str>,
+    gone: &ErasedEntries,
 ) -> Result<usize, CliError> {
     let held = living.site.lock()?;
     if let Some(begun) = begun {
         begun.erase()?;
     }
-    // A record of the journal may hold it in other words than the entry: its id is the same.
-    let ids = ids.filter(|it| it.parse::<uuid::Uuid>().is_ok());
-    let names = Probes::new(texts.iter().map(String::as_str).chain(ids));
-    let dropped = held.drop_changes_with(&names).map_err(|error| failed(&error))?;
+    let dropped = held.erase_from_journal(gone)?.dropped.len();
     if let Some(begun) = begun {
-        held.drop_own_changes(begun).map_err(|error| failed(&error))?;
+        held.drop_own_changes(begun)?;
     }
     Ok(dropped)
 }
 
-/// Finds the entries that have all words of the query.
+/// Returns entries that are meant and stand only in the undo journal, since they were forgotten
+/// before.
+fn kept_entries(
+    args: &ForgetArgs,
+    living: &Living,
+    database: Option<&Database>,
+    wanted: &Wanted,
+    planned: &Planned,
+) -> Result<Vec<Condemned>, CliError> {
+    let mut kept: Vec<Condemned> = match &args.what.query {
+        // What stands in the files comes first, as it does in a search.
+        Some(_) if !planned.entries().is_empty() => Vec::new(),
+        Some(query) => {
+            let all = living.site.kept_entries()?.into_iter().map(|kept| kept.entry);
+            all.filter(|it| has_all(&it.text, query)).take(args.limit as usize).collect()
+        }
+        None => living.site.kept_entries_of(wanted)?.into_iter().map(|kept| kept.entry).collect(),
+    };
+    if let Some(database) = database {
+        let ids = kept.iter().map(|it| it.id.clone()).collect();
+        let there = database.matching(&Wanted::Ids(ids))?;
+        kept.retain(|it| !there.iter().any(|row| row.entry.text == it.text));
+    }
+    let planned = planned.entries();
+    kept.retain(|it| !planned.iter().any(|other| other.text == it.text));
+    Ok(kept)
+}
+
+/// Finds the entries that have all words of the query, and says how many more have them.
 fn found_by(
     args: &ForgetArgs,
     finder: &Finder,
     living: &Living,
     database: Option<&Database>,
-) -> Result<Wanted, CliError> {
+) -> Result<(Wanted, Option<String>), CliError> {
     let query = args.what.query.as_deref().unwrap_or_default();
     let mut request = Request::new(query, instant());
-    request.limit = args.limit as usize;
+    request.limit = MOST_FINDS;
     let hits = finder.search(&request)?.hits;
     // What only means something like it, or lacks a word of it, is not what was named.
     let hits: Vec<Hit> = hits.into_iter().filter(|it| has_all(&it.text, query)).collect();
@@ -263,11 +305,27 @@ fn found_by(
         for it in named {
             ids.push(if it.is_shown(hit) { it.id.clone() } else { hit.citation() });
         }
+        if let Some(database) = database {
+            ids.extend(database.ids_of(std::slice::from_ref(hit))?);
+        }
     }
-    if let Some(database) = database {
-        ids.extend(database.ids_of(&hits)?);
-    }
-    Ok(Wanted::Ids(ids))
+    let mut met = HashSet::new();
+    ids.retain(|id| met.insert(id.clone()));
+    // A find may show several entries, and no more of them go than were asked for.
+    let others = ids.split_off(ids.len().min(args.limit as usize));
+    let least = if hits.len() >= MOST_FINDS { "at least " } else { "" };
+    let others = match others.len() {
+        0 => None,
+        1 => Some(format!("{least}1 other match for {query:?} was")),
+        more => Some(format!("{least}{more} other matches for {query:?} were")),
+    };
+    let others = others.map(|it| {
+        format!(
+            "{it} not chosen; `anemone search` shows them, and --limit N takes more than the best \
+             match"
+        )
+    });
+    Ok((Wanted::Ids(ids), others))
 }
 
 fn check_can_be_forgotten(living: &Living) -> Result<(), CliError> {
@@ -415,7 +473,7 @@ impl What {
             return Err(CliError::new(Kind::Usage, "usage", message)
                 .hint("--since is the earlier time, --until the later one"));
         }
-        Ok(Wanted::Written { since, until })
+        Ok(Wanted::Written { since, until, zone: SystemClock.zone() })
     }
 }
 
@@ -424,9 +482,10 @@ pub(crate) fn moment(flag: &str, text: &str, is_end: bool) -> Result<Timestamp, 
     if let Ok(time) = text.trim().parse() {
         return Ok(time);
     }
-    let today = instant().to_zoned(TimeZone::UTC).date();
+    let zone = SystemClock.zone();
+    let today = instant().to_zoned(zone.clone()).date();
     let time = days::day(text, today).and_then(|day: Date| {
-        let day = day.to_zoned(TimeZone::UTC).ok()?;
+        let day = day.to_zoned(zone).ok()?;
         if is_end { day.end_of_day().ok() } else { Some(day) }
     });
     time.map(|it| it.timestamp()).ok_or_else(|| {
@@ -504,9 +563,7 @@ impl Planned {
 
 /// Lets nobody forget by accident what a search happens to find.
 fn check_confirmable(args: &ForgetArgs, context: &Context<'_>) -> Result<(), CliError> {
-    let environment = context.environment;
-    let can_be_asked = environment.stdin_is_terminal && environment.stderr_is_terminal;
-    if !args.what.is_wide() || args.yes || args.dry_run || can_be_asked {
+    if !args.what.is_wide() || args.yes || args.dry_run || context.environment.can_ask() {
         return Ok(());
     }
     let message =

@@ -19,7 +19,9 @@ use crate::agent::{
 };
 use crate::archive_source::ArchiveSource;
 use crate::error::{CliError, Kind};
+use crate::files::is_standard;
 use crate::keys::read_vault_key;
+use crate::known_folders::{FolderKind, note_copy, note_folder};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 use crate::progress::Progress;
 use crate::restore::{
@@ -182,6 +184,11 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
         let warnings = restore(&plan, &source, &machine, &mut imported.stores)
             .map_err(|error| error.with_details(&imported))?;
         imported.warnings.extend(warnings.iter().map(warning));
+        let arrived = adapter.locate(&machine, &workspace, args.agent.as_deref());
+        note_copy(context.environment, &machine, adapter, &arrived);
+        if !is_standard(&args.file) {
+            note_folder(context.environment, FolderKind::Archive, &args.file, None);
+        }
     }
     Ok(imported)
 }

@@ -1,5 +1,6 @@
 //! `anemone list`
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anemone_adapters::Keeps;
@@ -103,15 +104,23 @@ pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, 
     let machine = context.environment.machine()?;
     let living = args.memory.find(&machine, context)?;
     let zone = SystemClock.zone();
-    let listed = match &living.keeps {
-        Keeps::Rows(path) => match living.rows_to_read(path, no_finder())? {
-            Some(rows) => list_rows(rows.entries()?, &filter, &zone),
-            None => Listed::default(),
-        },
-        Keeps::Markdown | Keeps::Nothing | Keeps::Elsewhere(_) => {
-            list_entries(&living.site, &filter, &zone)?
-        }
+    let list = |filter: &ListFilter| -> Result<Listed, CliError> {
+        Ok(match &living.keeps {
+            Keeps::Rows(path) => match living.rows_to_read(path, no_finder())? {
+                Some(rows) => list_rows(rows.entries()?, filter, &zone),
+                None => Listed::default(),
+            },
+            Keeps::Markdown | Keeps::Nothing | Keeps::Elsewhere(_) => {
+                list_entries(&living.site, filter, &zone)?
+            }
+        })
     };
+    let listed = list(&filter)?;
+    if listed.entries.is_empty()
+        && let Some(kind) = &filter.kind
+    {
+        check_kind(kind, &list(&ListFilter::default())?)?;
+    }
     let Listed { entries, filtered, superseded, unreadable } = listed;
     let total = entries.len();
     let mut entries: Vec<EntryLine> =
@@ -132,6 +141,19 @@ pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, 
         superseded,
         unreadable,
     })
+}
+
+/// Refuses a type that no entry has and that no file gives its entries.
+fn check_kind(kind: &str, all: &Listed) -> Result<(), CliError> {
+    let of_files = ["core", "daily", "session", "note"];
+    let here = all.entries.iter().map(|entry| entry.kind.as_str());
+    let known: BTreeSet<&str> = of_files.into_iter().chain(here).collect();
+    if known.iter().any(|known| known.eq_ignore_ascii_case(kind)) {
+        return Ok(());
+    }
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    let message = format!("no entry is of type {kind:?}");
+    Err(CliError::new(Kind::Usage, "unknown_type", message).hint(format!("types here: {known}")))
 }
 
 impl ListArgs {

@@ -18,16 +18,15 @@ use zeroize::Zeroizing;
 
 use super::export::{blank_manifest, seal, write};
 use super::import::{check_agent, stopped};
-use super::{Context, instant, now};
+use super::{Context, now};
 use crate::agent::{
     Chosen, adapter, aliases, check_alias, check_folder, check_known, check_name, check_runtime,
     find, only, usual_place,
 };
 use crate::archive_source::ArchiveSource;
 use crate::error::{CliError, Kind};
-use crate::exports::Begun;
 use crate::files::{Existing, Target, copy_bytes, spool, write_step};
-use crate::known_folders::{FolderKind, note_folder};
+use crate::known_folders::{FolderKind, note_copy, note_folder};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
 use crate::progress::Progress;
 use crate::proof::{Announced, Current, Expected, LayerProof, Proof, compare, name_of};
@@ -215,7 +214,6 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     let folder = args.snapshots_folder(context, [&source.agent, &target.agent])?;
     let reader = Reader { args, context, machine: &machine, key: key.as_ref(), folder: &folder };
 
-    let begun = Begun::new(source.adapter, &source.agent, &machine, instant());
     let read = reader.read(&source)?;
     let archive = open(&read)?;
     let snapshot = ArchiveSource::new(&archive)?;
@@ -270,7 +268,6 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     }
     make_private(&folder)?;
     let kept = reader.keep(&read, "source", &source.agent)?;
-    begun.note(Path::new(&kept.path), context.environment);
     migrated.snapshots.push(kept);
     if let Some(before) = reader.read_before(&target)? {
         migrated.snapshots.push(reader.keep(&before, "target", &target.agent)?);
@@ -281,6 +278,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     let mut expected = expected(&plan, known, key.as_ref());
 
     let target = arrived(&machine, &target, &plan);
+    note_copy(context.environment, &machine, target.adapter, &target.agent);
     migrated.to = Side::new(&target.agent);
     // What came back may be private, though nothing private was read.
     let archive = open(&reader.read_all(&target, true)?)?;

@@ -81,11 +81,11 @@ pub(crate) struct RememberArgs {
     #[arg(long)]
     pub(crate) curated: bool,
 
-    /// Write it although the memory says the same already; nobody looks whether it does
+    /// Skip the duplicate check
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Put marks in the place of secrets instead of stopping
+    /// If the text holds secrets, write [redacted:KIND] in place of each instead of refusing
     #[arg(long)]
     redact: bool,
 
@@ -294,17 +294,18 @@ fn refuse_secrets(report: &RememberReport) -> Result<(), CliError> {
     let message =
         format!("there is a secret in it: {} in {place}; nothing was written", first.kind);
     let error = CliError::new(Kind::Failed, "secret", message).with_details(report);
-    Err(error.hint("leave it out, or put a mark in its place with --redact"))
+    Err(error.hint("leave it out, or write [redacted:KIND] in its place with --redact"))
 }
 
 fn refuse_duplicates(report: &RememberReport) -> Result<(), CliError> {
     let Some(first) = report.duplicates.first() else { return Ok(()) };
-    let likeness = if first.similarity >= 1.0 { "the same" } else { "nearly the same" };
+    let likeness =
+        if first.similarity >= 1.0 { "already says this" } else { "says nearly the same" };
     let place = match &report.row {
         Some(_) => String::new(),
         None => format!(" in line {}", first.lines.0),
     };
-    let message = format!("{} says {likeness}{place}; nothing was written", first.path);
+    let message = format!("{} {likeness}{place}; nothing was written", first.path);
     let name = first.id.as_deref();
     let hint = match name {
         Some(id) => format!("--supersedes {id} takes its place; --force writes it all the same"),

@@ -10,16 +10,17 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
+use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::living::{Living, MemoryArgs, SystemClock};
-use crate::output::{BAD, BOLD, GOOD, ODD, Report, count, safe};
+use crate::output::{BAD, BOLD, GOOD, ODD, Report, ask, count, safe};
 
 /// Take back the last change of a memory
 ///
-/// Brings back what was there before the last `remember`, `forget`, `tidy` and the like; once more,
-/// and the change before that goes too. An entry that was added is cut out wherever it stands now.
-/// In a file that others went on writing only what the change did is taken back; where its place
-/// cannot be told, nothing is done. So do rows of ZeroClaw's database. The last 100 changes are kept, up to 64 MiB.
+/// Reverts the last `remember`, `forget`, `tidy` and the like; run it again to revert the change
+/// before that. Where somebody else has edited the same file since, only what the change did is
+/// reverted; if its place in the file cannot be found, nothing is changed. This holds for rows of
+/// ZeroClaw's database as well. The last 100 changes are kept, up to 64 MiB.
 #[derive(Args, Debug)]
 pub(crate) struct UndoArgs {
     #[command(flatten)]
@@ -33,10 +34,13 @@ pub(crate) struct UndoArgs {
     #[arg(long)]
     skip: bool,
 
-    /// Drop everything that is kept to undo changes with: what was forgotten or taken back is then
-    /// nowhere any more
-    #[arg(long, conflicts_with_all = ["list", "skip", "dry_run"])]
+    /// Empty the undo journal: no earlier change can be undone any more; asks first
+    #[arg(long, conflicts_with_all = ["list", "skip"])]
     clear: bool,
+
+    /// With --clear, do not ask
+    #[arg(long, requires = "clear")]
+    yes: bool,
 
     /// Say what would be done, and do nothing
     #[arg(long, short = 'n')]
@@ -61,8 +65,13 @@ pub(crate) struct UndoReport {
     restored: Vec<Restored>,
     /// Old changes that can no longer be undone.
     dropped: usize,
+    /// Whether somebody was asked and said no.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    declined: bool,
     #[serde(skip)]
     skipped: bool,
+    #[serde(skip)]
+    clears: bool,
 }
 
 #[derive(Serialize)]
@@ -88,6 +97,7 @@ struct PlannedEdit {
 }
 
 pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoReport, CliError> {
+    check_confirmable(args, context.environment)?;
     let machine = context.environment.machine()?;
     let living = if args.dry_run || args.list {
         args.memory.find(&machine, context)?
@@ -104,11 +114,12 @@ pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoReport, 
         changes: None,
         restored: Vec::new(),
         dropped: 0,
+        declined: false,
         skipped: args.skip,
+        clears: false,
     };
     if args.clear {
-        report.dropped = living.site.lock()?.clear_changes()?;
-        return Ok(report);
+        return clear(args, &living, report);
     }
     if args.list {
         report.changes = Some(list(&living)?);
@@ -146,6 +157,38 @@ pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoReport, 
     report.restored = applied.restored;
     report.dropped = applied.dropped;
     Ok(report)
+}
+
+/// Empties the journal, once somebody said that this is meant.
+fn clear(args: &UndoArgs, living: &Living, mut report: UndoReport) -> Result<UndoReport, CliError> {
+    report.clears = true;
+    let changes = living.site.changes()?.len();
+    if args.dry_run {
+        report.dropped = changes;
+        return Ok(report);
+    }
+    if changes > 0 && !args.yes {
+        let question = format!("empty the undo journal? {} can then no longer be undone", {
+            count(changes as u64, "change")
+        });
+        if !ask(&question)? {
+            report.declined = true;
+            return Ok(report);
+        }
+    }
+    report.dropped = living.site.lock()?.clear_changes()?;
+    Ok(report)
+}
+
+/// Lets nobody empty the journal by accident.
+fn check_confirmable(args: &UndoArgs, environment: &Environment) -> Result<(), CliError> {
+    if !args.clear || args.yes || args.dry_run || environment.can_ask() {
+        return Ok(());
+    }
+    let message = "--clear removes what every earlier change can be undone with, and nobody can \
+                   be asked";
+    Err(CliError::new(Kind::Failed, "not_confirmed", message)
+        .hint("look at the changes with --list, then add --yes to confirm"))
 }
 
 /// Says what would be done.
@@ -207,7 +250,7 @@ fn first_words(text: &str) -> String {
 }
 
 /// Returns a time as people here read it.
-fn local(at: &str) -> String {
+pub(super) fn local(at: &str) -> String {
     let time = at.parse::<jiff::Timestamp>().map(|it| it.to_zoned(SystemClock.zone()));
     time.map_or_else(|_| safe(at), |it| it.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
@@ -251,6 +294,16 @@ impl From<UndoError> for CliError {
 
 impl Report for UndoReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.clears {
+            let number = count(self.dropped as u64, "change");
+            return match (self.declined, self.dry_run) {
+                (true, _) => writeln!(out, "The undo journal was not touched."),
+                (false, true) => {
+                    writeln!(out, "{number} could no longer be undone: this was a dry run")
+                }
+                (false, false) => writeln!(out, "{number} can no longer be undone"),
+            };
+        }
         if let Some(changes) = &self.changes {
             for it in changes {
                 let (at, what) = (local(&it.at), safe(&it.what));

@@ -2,14 +2,14 @@
 
 use anemone_adapters::Keeps;
 use anemone_mcp::{Found, FoundMemory, SearchQuestion};
-use anemone_memory::{Condemned, Wanted};
+use anemone_memory::{Clock as _, Condemned, Wanted};
 
 use super::Inner;
 use crate::commands::Context;
 use crate::commands::forget::moment;
 use crate::commands::forget::rows::Database;
 use crate::error::CliError;
-use crate::living::no_finder;
+use crate::living::{SystemClock, no_finder};
 
 /// Returns the newest entries of a time, the newest first.
 pub(super) fn newest(
@@ -21,7 +21,7 @@ pub(super) fn newest(
     let since = question.since.as_deref().map(|it| moment("since", it, false)).transpose()?;
     let until = question.until.as_deref().map(|it| moment("until", it, true)).transpose()?;
     let living = inner.living(context)?;
-    let wanted = Wanted::Written { since, until };
+    let wanted = Wanted::Written { since, until, zone: SystemClock.zone() };
     let mut entries = living.site.plan_forget(&wanted)?.entries;
     if let Keeps::Rows(path) = &living.keeps
         && let Some(database) = Database::open_to_read(path, &living, no_finder())?
@@ -49,9 +49,17 @@ fn found(entry: Condemned) -> FoundMemory {
         end_line: line(last),
         snippet: entry.text,
         source: "memory".to_owned(),
-        date: entry.written.as_deref().and_then(|it| it.get(..10)).map(str::to_owned),
+        date: entry.written.as_deref().and_then(day_of),
         id: Some(entry.id),
         key: entry.key,
         ..FoundMemory::default()
+    }
+}
+
+/// Returns the day of a time where the user is; the day of a log is one already.
+fn day_of(written: &str) -> Option<String> {
+    match written.parse::<jiff::Timestamp>() {
+        Ok(time) => Some(time.to_zoned(SystemClock.zone()).date().to_string()),
+        Err(_) => written.get(..10).map(str::to_owned),
     }
 }

@@ -227,3 +227,21 @@ fn the_runtime_is_found_or_must_be_known() {
     let failure = environment.failure(2, ["check", "-r", "nobody"]);
     assert_eq!(failure["code"], "unknown_runtime");
 }
+
+#[test]
+fn what_an_export_refuses_is_not_ready() {
+    let environment = TestEnvironment::new();
+    environment.write_below("empty/notes.txt", "nothing of an agent\n");
+    environment.write_below("open/MEMORY.md", "- password: Sommer-Krabbe-77x\n");
+    environment.write_below("whole/MEMORY.md", "- Lin drinks green tea.\n");
+    for (name, code) in [("empty", Some("nothing_to_export")), ("open", None), ("whole", None)] {
+        let checked = environment.run(["check", "-r", "openclaw", "-w", name]);
+        let output = format!("{name}.alf");
+        let exported = environment.run(["export", "-r", "openclaw", "-w", name, "-o", &output]);
+        assert_eq!(checked.code, exported.code, "{name}: {} {}", checked.stdout, exported.stdout);
+        if let Some(code) = code {
+            let document = checked.document();
+            assert!(codes(&document).contains(&code), "{document}");
+        }
+    }
+}

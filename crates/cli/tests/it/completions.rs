@@ -56,3 +56,33 @@ fn programs_and_runtimes_are_completed() {
         assert!(script.contains(runtimes), "{shell}");
     }
 }
+
+#[test]
+fn agents_are_completed_with_those_on_the_machine() {
+    let environment = TestEnvironment::new();
+    environment.write_home(".openclaw/openclaw.json", "{}");
+    environment.write_home(".openclaw/workspace/MEMORY.md", "- tea\n");
+    environment.write_home(".openclaw-work/openclaw.json", "{}");
+    environment.write_home(".openclaw-work/workspace/MEMORY.md", "- tea\n");
+    let aliases = environment.run(["agents", "--aliases"]).stdout;
+    assert_eq!(aliases.lines().count(), 2, "{aliases}");
+    assert!(aliases.lines().any(|it| it == "main"), "{aliases}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = environment.run(["completions", shell]).stdout;
+        assert!(script.contains("anemone agents --aliases"), "{shell}");
+    }
+    let script = environment.run(["completions", "bash"]).stdout;
+    environment.write("anemone.bash", script);
+    let program = crate::environment::program();
+    let folder = program.parent().expect("it lies in a folder").display();
+    let run = format!(
+        "PATH={folder}:$PATH; . ./anemone.bash; COMP_WORDS=(anemone search --agent ma); \
+         COMP_CWORD=3; _anemone anemone ma --agent; echo \"${{COMPREPLY[@]}}\""
+    );
+    let mut bash = std::process::Command::new("bash");
+    bash.args(["--norc", "-c", &run]).current_dir(environment.path(""));
+    match bash.envs(environment.variables()).output() {
+        Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "main"),
+        Err(error) => eprintln!("skipped: bash does not start: {error}"),
+    }
+}

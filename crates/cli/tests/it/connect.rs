@@ -339,6 +339,9 @@ fn any_other_client_is_told_what_to_add_and_a_slip_is_named() {
             "args": ["mcp", "-w", folder.to_str().unwrap(), "--allow-write"] });
         assert_eq!(told["config"], json!({ "mcpServers": { "anemone": server } }));
     }
+    let told = home.done(&["connect", "vscode", "-w", "ada"], "by_hand");
+    assert_eq!(told["config"]["servers"]["anemone"]["args"][0], "mcp", "{told}");
+    assert_eq!(told["config"].as_object().map(serde_json::Map::len), Some(1), "{told}");
     let text = home.0.human(["connect", "cursor", "-w", "ada"]);
     assert!(text.contains("~/.cursor/mcp.json") && text.contains("\"mcpServers\": {"), "{text}");
     assert!(before == home.0.everything());

@@ -1844,3 +1844,29 @@ fn vectors_of_a_file_that_changed_since_stay_behind() {
     assert!(records.iter().all(|it| it.embeddings.is_empty()));
     assert!(fields(&after["warnings"], "code").contains(&"index_stale"), "{after}");
 }
+
+#[test]
+fn exports_into_the_workspace_leave_each_other_out_and_say_so() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/MEMORY.md", "- Lin drinks green tea.\n");
+    environment.write_below("ws/theirs.alf", "not one of ours");
+    let export = |name: &str, more: &[&str]| {
+        environment.json(["export", "-w", "ws", "-o", name].iter().chain(more))
+    };
+    let own = |report: &Value| -> Vec<String> {
+        let left_out = report["left_out"].as_array().expect("it is a list").iter();
+        let own = left_out.filter(|it| it["reason"] == "own");
+        own.map(|it| it["path"].as_str().expect("it is a path").to_owned()).collect()
+    };
+    let first = export("ws/one.alf", &[]);
+    assert_eq!(own(&first), [] as [&str; 0], "{first}");
+    let second = export("ws/two.alf", &[]);
+    assert_eq!(own(&second), ["one.alf"], "{second}");
+    assert_eq!(second["files_count"], first["files_count"], "{second}");
+    let again = export("ws/one.alf", &["--force"]);
+    assert_eq!(own(&again), ["one.alf", "two.alf"], "{again}");
+    assert_eq!(environment.read("ws/one.alf"), environment.read("ws/two.alf"));
+    let planned = export("three.alf", &["--dry-run"]);
+    let planned = planned["files"].to_string();
+    assert!(planned.contains("theirs.alf") && !planned.contains("one.alf"), "{planned}");
+}

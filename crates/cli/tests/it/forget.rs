@@ -388,3 +388,178 @@ fn one_that_was_killed_is_finished_by_running_it_again() {
         assert_eq!(holding(&environment.path(""), "seven-grey-geese"), [] as [&str; 0], "{round}");
     }
 }
+
+#[test]
+fn days_are_those_of_the_local_time_zone() {
+    // At any hour the day of one of them is not that of UTC.
+    for zone in ["Pacific/Honolulu", "Pacific/Kiritimati"] {
+        let environment = workspace();
+        let run = |args: &[&str]| environment.run_with(&[("TZ", zone)], args.iter().copied());
+        run(&["remember", "aloha from the beach", "-w", "ws"]);
+        let ran = run(&["forget", "-w", "ws", "--until", "yesterday", "--dry-run"]);
+        assert!(!ran.stdout.contains("aloha"), "{zone}: {}", ran.stdout);
+        let ran = run(&["forget", "-w", "ws", "--since", "today", "--yes"]);
+        assert!(ran.code == 0 && ran.stdout.contains("aloha"), "{zone}: {}", ran.stdout);
+        // Logs without stamps are of the days that name them.
+        environment.write_below("ws/memory/2026-03-01.md", "- Lunch was noodles.\n");
+        for flag in ["--since", "--until"] {
+            let ran = run(&["forget", "-w", "ws", flag, "2026-03-01", "--dry-run"]);
+            assert!(ran.stdout.contains("noodles"), "{zone} {flag}: {}", ran.stdout);
+        }
+        let ran = run(&["forget", "-w", "ws", "--until", "2026-02-28", "--dry-run"]);
+        assert!(!ran.stdout.contains("noodles"), "{zone}: {}", ran.stdout);
+    }
+}
+
+fn undo(environment: &TestEnvironment, args: &[&str]) -> Value {
+    let state = environment.path("state");
+    let args = [&["undo", "-w", "ws"], args].concat();
+    environment.json_with(&[("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))], args)
+}
+
+fn remember(environment: &TestEnvironment, args: &[&str]) -> Value {
+    let state = environment.path("state");
+    let args = [&["remember", "-w", "ws"], args].concat();
+    environment.json_with(&[("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))], args)
+}
+
+#[test]
+fn for_good_leaves_every_other_change_undoable() {
+    let environment = workspace();
+    let before = environment.read("ws/MEMORY.md");
+    remember(&environment, &["Lin likes plum cake", "--curated"]);
+    remember(&environment, &["the safe opens with nine-red-foxes", "--curated", "--key", "safe"]);
+    remember(&environment, &["the shop closes at noon", "--curated"]);
+    let shown = forget(&environment, &["--key", "safe", "--for-good", "--dry-run"]);
+    let lost = shown["undo_lost"].as_array().expect("it is said what is lost").clone();
+    assert_eq!(lost.len(), 1, "{shown}");
+    assert_eq!((&lost[0]["what"], &lost[0]["files"]), (&json!("remember"), &json!(["MEMORY.md"])));
+    let report = forget(&environment, &["--key", "safe", "--for-good"]);
+    assert_eq!(report["undo_lost"], shown["undo_lost"], "{report}");
+    assert_eq!(report["proof"]["absent"], true, "{report}");
+    assert_eq!(holding(&environment.path(""), "nine-red-foxes"), [] as [&str; 0]);
+    // What was written before and after it can still be undone, one by one.
+    undo(&environment, &[]);
+    let text = String::from_utf8(environment.read("ws/MEMORY.md")).expect("it is UTF-8");
+    assert!(text.contains("plum cake") && !text.contains("closes at noon"), "{text}");
+    undo(&environment, &[]);
+    assert_eq!(environment.read("ws/MEMORY.md"), before);
+}
+
+#[test]
+fn what_was_forgotten_before_is_found_in_the_journal_and_gone_for_good() {
+    let of = |args: &[&str]| {
+        let environment = workspace();
+        forget(&environment, &["--key", "gate"]);
+        assert!(!holding(&environment.path("state"), "seven-grey-geese").is_empty());
+        let shown = forget(&environment, &[args, &["--dry-run", "--for-good"]].concat());
+        assert!(texts(&shown).contains(&SECRET), "{args:?}: {shown}");
+        let report = forget(&environment, &[args, &["--for-good"]].concat());
+        assert_eq!(texts(&report), texts(&shown), "{args:?}: {report}");
+        assert_eq!(holding(&environment.path(""), "seven-grey-geese"), [] as [&str; 0], "{args:?}");
+        assert_eq!(holding(&environment.home(""), "seven-grey-geese"), [] as [&str; 0], "{args:?}");
+        let again = [&["forget", "-w", "ws", "--for-good"], args].concat();
+        let state = environment.path("state");
+        let state = [("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))];
+        assert_eq!(environment.failure_with(&state, 1, again)["code"], "nothing_to_forget");
+    };
+    of(&["--key", "gate"]);
+    of(&["--query", "gateway password geese", "--yes"]);
+    // The lines that it stood in, which its tombstone names.
+    of(&["--id", "MEMORY.md#L4"]);
+}
+
+#[test]
+fn a_short_text_goes_from_the_journal_too_and_is_named_where_it_stands_alone() {
+    let environment = workspace();
+    remember(&environment, &["4711", "--key", "pin", "--force"]);
+    environment.write_below("ws/notes/other.md", "- 4711\n");
+    let report = forget(&environment, &["--key", "pin", "--for-good"]);
+    assert_eq!(report["proof"]["found"], json!([{ "path": "notes/other.md" }]), "{report}");
+    assert_eq!(report["undo_lost"].as_array().map(Vec::len), Some(1), "{report}");
+    let holding = holding(&environment.path("state"), "4711");
+    assert!(holding.iter().all(|path| !path.contains("journal")), "{holding:?}");
+}
+
+#[test]
+fn an_entry_whose_stamp_was_removed_does_not_come_back() {
+    let environment = workspace();
+    remember(&environment, &["the quay code is eight-tall-cranes"]);
+    let logs = fs_err::read_dir(environment.path("ws/memory")).expect("it is there").flatten();
+    let log = logs.map(|it| it.path()).max().expect("it was written");
+    let text = fs_err::read_to_string(&log).expect("it is text");
+    let bare: Vec<&str> = text.lines().map(|it| it.split(" <!--").next().unwrap_or(it)).collect();
+    fs_err::write(&log, bare.join("\n") + "\n").expect("it is ours");
+    forget(&environment, &["--query", "quay code cranes", "--yes"]);
+    let report = remember(&environment, &["something else", "--force"]);
+    assert_eq!(report["restored"], json!([]), "{report}");
+    assert_eq!(holding(&environment.path("ws"), "eight-tall-cranes"), [] as [&str; 0]);
+}
+
+#[test]
+fn a_query_says_how_many_others_match() {
+    let environment = TestEnvironment::new();
+    let rivers: String =
+        ["Elbe", "Main", "Rhine"].iter().map(|it| format!("- A river: {it}.\n")).collect();
+    environment.write_below("ws/MEMORY.md", format!("# Memory\n\n{rivers}"));
+    let note = |report: &Value| {
+        let notes = report["notes"].as_array().expect("there are notes").iter();
+        notes.filter_map(Value::as_str).find(|it| it.contains("other match")).map(str::to_owned)
+    };
+    let shown = forget(&environment, &["--query", "river", "--dry-run"]);
+    assert!(note(&shown).is_some_and(|it| it.starts_with("2 other matches")), "{shown}");
+    let report = forget(&environment, &["--query", "river", "--limit", "2", "--yes"]);
+    assert!(note(&report).is_some_and(|it| it.starts_with("1 other match ")), "{report}");
+    let report = forget(&environment, &["--query", "river", "--yes"]);
+    assert_eq!((note(&report), texts(&report).len()), (None, 1), "{report}");
+}
+
+#[test]
+fn a_file_that_is_not_utf8_loses_the_entry_and_keeps_every_other_byte() {
+    let environment = TestEnvironment::new();
+    let file = |middle: &[u8]| [&b"# M\xe9moire\r\n\r\n- le caf\xe9\r\n"[..], middle].concat();
+    let whole = [file(b"- la cl\xe9 est jaune\r\n"), b"- \xe0 bient\xf4t\r\n".to_vec()].concat();
+    for args in [&["--id", "MEMORY.md#L4"][..], &["--query", "est jaune", "--yes"]] {
+        environment.write_below("ws/MEMORY.md", &whole);
+        let report = forget(&environment, args);
+        assert_eq!(texts(&report), ["la cl\u{e9} est jaune"], "{report}");
+        assert_eq!(environment.read("ws/MEMORY.md"), file(b"- \xe0 bient\xf4t\r\n"));
+        undo(&environment, &[]);
+        assert_eq!(environment.read("ws/MEMORY.md"), whole);
+    }
+    let report = forget(&environment, &["--id", "MEMORY.md#L4", "--for-good"]);
+    assert_eq!(report["proof"]["absent"], true, "{report}");
+    let held = holding(&environment.path(""), "est jaune");
+    assert_eq!(held, [] as [&str; 0]);
+    // In UTF-16 lines cannot be told by their bytes.
+    let wide: Vec<u8> = "- est jaune\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    environment.write("ws/MEMORY.md", [b"\xff\xfe", &wide[..]].concat());
+    let refusal = refused(&environment, 1, &["--id", "MEMORY.md#L1"]);
+    assert!(refusal["hint"].as_str().is_some_and(|it| it.contains("UTF-8")), "{refusal}");
+}
+
+#[test]
+fn every_archive_and_copy_that_is_known_is_named() {
+    let environment = workspace();
+    let state = environment.path("state");
+    let state = [("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))];
+    for name in ["one.alf", "two.alf"] {
+        environment.json_with(&state, ["export", "-w", "ws", "-o", name, "--allow-secrets"]);
+    }
+    environment.json_with(&state, ["import", "-r", "openclaw", "-w", "copy", "one.alf"]);
+    let report = forget(&environment, &["--key", "gate", "--for-good"]);
+    assert_eq!(report["proof"]["absent"], false, "{report}");
+    let holders = report["proof"]["holders"].as_array().expect("they are listed");
+    for (name, kind, command) in [
+        ("one.alf", "archive", "anemone purge "),
+        ("two.alf", "archive", "anemone purge "),
+        ("copy", "copy", "anemone forget --for-good -w "),
+    ] {
+        let is_it = |it: &&Value| {
+            it["kind"] == kind
+                && it["place"].as_str().is_some_and(|it| it.ends_with(name))
+                && it["clear_with"].as_str().is_some_and(|it| it.starts_with(command))
+        };
+        assert!(holders.iter().any(|it| is_it(&it)), "{name}: {report}");
+    }
+}

@@ -107,6 +107,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--list",
             "--skip",
             "--clear",
+            "--yes",
             "--dry-run",
         ],
     ),
@@ -511,5 +512,22 @@ fn version_is_that_of_the_package() {
         let ran = environment.run([flag]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         assert_eq!(ran.stdout, concat!("anemone ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+}
+
+#[test]
+fn what_people_try_first_leads_to_what_they_mean() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/MEMORY.md", "- tea\n");
+    for (args, tip) in [
+        (&["forget", "MEMORY.md#L3"][..], "anemone forget --id 'MEMORY.md#L3'"),
+        (&["forget", "tea"], "--key tea"),
+        (&["export", "ws"], "anemone export -w ws"),
+        (&["recall", "tea"], "anemone search"),
+        (&["version"], "anemone --version"),
+    ] {
+        let failure = environment.failure(2, args.iter().copied());
+        let said = failure["error"].as_str().expect("it says what is wrong");
+        assert!(said.contains(tip), "{args:?}: {said}");
     }
 }

@@ -69,3 +69,46 @@ fn a_stamp_that_somebody_wrote_by_hand_is_listed_as_a_claim() {
     assert_eq!((&entry["origin"], &entry["origin_verified"]), (&"owner".into(), &false.into()));
     assert!(environment.human(["list", "-w", "ws"]).contains("claims owner"));
 }
+
+#[test]
+fn a_type_that_no_entry_has_is_an_error_that_names_the_others() {
+    let environment = remembered();
+    let failure = environment.failure(2, ["list", "-w", "ws", "--type", "bogus"]);
+    assert_eq!(failure["code"], "unknown_type", "{failure}");
+    assert_eq!(failure["hint"], "types here: core, daily, decision, note, session", "{failure}");
+    // One that a file can have is only rare.
+    assert_eq!(environment.json(["list", "-w", "ws", "--type", "note"])["total"], 0);
+}
+
+#[test]
+fn in_a_folder_of_notes_every_command_sees_what_search_sees() {
+    let environment = TestEnvironment::new();
+    environment.write_below("notes/recipes.md", "# Recipes\n\n- Pancakes need buttermilk.\n");
+    environment.write_below("notes/trips/sea.md", "- The ferry leaves at noon.\n");
+    environment.write_below("notes/.obsidian/x.md", "- hidden\n");
+    for with_memory in [false, true] {
+        if with_memory {
+            environment.write_below("notes/memory/2026-01-15.md", "- Lunch was noodles.\n");
+        }
+        let listed = environment.json(["list", "-w", "notes"]);
+        let mut paths: Vec<&str> = listed["entries"]
+            .as_array()
+            .expect("they are listed")
+            .iter()
+            .map(|it| it["path"].as_str().expect("it has a path"))
+            .collect();
+        paths.sort_unstable();
+        let logs = if with_memory { &["memory/2026-01-15.md"][..] } else { &[] };
+        assert_eq!(paths, [logs, &["recipes.md", "trips/sea.md"]].concat(), "{listed}");
+        let args = ["forget", "-w", "notes", "--query", "ferry noon", "--dry-run"];
+        assert_eq!(texts(&environment.json(args)), ["The ferry leaves at noon."]);
+        let audited = environment.json(["audit", "-w", "notes"]);
+        assert_eq!(audited["entries"], 2 + logs.len(), "{audited}");
+    }
+    // A workspace of an agent has memories, and files that are none.
+    environment.write_below("ws/SOUL.md", "# Soul\n");
+    environment.write_below("ws/AGENTS.md", "# Agents\n");
+    environment.write_below("ws/MEMORY.md", "- tea\n");
+    environment.write_below("ws/README.md", "- of a project\n");
+    assert_eq!(texts(&environment.json(["list", "-w", "ws"])), ["tea"]);
+}

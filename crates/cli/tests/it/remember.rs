@@ -210,3 +210,28 @@ fn a_fact_that_was_superseded_may_become_true_again() {
     let fourth = environment.failure(3, args(&["The shop opens at nine."]));
     assert_eq!(fourth["code"], "duplicate");
 }
+
+#[test]
+fn what_would_be_replaced_by_itself_is_already_there() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/MEMORY.md", "# Memory\n");
+    let remember = |more: &[&'static str]| [&["remember", "-w", "ws"], more].concat();
+    environment.json(remember(&["SQLite it is", "--key", "db"]));
+    for more in [
+        &["SQLite it is", "--key", "db", "--supersedes", "db"][..],
+        &["SQLite it is", "--supersedes", "db"],
+    ] {
+        let refusal = environment.failure(3, remember(more));
+        assert_eq!(refusal["code"], "duplicate", "{refusal}");
+        assert!(refusal["error"].as_str().is_some_and(|it| it.contains("already")), "{refusal}");
+    }
+    // Another name, or another text, is something new.
+    environment.json(remember(&["SQLite it is", "--key", "database", "--supersedes", "db"]));
+    environment.json(remember(&[
+        "Postgres it is",
+        "--key",
+        "database",
+        "--supersedes",
+        "database",
+    ]));
+}

@@ -280,3 +280,20 @@ fn a_change_that_was_cut_off_is_told() {
     fs_err::rename(&done, done.with_extension("begun")).unwrap();
     assert!(codes(&look()).contains(&"change_cut_off"));
 }
+
+#[test]
+fn the_snapshot_of_a_move_is_no_export_and_no_agent() {
+    let environment = TestEnvironment::new();
+    environment.write_home(".openclaw/openclaw.json", "{}");
+    environment.write_home(".openclaw/workspace/SOUL.md", "# Mira\n");
+    environment.write_home(".openclaw/workspace/MEMORY.md", "# Memory\n\n## Tea\n\nGreen.\n");
+    environment.json(["migrate", "--from", "openclaw", "--to", "zeroclaw"]);
+    assert!(environment.home(".local/share/anemone/snapshots").is_dir());
+    let status = environment.json(["status"]);
+    let agents = status["agents"].as_array().expect("they are listed");
+    let runtimes: Vec<_> = agents.iter().map(|it| it["runtime"].as_str()).collect();
+    assert_eq!(runtimes, [Some("openclaw"), Some("zeroclaw")], "{status}");
+    for agent in agents {
+        assert_eq!(agent["last_export"], Value::Null, "{agent}");
+    }
+}

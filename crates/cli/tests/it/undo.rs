@@ -88,3 +88,15 @@ fn what_somebody_changed_since_is_a_conflict_and_can_be_passed_over() {
     environment.json(args(&[]));
     assert_eq!(environment.read("agent/MEMORY.md"), mine);
 }
+
+#[test]
+fn the_journal_is_emptied_only_when_somebody_says_so() {
+    let environment = with_changes();
+    let refusal = environment.failure(1, args(&["--clear"]));
+    assert_eq!(refusal["code"], "not_confirmed", "{refusal}");
+    assert_eq!(environment.json(args(&["--clear", "--dry-run"]))["dropped"], 2);
+    assert_eq!(environment.json(args(&["--list"]))["changes"].as_array().map(Vec::len), Some(2));
+    let text = environment.human(args(&["--clear", "--yes"]));
+    assert_eq!(text, "2 changes can no longer be undone\n");
+    assert_eq!(environment.failure(1, args(&[]))["code"], "nothing_to_undo");
+}

@@ -4,27 +4,39 @@ use serde_json::{Value, json};
 
 use super::wish::Entry;
 
+/// The key below which most programs list their servers.
+const COMMON_KEY: &str = "mcpServers";
+
 /// A program that takes MCP servers from a file that people edit.
 struct Client {
     names: &'static [&'static str],
     file: &'static str,
+    /// The key below which it lists its servers.
+    key: &'static str,
 }
 
 const CLIENTS: [Client; 6] = [
     Client {
         names: &["claude-desktop"],
         file: "claude_desktop_config.json, which Settings > Developer opens",
+        key: COMMON_KEY,
     },
-    Client { names: &["cursor"], file: "~/.cursor/mcp.json, or .cursor/mcp.json in a project" },
+    Client {
+        names: &["cursor"],
+        file: "~/.cursor/mcp.json, or .cursor/mcp.json in a project",
+        key: COMMON_KEY,
+    },
     Client {
         names: &["vscode", "vs-code", "copilot"],
-        file: ".vscode/mcp.json in a project; there the key is `servers`, not `mcpServers`",
+        file: ".vscode/mcp.json in a project, or what `MCP: Open User Configuration` opens",
+        key: "servers",
     },
-    Client { names: &["gemini-cli", "gemini"], file: "~/.gemini/settings.json" },
-    Client { names: &["windsurf"], file: "~/.codeium/windsurf/mcp_config.json" },
+    Client { names: &["gemini-cli", "gemini"], file: "~/.gemini/settings.json", key: COMMON_KEY },
+    Client { names: &["windsurf"], file: "~/.codeium/windsurf/mcp_config.json", key: COMMON_KEY },
     Client {
         names: &["cline", "continue", "zed", "other"],
         file: "the settings for MCP servers of that program",
+        key: COMMON_KEY,
     },
 ];
 
@@ -39,9 +51,11 @@ pub(super) fn file_of(name: &str) -> &'static str {
     known.map_or("the file in which that program lists its MCP servers", |it| it.file)
 }
 
-/// Returns what is to be added: the form that most clients share.
-pub(super) fn config(entry: &Entry) -> Value {
+/// Returns what is to be added.
+pub(super) fn config(name: &str, entry: &Entry) -> Value {
     let template = json!({ "args": ["mcp"] });
     let args = entry.mcp_args(&template);
-    json!({ "mcpServers": { "anemone": { "command": entry.program, "args": args } } })
+    let known = CLIENTS.iter().find(|it| it.names.contains(&name));
+    let key = known.map_or(COMMON_KEY, |it| it.key);
+    json!({ key: { "anemone": { "command": entry.program, "args": args } } })
 }

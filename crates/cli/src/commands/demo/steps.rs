@@ -364,9 +364,10 @@ fn forget(stage: &Stage) -> Result<Forgotten, CliError> {
     claim(citation.starts_with(SECRET_FILE), "the secret is in the workspace before")?;
     let words = ["forget", "--id", &citation, "--for-good"];
     let forgotten = stage.run(&words)?;
-    // Archives of the tour hold it still, and the command says so.
+    // Archives of the tour and what was restored from them hold it still, and the command says so.
     let holders = forgotten["proof"]["holders"].as_array().cloned().unwrap_or_default();
-    let is_archive = |holder: &Value| ["archive", "snapshot"].contains(&&*text(&holder["kind"]));
+    let is_archive =
+        |holder: &Value| ["archive", "snapshot", "copy"].contains(&&*text(&holder["kind"]));
     let is_gone = forgotten["proof"]["unreadable"] == serde_json::json!([]);
     claim(is_gone && holders.iter().all(is_archive), "forget proves that it is gone")?;
     // The proof of the command is one thing, and bytes are another.

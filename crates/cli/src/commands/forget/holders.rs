@@ -58,6 +58,7 @@ impl Search<'_> {
         if self.finality == Finality::ForGood {
             self.other_indexes(&mut looked);
             self.archives(&mut looked);
+            self.copies(&mut looked);
             self.transcripts(&mut looked);
         }
         looked.holders.dedup();
@@ -123,7 +124,29 @@ impl Search<'_> {
         }
     }
 
-    /// Snapshots that `migrate` kept, and the last archive of the agent.
+    /// Agents that `migrate` and `import` made of this or of another one.
+    fn copies(&self, looked: &mut Looked) {
+        let root = self.living.site.root();
+        let real = |path: &Path| fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let is_own = |path: &Path| path.starts_with(root) || root.starts_with(path);
+        let is_own_database =
+            |path: &Path| matches!(&self.living.keeps, Keeps::Rows(own) if real(own) == path);
+        for copy in known_folders(self.environment, FolderKind::Copy) {
+            let path = real(&copy.folder);
+            if is_own(&path) || is_own_database(&path) {
+                continue;
+            }
+            if !self.scan(std::slice::from_ref(&path), looked).is_empty() {
+                let workspace = copy.place.as_ref().unwrap_or(&copy.folder).display();
+                let clear_with =
+                    format!("anemone forget --for-good -w '{workspace}' --query 'WORDS OF IT'");
+                let place = copy.folder.display().to_string();
+                looked.holders.push(Holder { place, kind: "copy", clear_with });
+            }
+        }
+    }
+
+    /// Snapshots that `migrate` kept, and every archive that is known.
     fn archives(&self, looked: &mut Looked) {
         let environment = self.environment;
         let mut folders = vec![environment.data_home.join("anemone/snapshots")];
@@ -135,8 +158,11 @@ impl Search<'_> {
             let files = listed.map(|entry| entry.path()).filter(|path| path.is_file());
             archives.extend(files.map(|path| (path, "snapshot")));
         }
+        let known = known_folders(environment, FolderKind::Archive).into_iter();
+        archives.extend(known.map(|it| (it.folder, "archive")));
         let last = exports::last_of(environment, &self.living.agent.workspace);
-        archives.extend(last.map(|it| (it.path(), "archive")).filter(|(path, _)| path.is_file()));
+        archives.extend(last.map(|it| (it.path(), "archive")));
+        archives.retain(|(path, _)| path.is_file());
         archives.sort_unstable();
         archives.dedup_by(|one, other| one.0 == other.0);
         for (path, kind) in archives {

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use anemone_memory::{Condemned, FinishedForget, Forgetting};
+use anemone_memory::{Condemned, FinishedForget, Forgetting, JournalErasure, NotedRows};
 use serde::Serialize;
 
+use super::super::undo::local;
 use super::holders::Holder;
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, bytes, count, safe};
 
@@ -25,6 +26,10 @@ pub(crate) struct Forgotten {
     /// Changes that can no longer be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) dropped_changes: Option<usize>,
+    /// Changes other than this one that could be undone before and cannot be any more, because they
+    /// were about what is forgotten for good.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    undo_lost: Vec<LostChange>,
     /// Other indexes of the same memory that held the text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) dropped_indexes: Vec<String>,
@@ -35,6 +40,13 @@ pub(crate) struct Forgotten {
     /// The notes that a forget is under way: until somebody was told of it, it can be repeated.
     #[serde(skip)]
     untold: (Option<Forgetting>, Vec<FinishedForget>),
+}
+
+#[derive(Serialize)]
+struct LostChange {
+    what: String,
+    at: String,
+    files: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -88,6 +100,7 @@ impl Forgotten {
             tombstones: 0,
             can_be_undone: false,
             dropped_changes: None,
+            undo_lost: Vec::new(),
             dropped_indexes: Vec::new(),
             proof: None,
             notes: Vec::new(),
@@ -127,6 +140,24 @@ impl Forgotten {
         self.proof.as_ref().is_some_and(|it| it.absent)
     }
 
+    /// Says which changes can no longer be undone.
+    pub(super) fn undo_lost(&mut self, erasure: &JournalErasure) {
+        self.undo_lost = erasure
+            .dropped
+            .iter()
+            .map(|(_, noted)| LostChange {
+                what: noted.what.clone(),
+                at: noted.at.clone(),
+                files: noted
+                    .edits
+                    .iter()
+                    .map(|edit| edit.path.clone())
+                    .chain(noted.rows.as_ref().map(NotedRows::name))
+                    .collect(),
+            })
+            .collect();
+    }
+
     pub(super) fn prove(&mut self, proof: Proof) {
         self.proof = Some(proof);
     }
@@ -155,6 +186,7 @@ impl Report for Forgotten {
             return writeln!(out, "Nothing was forgotten.");
         }
         if self.dry_run {
+            self.write_notes(out)?;
             return writeln!(out, "Nothing was forgotten: this was a dry run.");
         }
         for it in &self.dropped_indexes {
@@ -163,20 +195,30 @@ impl Report for Forgotten {
         if let Some(proof) = &self.proof {
             proof.write(out)?;
         }
-        for it in &self.notes {
-            writeln!(out, "{ODD}note:{ODD:#} {}", safe(it))?;
-        }
-        match (self.can_be_undone, self.dropped_changes) {
-            (true, _) => writeln!(
+        self.write_notes(out)?;
+        if self.can_be_undone {
+            writeln!(
                 out,
                 "Forgotten. `anemone undo` brings it back: the undo journal keeps the text until \
                  then. --for-good removes it there too."
-            ),
-            (false, Some(changes)) if changes > 0 => {
-                writeln!(out, "{} can no longer be undone", count(changes as u64, "change"))
-            }
-            _ => Ok(()),
+            )?;
         }
+        Ok(())
+    }
+}
+
+impl Forgotten {
+    fn write_notes(&self, out: &mut dyn Write) -> io::Result<()> {
+        for it in &self.notes {
+            writeln!(out, "{ODD}note:{ODD:#} {}", safe(it))?;
+        }
+        for it in &self.undo_lost {
+            let (what, files) = (safe(&it.what), safe(&it.files.join(", ")));
+            let at = local(&it.at);
+            let verb = if self.dry_run { "could no longer" } else { "can no longer" };
+            writeln!(out, "{ODD}note:{ODD:#} `{what}` of {at} ({files}) {verb} be undone")?;
+        }
+        Ok(())
     }
 }
 
@@ -189,7 +231,7 @@ impl Proof {
         }
         if self.too_short > 0 {
             let texts = count(self.too_short, "text");
-            writeln!(out, "{ODD}not verified:{ODD:#} {texts} too short to search for")?;
+            writeln!(out, "{ODD}not verified:{ODD:#} {texts} too short to search databases for")?;
         }
         if self.unknown > 0 {
             let texts = count(self.unknown, "text");

@@ -46,7 +46,7 @@ impl Database {
             Wanted::Key(key) => RowsWanted::Key(key),
             Wanted::Ids(ids) => RowsWanted::Ids(ids),
             Wanted::Session(session) => RowsWanted::Session(session),
-            Wanted::Written { since, until } => RowsWanted::Written { since, until },
+            Wanted::Written { since, until, .. } => RowsWanted::Written { since, until },
         };
         Ok(self.memory.rows_matching(&wanted)?)
     }

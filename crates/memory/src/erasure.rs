@@ -1,0 +1,377 @@
+//! What the undo journal loses when entries are forgotten for good, and what only it still has.
+//!
+//! A record of the journal keeps whole files as they were before a change, so nearly every record
+//! of a file holds every entry of it. Only a change that was about a forgotten entry is dropped.
+//! Every other one is rewritten as if the entry had never been there, and can still be undone.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::PathBuf;
+
+use anemone_format::{Hex, sha256_hex};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::change::digest;
+use crate::forget::{Condemned, Wanted, buried, is_in_time};
+use crate::journal::{ChangeId, JournalError, Listed, Noted, NotedEdit, Recorded, listed};
+use crate::page::{Unit, units};
+use crate::patch::Patch;
+use crate::placed::{Placed, decoded, encoded, without};
+use crate::scan::Probes;
+use crate::site::{Held, PageKind, Site, SiteError};
+
+/// Entries of which nothing is to be kept, known by their ids and texts.
+#[derive(Debug)]
+pub struct ErasedEntries {
+    ids: HashSet<String>,
+    digests: HashSet<String>,
+    probes: Probes,
+}
+
+/// What the undo journal loses.
+#[derive(Clone, Debug, Default)]
+pub struct JournalErasure {
+    /// Changes that can no longer be undone, the last one first.
+    pub dropped: Vec<(ChangeId, Noted)>,
+    removed: Vec<PathBuf>,
+    rewritten: Vec<(PathBuf, Vec<u8>)>,
+}
+
+/// An entry that stands nowhere but in the undo journal.
+#[derive(Clone, Debug)]
+pub struct KeptEntry {
+    /// The entry, without lines: the file it stood in is another one now.
+    pub entry: Condemned,
+    session: Option<String>,
+    /// When it was written.
+    written: Option<Timestamp>,
+    placed: Option<Box<Placed>>,
+}
+
+enum Fate {
+    Untouched,
+    Rewritten(Recorded),
+    Dropped,
+}
+
+impl ErasedEntries {
+    /// Takes the entries.
+    #[must_use]
+    pub fn new<'a>(entries: impl IntoIterator<Item = &'a Condemned>) -> Self {
+        let (mut ids, mut digests) = (HashSet::new(), HashSet::new());
+        let mut texts: Vec<String> = Vec::new();
+        for it in entries {
+            if Uuid::try_parse(&it.id).is_ok() {
+                ids.insert(it.id.clone());
+            }
+            if !it.text.is_empty() {
+                digests.insert(digest_of(&it.text));
+                texts.push(it.text.clone());
+            }
+        }
+        // A record may hold an entry in other words: its id is the same.
+        let probes = Probes::new(texts.iter().chain(&ids).map(String::as_str));
+        Self { ids, digests, probes }
+    }
+
+    /// Adds entries whose texts are known by their digests only.
+    #[must_use]
+    pub(crate) fn with_digests<'a>(mut self, digests: impl Iterator<Item = &'a str>) -> Self {
+        self.digests.extend(digests.map(str::to_owned));
+        self
+    }
+
+    fn takes(&self, unit: &Unit) -> bool {
+        let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
+        id.is_some_and(|id| self.ids.contains(&id)) || self.has_text(&unit.content)
+    }
+
+    fn takes_row(&self, row: &Map<String, Value>) -> bool {
+        let field = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default();
+        self.ids.contains(field("id")) || self.has_text(field("content"))
+    }
+
+    fn has_text(&self, text: &str) -> bool {
+        self.digests.contains(&digest_of(text))
+            || self.digests.contains(&sha256_hex(text.as_bytes()))
+    }
+
+    /// Returns bytes of a file without the entries; `None` when they have none of them.
+    fn without(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let text = decoded(bytes)?;
+        let gone: Vec<_> = units(&text).into_iter().filter(|unit| self.takes(unit)).collect();
+        let ranges: Vec<_> = gone.into_iter().map(|unit| unit.bytes).collect();
+        (!ranges.is_empty()).then(|| encoded(bytes, without(&text, &ranges)))
+    }
+
+    fn fate_of(&self, listed: &Listed) -> io::Result<Fate> {
+        let Ok(mut record) = listed.read() else {
+            // What cannot be read can be dropped all the same.
+            let holds = self.probes.are_in(&listed.path)?;
+            return Ok(if holds { Fate::Dropped } else { Fate::Untouched });
+        };
+        let is_touched = self.rewrite(&mut record);
+        if record.to_bytes().is_ok_and(|bytes| self.probes.are_in_bytes(&bytes)) {
+            return Ok(Fate::Dropped);
+        }
+        Ok(match is_touched {
+            false => Fate::Untouched,
+            true if record.does_something() => Fate::Rewritten(record),
+            true => Fate::Dropped,
+        })
+    }
+
+    /// Takes the entries out of a record; says whether there were any.
+    fn rewrite(&self, record: &mut Recorded) -> bool {
+        let mut is_touched = false;
+        let edits = std::mem::take(&mut record.noted.edits);
+        let images = std::mem::take(&mut record.images);
+        for (mut edit, mut image) in edits.into_iter().zip(images) {
+            let touched = self.rewrite_edit(&mut edit, &mut image);
+            is_touched |= touched;
+            if !touched || edit.does_something(&image) {
+                record.noted.edits.push(edit);
+                record.images.push(image);
+            }
+        }
+        if let Some(rows) = &mut record.noted.rows {
+            let before = rows.rows.len() + rows.added.len();
+            let is_id = |row: &Map<String, Value>, name: &str| {
+                row.get(name).and_then(Value::as_str).is_some_and(|id| self.ids.contains(id))
+            };
+            let gone: HashSet<String> = rows
+                .rows
+                .iter()
+                .filter(|row| self.takes_row(row))
+                .filter_map(|row| Some(row.get("id")?.as_str()?.to_owned()))
+                .collect();
+            rows.rows.retain(|row| !self.takes_row(row));
+            rows.stamps.retain(|stamp| !is_id(stamp, "memory_id"));
+            rows.added.retain(|id| !self.ids.contains(id));
+            rows.left.retain(|id, text| {
+                !gone.contains(id) && !self.ids.contains(id) && !self.digests.contains(text)
+            });
+            is_touched |= rows.rows.len() + rows.added.len() < before;
+        }
+        is_touched
+    }
+
+    fn rewrite_edit(&self, edit: &mut NotedEdit, image: &mut Vec<u8>) -> bool {
+        if let Some(added) = &mut edit.added {
+            let Some(left) = self.without(added.text.as_bytes()) else { return false };
+            added.text = String::from_utf8_lossy(&left).into_owned();
+            return true;
+        }
+        let after = edit.patch.as_ref().and_then(|patch| patch.applied(image));
+        let (left_before, left_after) =
+            (self.without(image), after.as_deref().and_then(|after| self.without(after)));
+        if left_before.is_none() && left_after.is_none() {
+            return false;
+        }
+        *image = left_before.unwrap_or_else(|| std::mem::take(image));
+        edit.before = edit.before.map(|_| image.len() as u64);
+        if let Some(after) = left_after.or(after) {
+            edit.after = Some(Hex(&digest(&after)).to_string());
+            edit.patch = Patch::between(image, &after);
+        } else if edit.after.is_some() {
+            // What the change left is not known, so it cannot be told what is left of it now:
+            // from here on the file counts as one that somebody else changed.
+            edit.after = Some(String::new());
+        }
+        true
+    }
+}
+
+impl NotedEdit {
+    /// Whether it still makes a difference.
+    fn does_something(&self, image: &[u8]) -> bool {
+        match (&self.added, &self.after) {
+            (Some(added), _) => !added.text.trim().is_empty(),
+            (None, Some(after)) => {
+                self.before.is_none() || *after != Hex(&digest(image)).to_string()
+            }
+            (None, None) => true,
+        }
+    }
+}
+
+impl Recorded {
+    fn does_something(&self) -> bool {
+        let rows = self.noted.rows.as_ref();
+        !self.noted.edits.is_empty()
+            || rows.is_some_and(|rows| !rows.rows.is_empty() || !rows.added.is_empty())
+    }
+
+    /// Leaves of a record only that it took another change back.
+    fn emptied(mut self) -> Self {
+        self.noted.edits.clear();
+        self.noted.rows = None;
+        self.images.clear();
+        self
+    }
+}
+
+impl Site {
+    /// Plans what the journal loses with entries.
+    pub fn plan_erasure(&self, gone: &ErasedEntries) -> Result<JournalErasure, JournalError> {
+        let folder = self.journal();
+        let fail = |source| JournalError { path: folder.clone(), source };
+        let mut erasure = JournalErasure::default();
+        for it in listed(&folder, "kept").map_err(fail)? {
+            if !matches!(gone.fate_of(&it).map_err(fail)?, Fate::Untouched) {
+                erasure.removed.push(it.path);
+            }
+        }
+        let mut fates = Vec::new();
+        for it in listed(&folder, "done").map_err(fail)? {
+            let fate = gone.fate_of(&it).map_err(fail)?;
+            fates.push((it, fate));
+        }
+        let stays: HashSet<ChangeId> = fates
+            .iter()
+            .filter(|(_, fate)| !matches!(fate, Fate::Dropped))
+            .map(|(it, _)| it.id)
+            .collect();
+        for (it, fate) in fates.into_iter().rev() {
+            let rewritten = match fate {
+                Fate::Untouched => continue,
+                Fate::Rewritten(record) => Some(record),
+                // Without the record of an undo the change that it took back would be undone again.
+                Fate::Dropped => it
+                    .read()
+                    .ok()
+                    .filter(|record| record.noted.undoes.is_some_and(|id| stays.contains(&id)))
+                    .map(Recorded::emptied),
+            };
+            if let Some(record) = rewritten {
+                erasure.rewritten.push((it.path, record.to_bytes().map_err(fail)?));
+                continue;
+            }
+            erasure.dropped.extend(it.read().ok().map(|record| (it.id, record.noted)));
+            erasure.removed.push(it.path);
+        }
+        Ok(erasure)
+    }
+
+    /// Returns entries that only the undo journal still has, the newest version of each.
+    pub fn kept_entries(&self) -> Result<Vec<KeptEntry>, SiteError> {
+        let now = self.entries()?;
+        let is_there: HashSet<String> =
+            now.placed.iter().map(|it| digest_of(&it.unit.content)).collect();
+        let folder = self.journal();
+        let fail = |source| SiteError::Journal(JournalError { path: folder.clone(), source });
+        let mut met: HashSet<String> = HashSet::new();
+        let mut found = Vec::new();
+        for it in listed(&folder, "done").map_err(fail)?.into_iter().rev() {
+            // What cannot be read cannot be undone either.
+            let Ok(record) = it.read() else { continue };
+            for kept in record.entries() {
+                let digest = digest_of(&kept.entry.text);
+                if !is_there.contains(&digest) && met.insert(digest) {
+                    found.push(kept);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns what of [`kept_entries`](Self::kept_entries) is wanted. Lines are those in which an
+    /// entry stood when it was forgotten, as its tombstone says.
+    pub fn kept_entries_of(&self, wanted: &Wanted) -> Result<Vec<KeptEntry>, SiteError> {
+        let mut kept = self.kept_entries()?;
+        let stones: HashMap<String, HashSet<String>> = match wanted {
+            Wanted::Ids(_) => buried(self),
+            _ => HashMap::new(),
+        };
+        kept.retain(|it| it.is_wanted(wanted, &stones));
+        Ok(kept)
+    }
+}
+
+impl Held<'_> {
+    /// Takes entries out of the journal, so that they cannot be brought back.
+    pub fn erase_from_journal(&self, gone: &ErasedEntries) -> Result<JournalErasure, JournalError> {
+        let erasure = self.site().plan_erasure(gone)?;
+        for (path, bytes) in &erasure.rewritten {
+            self.rewrite_record(path, bytes)?;
+        }
+        for path in &erasure.removed {
+            self.remove_record(path)?;
+        }
+        Ok(erasure)
+    }
+}
+
+impl Recorded {
+    /// Returns every entry that stands in it.
+    fn entries(&self) -> Vec<KeptEntry> {
+        let mut found = Vec::new();
+        for (edit, image) in self.noted.edits.iter().zip(&self.images) {
+            let added = edit.added.as_ref().map(|added| added.text.clone().into_bytes());
+            let after = edit.patch.as_ref().and_then(|patch| patch.applied(image));
+            let kind = PageKind::of(&edit.path);
+            for bytes in [added.as_deref(), after.as_deref(), Some(image)].into_iter().flatten() {
+                let Some(text) = decoded(bytes) else { continue };
+                let placed =
+                    units(&text).into_iter().map(|unit| Placed::new(&edit.path, kind, unit));
+                found.extend(placed.map(KeptEntry::of));
+            }
+        }
+        if let Some(rows) = &self.noted.rows {
+            found.extend(rows.rows.iter().filter_map(|row| KeptEntry::of_row(&rows.name(), row)));
+        }
+        found
+    }
+}
+
+impl KeptEntry {
+    fn of(placed: Placed) -> Self {
+        let entry = Condemned { lines: None, ..Condemned::of(&placed) };
+        Self { entry, session: None, written: None, placed: Some(Box::new(placed)) }
+    }
+
+    fn of_row(database: &str, row: &Map<String, Value>) -> Option<Self> {
+        let field = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
+        let written = field("created_at");
+        let entry = Condemned {
+            id: field("id")?,
+            key: field("key"),
+            path: database.to_owned(),
+            lines: None,
+            written: written.clone(),
+            text: field("content")?,
+        };
+        let written = written.and_then(|it| it.parse().ok());
+        Some(Self { entry, session: field("session_id"), written, placed: None })
+    }
+
+    fn is_wanted(&self, wanted: &Wanted, buried: &HashMap<String, HashSet<String>>) -> bool {
+        if let Wanted::Ids(ids) = wanted {
+            // An entry without a stamp has no other id than the lines that it stood in.
+            let is_buried = |id: &String| {
+                let digest = sha256_hex(self.entry.text.as_bytes());
+                buried.get(id).is_some_and(|texts| texts.contains(&digest))
+            };
+            let is_id = Uuid::try_parse(&self.entry.id).is_ok() && ids.contains(&self.entry.id);
+            return is_id || ids.iter().any(is_buried);
+        }
+        if let Some(placed) = &self.placed {
+            return wanted.takes(placed);
+        }
+        match wanted {
+            Wanted::Key(key) => self.entry.key.as_ref() == Some(key),
+            Wanted::Session(session) => self.session.as_ref() == Some(session),
+            Wanted::Written { since, until, .. } => {
+                self.written.is_some_and(|at| is_in_time(at, *since, *until))
+            }
+            Wanted::Ids(_) => false,
+        }
+    }
+}
+
+/// The digest of a text, whatever its line endings.
+fn digest_of(text: &str) -> String {
+    sha256_hex(text.replace("\r\n", "\n").trim().as_bytes())
+}
