@@ -8,10 +8,9 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 
-use anemone_format::{Hex, sha256_hex};
+use anemone_format::{Hex, StampId, sha256_hex};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use crate::change::digest;
 use crate::forget::{Condemned, Wanted, buried, is_in_time};
@@ -63,7 +62,7 @@ impl ErasedEntries {
         let (mut ids, mut digests) = (HashSet::new(), HashSet::new());
         let mut texts: Vec<String> = Vec::new();
         for it in entries {
-            if Uuid::try_parse(&it.id).is_ok() {
+            if it.id.parse::<StampId>().is_ok() {
                 ids.insert(it.id.clone());
             }
             if !it.text.is_empty() {
@@ -354,7 +353,7 @@ impl KeptEntry {
                 let digest = sha256_hex(self.entry.text.as_bytes());
                 buried.get(id).is_some_and(|texts| texts.contains(&digest))
             };
-            let is_id = Uuid::try_parse(&self.entry.id).is_ok() && ids.contains(&self.entry.id);
+            let is_id = self.entry.id.parse::<StampId>().is_ok() && ids.contains(&self.entry.id);
             return is_id || ids.iter().any(is_buried);
         }
         if let Some(placed) = &self.placed {

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use anemone_format::sha256_hex;
+use anemone_format::{StampId, sha256_hex};
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -124,7 +124,9 @@ pub(crate) fn is_in_time(
 /// user is: logs are named by the days of that place.
 fn written_in(zone: &TimeZone, it: &Placed) -> Option<Timestamp> {
     match it.kind {
-        PageKind::Daily(day) | PageKind::Session(day) if it.unit.stamp.is_none() => {
+        PageKind::Daily(day) | PageKind::Session(day)
+            if it.unit.stamp.as_ref().is_none_or(|stamp| stamp.at.is_none()) =>
+        {
             day.to_zoned(zone.clone()).ok().map(|it| it.timestamp())
         }
         _ => it.written(),
@@ -138,6 +140,7 @@ impl Wanted {
         let place = key.strip_prefix(path).is_some_and(|it| it.starts_with("#L"));
         // What has no key is called by its id, which can be spelled in more than one way.
         place
+            || key.parse::<StampId>().is_ok()
             || Uuid::try_parse(key).is_ok()
             || text.contains(&format!("**{key}**:"))
             || text.contains(&key_prefix(key))
