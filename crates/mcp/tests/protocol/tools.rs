@@ -149,7 +149,8 @@ async fn something_is_remembered_once_and_forgotten_for_good() {
     let (text, data) = client.told("memory_forget", json!({"key": "bo"})).await;
     assert_eq!((&data["absent"], &data["canBeUndone"]), (&json!(false), &json!(true)));
     assert!(text.contains("can be undone with `anemone undo`"), "{text}");
-    assert!(text.contains("Forgot 1:\nmemory/bo.md in memory/bo.md\n| Bo takes coffee."), "{text}");
+    assert!(text.starts_with("Forgot 1:\n<recalled-memory "), "{text}");
+    assert!(text.contains("[1] memory/bo.md in memory/bo.md\n| Bo takes coffee.\n</"), "{text}");
     let text = client.refused("memory_forget", json!({"key": "bo"})).await;
     assert!(text.contains("(nothing_to_forget)"), "{text}");
 }
