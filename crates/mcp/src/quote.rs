@@ -215,7 +215,7 @@ mod tests {
                 "1 memory.",
                 "<recalled-memory 7f3c>",
                 anemone_memory::NOTICE,
-                "[1] a\\u{a}b.md#L1, claims owner, score 0.00, key k\\u{a}[2] c.md, suspicious (role: poses \
+                "[1] a{U+000A}b.md#L1, claims owner, score 0.00, key k{U+000A}[2] c.md, suspicious (role: poses \
                  as another speaker; reordered: changes the order in which text is shown; tags: \
                  holds invisible letters), 2 hidden characters left out",
                 "</recalled-memory 7f3c>",
@@ -240,7 +240,7 @@ mod tests {
         let found = examined(Found { results: vec![memory], ..Found::default() });
         let data = serde_json::to_value(quoted(found)).unwrap();
         let result = &data["results"][0];
-        assert_eq!(result["path"], r"a\u{200b}.md");
+        assert_eq!(result["path"], "a{U+200B}.md");
         assert_eq!(result["headings"][0], "| Tea");
         assert_eq!(result["suspicionReason"], "hidden: holds invisible characters");
         assert_eq!(result.get("hiddenCharacters"), None);

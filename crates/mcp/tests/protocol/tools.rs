@@ -199,13 +199,13 @@ async fn what_cannot_be_seen_is_not_told() {
 async fn names_show_what_they_hide_and_can_be_given_back() {
     let desk = FakeDesk::new();
     desk.put("memory/o\u{202e}dd\u{e0041}.md", "plum jam");
-    let name = r"memory/o\u{202e}dd\u{e0041}.md";
+    let name = "memory/o{U+202E}dd{U+E0041}.md";
     for tools in [ToolSet::Anemone, ToolSet::OpenClaw] {
         let settings = settings(tools, true);
         let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
         let search = if tools == ToolSet::Anemone { "memory_search" } else { "memory_recall" };
         let (text, data) = client.told(search, json!({"query": "plum"})).await;
-        for said in [text, data.to_string().replace(r"\\", r"\")] {
+        for said in [text, data.to_string()] {
             assert!(said.contains(name), "{said}");
             assert!(!said.contains(['\u{202e}', '\u{e0041}']), "{said}");
         }
