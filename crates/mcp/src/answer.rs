@@ -4,7 +4,7 @@
 //! in `_meta`: `structuredContent` must be as the tool's output schema says even then, because
 //! some clients check it before they look whether the call failed.
 
-use anemone_memory::with_escapes;
+use anemone_memory::revealed;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -86,12 +86,8 @@ pub(crate) fn refusal_data(refusal: &Refusal) -> Value {
     data
 }
 
-/// Returns a text in which everything can be seen. Quoted text is without hidden characters before
-/// it comes here; this is for names, notes and whatever else may hold some.
-pub(crate) fn revealed(text: &str) -> String {
-    with_escapes(text, |c| c.escape_unicode().to_string())
-}
-
+/// Shows what any text hides. Quoted text is without hidden characters before it comes here; this
+/// is for names, notes and whatever else may hold some.
 fn reveal_all(data: &mut Value) {
     match data {
         Value::String(text) => *text = revealed(text),

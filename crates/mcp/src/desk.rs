@@ -156,7 +156,7 @@ pub struct FoundMemory {
     /// Invisible characters that were left out of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_characters: Option<u32>,
-    /// The headings above it, the outermost first.
+    /// The headings above it, the outermost first, each behind a bar.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub headings: Vec<String>,
     /// Its id, by which it can be forgotten, where it was remembered as an entry.

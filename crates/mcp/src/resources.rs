@@ -8,14 +8,14 @@
 //! Hosts put a resource before a model as it is, so a document is quoted like everything else, and
 //! is no copy of its file. `anemone get` copies.
 
-use anemone_memory::{Frame, shown_name};
+use anemone_memory::{Frame, revealed, shown_name};
 use rmcp::model::{
     Annotations, CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
 
-use crate::answer::{refusal_data, refusal_text, revealed};
+use crate::answer::{refusal_data, refusal_text};
 use crate::arguments::shortened;
 use crate::desk::{Desk, Document, Refusal};
 use crate::quote::Findings;

@@ -65,21 +65,31 @@ pub fn with_escapes(text: &str, escape: impl Fn(char) -> String) -> String {
     out
 }
 
+/// Returns a text in which each character that [`shown`] leaves out is written as `{U+202E}`.
+/// There is no backslash in it, because a model that reads JSON may double one.
+#[must_use]
+pub fn revealed(text: &str) -> String {
+    with_escapes(text, code_point)
+}
+
 /// Returns a name, such as a path, as it can be shown in one line and still be given back to
-/// [`name_from_shown`]: what shows nothing and what begins a line is written as `\u{202e}`. Two
+/// [`name_from_shown`]: [`revealed`], and with what begins a line written in the same way. Two
 /// names never look alike only because a part of one was left out.
 #[must_use]
 pub fn shown_name(name: &str) -> String {
-    let escape = |c: char| c.escape_unicode().to_string();
     let is_blank = |c: char| matches!(c, '\n' | '\r' | '\t') || is_break(c);
-    let name = with_escapes(name, escape);
-    name.chars().map(|c| if is_blank(c) { escape(c) } else { c.to_string() }).collect()
+    let shown = |c: char| if is_blank(c) { code_point(c) } else { c.to_string() };
+    revealed(name).chars().map(shown).collect()
+}
+
+fn code_point(c: char) -> String {
+    format!("{{U+{:04X}}}", u32::from(c))
 }
 
 /// Returns the name that [`shown_name`] shows.
 #[must_use]
 pub fn name_from_shown(shown: &str) -> String {
-    const OPENING: &str = r"\u{";
+    const OPENING: &str = "{U+";
     let mut name = String::with_capacity(shown.len());
     let mut rest = shown;
     while let Some((before, after)) = rest.split_once(OPENING) {
@@ -280,10 +290,10 @@ mod tests {
     #[test]
     fn a_name_shows_what_it_hides() {
         let name = "me\u{202e}mo\u{e0041}ry\n\u{2028}.md";
-        let shown = r"me\u{202e}mo\u{e0041}ry\u{a}\u{2028}.md";
+        let shown = "me{U+202E}mo{U+E0041}ry{U+000A}{U+2028}.md";
         assert_eq!(shown_name(name), shown);
         assert_eq!(name_from_shown(shown), name);
-        for plain in ["memory/2026-03-01.md", "❤\u{fe0f}.md", r"a\u{61}.md", r"\u{", r"\u{x}"] {
+        for plain in ["memory/2026-03-01.md", "❤\u{fe0f}.md", "a{U+0061}.md", "{U+", "{U+x}"] {
             assert_eq!(shown_name(plain), plain);
             assert_eq!(name_from_shown(plain), plain);
         }
@@ -291,7 +301,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_name_comes_back_from_how_it_is_shown(name in r"[^\\]*") {
+        fn a_name_comes_back_from_how_it_is_shown(name in "[^{]*") {
             let shown = shown_name(&name);
             prop_assert_eq!(hidden_count(&shown), 0);
             prop_assert_eq!(name_from_shown(&shown), name);

@@ -87,8 +87,8 @@ pub use forgetting::{Finality, FinishedForget, ForgetNote, Forgetting};
 pub use frame::{DATA_NOTICE, Frame, Framed, NOTICE, ShownOrigin, barred, frame, one_line};
 pub use gathered::{Contradiction, Gathered};
 pub use hidden::{
-    hidden_count, is_hidden, name_from_shown, shown, shown_name, shown_with_ranges, visible,
-    with_escapes, with_marks,
+    hidden_count, is_hidden, name_from_shown, revealed, shown, shown_name, shown_with_ranges,
+    visible, with_escapes, with_marks,
 };
 pub use hook_log::HookWrite;
 pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};

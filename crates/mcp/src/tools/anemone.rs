@@ -10,7 +10,9 @@ use crate::desk::{
     ContextAsked, ContextText, Desk, Forgetting, Forgotten, Found, ReadLines, ReadStatus, Reading,
     Refusal, Remembered, Remembering, SearchQuestion, Status,
 };
-use crate::quote::{Examined, Findings, Quoted, examined, found_text, name_line, notes, quoted};
+use crate::quote::{
+    Examined, Findings, Quoted, examined, found_text, framed, name_line, notes, quoted,
+};
 
 /// What to try when nothing was found.
 const OTHERWISE: &str = "Try other words, or fewer, and no since, until or path.";
@@ -36,10 +38,10 @@ pub(super) fn tools(allow_write: bool) -> Vec<Tool> {
         Tool::new::<Remembering, Quoted<Remembered>>(REMEMBER, Effect::Adds, |desk, it| {
             let supersedes = it.supersedes.as_deref().map(name_from_shown);
             let mut remembered = desk.remember(&Remembering { supersedes, ..it })?;
+            let text = remembered_text(&remembered, &desk.delimiter()?);
             for duplicate in &mut remembered.duplicates {
                 duplicate.text = barred(&duplicate.text);
             }
-            let text = remembered_text(&remembered);
             Answer::with_data(
                 text,
                 &match remembered.duplicates.is_empty() {
@@ -137,10 +139,10 @@ fn forget(desk: &dyn Desk, asked: Forgetting) -> Result<Answer, Refusal> {
         return Err(bad(problem.to_owned(), FORGET_EXAMPLE));
     }
     let mut forgotten = desk.forget(&Forgetting { key, id, citation, ..asked })?;
+    let text = forgotten_text(&forgotten, &desk.delimiter()?);
     for entry in &mut forgotten.entries {
         entry.text = barred(&entry.text);
     }
-    let text = forgotten_text(&forgotten);
     Answer::with_data(
         text,
         &match forgotten.entries.is_empty() {
@@ -199,7 +201,7 @@ fn read_text(read: &ReadLines, framed: Option<&str>) -> String {
     }
 }
 
-fn remembered_text(remembered: &Remembered) -> String {
+fn remembered_text(remembered: &Remembered, delimiter: &str) -> String {
     let mut text = match remembered.written {
         true => {
             let (path, id) = (name_line(&remembered.path), name_line(&remembered.id));
@@ -209,24 +211,27 @@ fn remembered_text(remembered: &Remembered) -> String {
             "Not written: the memory says it already. `force` writes it all the same.\n".to_owned()
         }
     };
-    for duplicate in &remembered.duplicates {
-        let id = name_line(&duplicate.id);
-        text.push_str(&format!("It says ({id}):\n{}", duplicate.text));
+    if !remembered.duplicates.is_empty() {
+        let said = remembered.duplicates.iter().map(|it| (shown_name(&it.id), it.text.as_str()));
+        text.push_str(&framed(said, delimiter));
     }
     text.push_str(&notes(&remembered.warnings));
     text
 }
 
-fn forgotten_text(forgotten: &Forgotten) -> String {
+fn forgotten_text(forgotten: &Forgotten, delimiter: &str) -> String {
     let count = forgotten.entries.len();
     let mut text = match (forgotten.dry_run, count) {
         (_, 0) => "There was nothing to forget.\n".to_owned(),
         (true, _) => format!("Would forget {count}; nothing is changed:\n"),
         (false, _) => format!("Forgot {count}:\n"),
     };
-    for entry in &forgotten.entries {
-        let (id, path) = (name_line(&entry.id), name_line(&entry.path));
-        text.push_str(&format!("{id} in {path}\n{}", entry.text));
+    if count > 0 {
+        let gone = forgotten.entries.iter().map(|it| {
+            let (id, path) = (shown_name(&it.id), shown_name(&it.path));
+            (format!("{id} in {path}"), it.text.as_str())
+        });
+        text.push_str(&framed(gone, delimiter));
     }
     if !forgotten.dry_run && count > 0 {
         text.push_str(match (forgotten.can_be_undone, forgotten.absent) {

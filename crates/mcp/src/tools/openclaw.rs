@@ -1,13 +1,13 @@
 //! The tools of OpenClaw's plugin with vectors, by its names and shapes.
 
-use anemone_memory::{barred, name_from_shown};
+use anemone_memory::{barred, name_from_shown, shown_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Effect, Tool, Words};
 use crate::answer::Answer;
 use crate::desk::{Desk, Forgetting, Found, FoundMemory, Refusal, Remembering, SearchQuestion};
-use crate::quote::{Quoted, examined, found_text, name_line, notes};
+use crate::quote::{Quoted, examined, found_text, framed, name_line, notes};
 
 /// Only what scores higher is forgotten by a query; scores lie between 0 and 1.
 const SURE_SCORE: f64 = 0.72;
@@ -234,15 +234,16 @@ fn store(desk: &dyn Desk, asked: Store) -> Result<Answer, Refusal> {
         return Answer::with_data(text, &Quoted::nothing(stored));
     }
     let (id, existing) = match remembered.duplicates.into_iter().next() {
-        Some(duplicate) => (duplicate.id, barred(&duplicate.text)),
+        Some(duplicate) => (duplicate.id, duplicate.text),
         None => (remembered.id, String::new()),
     };
     // What the memory warns of here is how to write it all the same, and that is not in this set.
-    let text = format!("The memory says it already ({}):\n{}", name_line(&id), existing);
+    let said = framed([(shown_name(&id), existing.as_str())], &desk.delimiter()?);
+    let text = format!("The memory says it already:\n{said}");
     let stored = Stored {
         action: "duplicate",
         existing_id: Some(id),
-        existing_text: Some(existing),
+        existing_text: Some(barred(&existing)),
         ..Stored::default()
     };
     Answer::with_data(text, &Quoted::new(stored))
@@ -267,15 +268,11 @@ fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
     {
         return forget_id(desk, &id_of(only));
     }
-    let mut text = "Nothing is deleted. Choose one, and give its memoryId:\n".to_owned();
-    for candidate in &found.results {
-        let id = name_line(&id_of(candidate));
-        text.push_str(&format!(
-            "{id}, score {:.2}\n{}",
-            candidate.score,
-            barred(&candidate.snippet)
-        ));
-    }
+    let shown = found.results.iter().map(|candidate| {
+        (format!("{}, score {:.2}", id_of(candidate), candidate.score), candidate.snippet.as_str())
+    });
+    let shown = framed(shown, &desk.delimiter()?);
+    let text = format!("Nothing is deleted. Choose one, and give its memoryId:\n{shown}");
     let candidates = found.results.iter().map(|it| Candidate {
         id: id_of(it),
         text: barred(&it.snippet),

@@ -149,7 +149,8 @@ async fn something_is_remembered_once_and_forgotten_for_good() {
     let (text, data) = client.told("memory_forget", json!({"key": "bo"})).await;
     assert_eq!((&data["absent"], &data["canBeUndone"]), (&json!(false), &json!(true)));
     assert!(text.contains("can be undone with `anemone undo`"), "{text}");
-    assert!(text.contains("Forgot 1:\nmemory/bo.md in memory/bo.md\n| Bo takes coffee."), "{text}");
+    assert!(text.starts_with("Forgot 1:\n<recalled-memory "), "{text}");
+    assert!(text.contains("[1] memory/bo.md in memory/bo.md\n| Bo takes coffee.\n</"), "{text}");
     let text = client.refused("memory_forget", json!({"key": "bo"})).await;
     assert!(text.contains("(nothing_to_forget)"), "{text}");
 }
@@ -198,13 +199,13 @@ async fn what_cannot_be_seen_is_not_told() {
 async fn names_show_what_they_hide_and_can_be_given_back() {
     let desk = FakeDesk::new();
     desk.put("memory/o\u{202e}dd\u{e0041}.md", "plum jam");
-    let name = r"memory/o\u{202e}dd\u{e0041}.md";
+    let name = "memory/o{U+202E}dd{U+E0041}.md";
     for tools in [ToolSet::Anemone, ToolSet::OpenClaw] {
         let settings = settings(tools, true);
         let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
         let search = if tools == ToolSet::Anemone { "memory_search" } else { "memory_recall" };
         let (text, data) = client.told(search, json!({"query": "plum"})).await;
-        for said in [text, data.to_string().replace(r"\\", r"\")] {
+        for said in [text, data.to_string()] {
             assert!(said.contains(name), "{said}");
             assert!(!said.contains(['\u{202e}', '\u{e0041}']), "{said}");
         }
