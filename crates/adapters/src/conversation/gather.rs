@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use anemone_secrets::{SecretValues, scan};
+use anemone_secrets::scan;
 use cap_std::fs::Dir;
 use serde::Deserialize;
 
@@ -94,7 +94,7 @@ pub(crate) struct Gather {
     reach: Reach,
     conversation: Conversation,
     /// What was said, the last message first.
-    entries: Vec<Entry>,
+    entries: Vec<GatheredMessage>,
     /// How many of the entries say something.
     messages: usize,
     /// Whether all messages that were asked for are there. What is read then only tells what is
@@ -115,7 +115,7 @@ pub(crate) struct Gather {
 }
 
 /// A message before it is known which private sections reach over it.
-struct Entry {
+struct GatheredMessage {
     /// What it says by itself, if anything.
     said: Option<Said>,
     role: Role,
@@ -281,7 +281,7 @@ impl Gather {
     fn push(&mut self, role: Role, said: Option<Said>, found: PrivateSections) {
         let PrivateSections { behind_close, ends_open, .. } = found;
         if said.is_some() || behind_close.is_some() || ends_open {
-            self.entries.push(Entry { said, role, behind_close, ends_open });
+            self.entries.push(GatheredMessage { said, role, behind_close, ends_open });
         }
     }
 
@@ -290,7 +290,8 @@ impl Gather {
     /// A section that nobody closes hides only the rest of its message if the agent opened it, who
     /// may have spoken of the tag, and everything behind it if a person did.
     fn shown(&mut self) -> Vec<Said> {
-        let entries: Vec<Entry> = std::mem::take(&mut self.entries).into_iter().rev().collect();
+        let entries: Vec<GatheredMessage> =
+            std::mem::take(&mut self.entries).into_iter().rev().collect();
         let last_close = entries.iter().rposition(|it| it.behind_close.is_some());
         let mut messages = Vec::new();
         let mut is_private = false;
