@@ -18,6 +18,8 @@
 mod oversized;
 mod stale;
 
+use std::collections::HashSet;
+
 use anemone_secrets::scan;
 use jiff::civil::Date;
 
@@ -123,7 +125,7 @@ pub struct AgeCounts {
 }
 
 /// A secret; what it says is not here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SecretFinding {
     /// The file.
     pub path: String,
@@ -229,6 +231,14 @@ impl Audit {
             Some(_) => &mut self.ages.older,
         };
         *age += 1;
+    }
+
+    /// Adds secrets that were found beside the memory, in files that a runtime does not read as such
+    /// but an export carries. One that is known already counts once.
+    pub fn add_secrets(&mut self, found: impl IntoIterator<Item = SecretFinding>) {
+        let known: HashSet<SecretFinding> = self.secrets.iter().cloned().collect();
+        self.secrets.extend(found.into_iter().filter(|secret| !known.contains(secret)));
+        self.secrets.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
     }
 
     /// Returns how many entries only say what others say.

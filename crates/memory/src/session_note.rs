@@ -20,6 +20,7 @@
 //! to date; a note that somebody edited is left alone, and the session gets a second one.
 
 use anemone_format::escaped;
+use anemone_secrets::SecretValues;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,9 @@ pub struct SessionNote<'a> {
     pub reason: Option<&'a str>,
     /// Who said what, the oldest first.
     pub said: Vec<(&'a str, &'a str)>,
+    /// The secrets that were said; an earlier note of the session may hold one that nobody had
+    /// named yet.
+    pub secrets: SecretValues,
 }
 
 /// The note of a session that was written before.
@@ -145,6 +149,7 @@ impl SessionNote<'_> {
     #[must_use]
     pub fn text_after(&self, before: &str) -> String {
         let text = self.text();
+        let before = self.secrets.redact(before).0;
         let (Some((_, old)), Some((head, new))) =
             (before.split_once(SUMMARY), text.split_once(SUMMARY))
         else {
@@ -304,6 +309,7 @@ mod tests {
             session_id: Some("abc123"),
             source: Some("telegram"),
             reason: None,
+            secrets: SecretValues::default(),
             said: vec![
                 ("user", "What about the API design?"),
                 ("assistant", "I suggest \"REST\"\nwith JSON."),

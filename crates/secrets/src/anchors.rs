@@ -334,6 +334,8 @@ const LITERALS: &[(&str, Rule)] = &[
     ("passordet", Rule::Spoken(SpokenWord::Password)),
     ("adgangskode", Rule::Spoken(SpokenWord::Password)),
     ("adgangskoden", Rule::Spoken(SpokenWord::Password)),
+    ("wlan-schlüssel", Rule::Spoken(SpokenWord::Password)),
+    ("netzwerkschlüssel", Rule::Spoken(SpokenWord::Password)),
     ("salasana", Rule::Spoken(SpokenWord::Password)),
     ("heslo", Rule::Spoken(SpokenWord::Password)),
     ("credentials", Rule::Spoken(SpokenWord::Login)),

@@ -33,7 +33,10 @@ pub(crate) fn check(
     }
     let rest = &window[name.end..window.len().min(name.end + REACH)];
     // What follows a sign is an assignment, and has its own rules.
+    let makes_one_time = matches!(word, SpokenWord::Secret | SpokenWord::Key)
+        && names_one_time_secret(&window[..name.start]);
     let assigned = matches!(word, SpokenWord::Token | SpokenWord::Secret | SpokenWord::Key)
+        && !makes_one_time
         && rest.first().is_none_or(|byte| *byte != b' ');
     let blank = rest.iter().take(LONGEST + 32).any(|byte| *byte <= b' ');
     if assigned || !blank && rest.len() > LONGEST + 32 {
@@ -44,9 +47,7 @@ pub(crate) fn check(
     let value = match word {
         SpokenWord::Ideographic => ideographic_value(line),
         SpokenWord::Pin if counts_pins(window, &name) => None,
-        SpokenWord::Secret | SpokenWord::Key if names_one_time_secret(before) => {
-            one_time_secret(line)
-        }
+        _ if makes_one_time => one_time_secret(line),
         _ => value_behind(line, word, &Before::read(before)),
     };
     let value = value.or_else(|| {
@@ -136,7 +137,9 @@ const USERS: &[&str] = &[
 pub(crate) fn is_wifi_key(before: &[u8]) -> bool {
     const NETWORKS: &[&[u8]] = &[b"wpa", b"wpa2", b"wpa3", b"wifi", b"fi", b"wlan", b"wep"];
     let word = last_word(before);
+    let near = &before[before.len().saturating_sub(40)..];
     NETWORKS.iter().any(|network| word.eq_ignore_ascii_case(network))
+        || near.windows(5).any(|part| part.eq_ignore_ascii_case(b"ssid "))
 }
 
 /// Returns the last word of a text, which may be followed by a space or a dash.
@@ -314,7 +317,7 @@ fn is_recovery_code(text: &str) -> bool {
     (6..=40).contains(&text.len())
         && plain
         && !is_date
-        && !is_technical(text)
+        && !(letters && is_technical(text))
         && (letters && digits >= 2 || digits >= 8)
 }
 
@@ -348,7 +351,9 @@ fn stands_alone(window: &[u8], name: &Range<usize>, word: SpokenWord) -> bool {
         return false;
     }
     // A key or token in prose is "the API key", not "keys".
-    let key_is_secret = word != SpokenWord::Key || secret_key(&window[..name.start]);
+    let key_is_secret = word != SpokenWord::Key
+        || secret_key(&window[..name.start])
+        || names_one_time_secret(&window[..name.start]);
     begins && (ends(name.end) || ends(name.end + plural)) && key_is_secret
 }
 
@@ -899,9 +904,12 @@ pub(crate) fn is_quoted_phrase(text: &str) -> bool {
         |word: &&String| !NUMBERS.contains(&word.as_str()) && (word.len() < 3 || is_small(word));
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
     let content: Vec<&String> = words.iter().filter(|word| !tells(word)).collect();
-    let ordinary = content
-        .iter()
-        .filter(|word| COMMON_WORDS.contains(word.as_str()) || has_predicate_ending(word));
+    let is_common = |word: &&&String| COMMON_WORDS.contains(word.as_str());
+    let ends_as_adjective = |word: &&&String| has_predicate_ending(word);
+    let (common, endings) = (
+        content.iter().filter(is_common).count(),
+        content.iter().filter(ends_as_adjective).count(),
+    );
     let letters = |word: &String| {
         word.chars()
             .all(|c| c.is_alphabetic() || c.is_ascii_digit() || matches!(c, '-' | '\'' | '’'))
@@ -912,7 +920,8 @@ pub(crate) fn is_quoted_phrase(text: &str) -> bool {
         && !tells(&last)
         && content.len() >= 2
         && content.len() * 2 >= words.len()
-        && ordinary.count() <= usize::from(content.len() >= 3)
+        && common <= usize::from(content.len() >= 3)
+        && common + endings <= content.len() / 2
 }
 
 /// Whether it is words joined by a sign, of which a later one alone has a capital: `papaya-Bell`.

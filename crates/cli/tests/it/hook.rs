@@ -393,6 +393,67 @@ fn a_password_that_was_said_is_in_no_note_and_in_no_file_name() {
 }
 
 #[test]
+fn a_password_is_replaced_wherever_the_conversation_repeats_it() {
+    let hooks = Hooks::new();
+    let mut said = vec![
+        ("user", "Please try Krabbe-77 on the printer."),
+        ("assistant", "Krabbe-77 did not work there."),
+        ("user", "Right, the router password is Krabbe-77, the printer has none."),
+        ("assistant", "Done: I logged in with Krabbe-77 and saved the settings."),
+    ];
+    let ended = end_claude_code(&hooks, "a", "cli", &said);
+    assert_eq!(ended["left_out"]["redacted"], 4, "{ended}");
+    // Named long before the messages that are noted.
+    let filler: Vec<_> =
+        (0..20).map(|number| format!("We painted fence {number} green.")).collect();
+    said.extend(filler.iter().map(|text| ("user", text.as_str())));
+    said.push(("user", "Use Krabbe-77 again tomorrow."));
+    end_claude_code(&hooks, "b", "cli", &said);
+    let all: String = hooks.notes().iter().map(|it| it.clone() + &hooks.note(it)).collect();
+    assert!(all.contains("on the printer") && all.contains("again tomorrow"), "{all}");
+    assert!(!all.contains("Krabbe") && !all.contains("krabbe"), "{all}");
+}
+
+#[test]
+fn a_password_that_is_named_later_goes_from_the_note_that_was_written() {
+    let hooks = Hooks::new();
+    let mut said = vec![
+        ("user", "Please try Krabbe-77 on the printer."),
+        ("assistant", "Krabbe-77 did not work there."),
+        ("user", "Then the printer has another owner."),
+    ];
+    end_claude_code(&hooks, "a", "cli", &said);
+    said.push(("assistant", "I see."));
+    said.push(("user", "By the way, my router password is Krabbe-77."));
+    let updated = end_claude_code(&hooks, "a", "cli", &said);
+    assert_eq!(updated["status"], "updated", "{updated}");
+    let note = hooks.note(&hooks.notes()[0]);
+    assert!(note.contains("another owner") && !note.contains("Krabbe"), "{note}");
+}
+
+#[test]
+fn a_private_section_may_go_over_several_messages() {
+    let hooks = Hooks::new();
+    let said = [
+        ("user", "Plan the harbour tour. <private>Between us:"),
+        ("assistant", "I listen, and tell nobody of the absinthe."),
+        ("user", "My diary is under the absinthe.</private> The tour is on Friday."),
+        ("assistant", "The harbour tour is planned for Friday."),
+    ];
+    end_claude_code(&hooks, "a", "cli", &said);
+    let note = hooks.note(&hooks.notes()[0]);
+    assert!(note.contains("Plan the harbour tour.") && note.contains("on Friday"), "{note}");
+    assert!(!note.contains("absinthe") && !note.contains("Between us"), "{note}");
+    // One that nobody closes hides what follows, also where it was opened long before.
+    let mut said = vec![("user", "We walk to the harbour. <private>About the absinthe")];
+    let filler: Vec<_> = (0..20).map(|number| format!("Bottle {number} of absinthe.")).collect();
+    said.extend(filler.iter().map(|text| ("assistant", text.as_str())));
+    let ended = end_claude_code(&hooks, "b", "cli", &said);
+    assert_eq!(ended["status"], "nothing_said", "{ended}");
+    assert!(!hooks.keeps("absinthe"), "no other file keeps it");
+}
+
+#[test]
 fn claude_code_ends_a_session_on_stdin() {
     let hooks = Hooks::new();
     let line = |role: &str, text: &str| {
