@@ -56,6 +56,7 @@ mod session_state;
 mod site;
 mod slug;
 mod sqlite;
+mod successors;
 mod superseded;
 mod suspicion;
 mod tidy;
@@ -114,6 +115,7 @@ pub use slug::{Spoken, slug_of, telling_slug};
 pub use sqlite::{
     KeptRow, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory, row_document,
 };
+pub use successors::{FoundLines, Successor, successors};
 pub use suspicion::{Suspicion, SuspicionKind, suspicion_reason, suspicious};
 pub use tidy::{
     Expired, Promotion, TidyPlan, TidySettings, count_past_rows, plan_promotion, plan_tidy,
