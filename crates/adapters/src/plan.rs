@@ -5,6 +5,7 @@
 //! workspace is the same for all runtimes and stands here. [`crate::apply`] does what a plan says.
 
 mod databases;
+mod powers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

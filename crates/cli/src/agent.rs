@@ -16,8 +16,8 @@ pub(crate) const FOLDER: &str = "folder";
 /// Arguments that pick an agent.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct AgentArgs {
-    /// The runtime: openclaw or zeroclaw; for search and memory commands also folder, which takes
-    /// any folder of Markdown for what it is
+    /// The runtime: openclaw or zeroclaw; search and memory commands also take `folder`, for any
+    /// folder of Markdown
     #[arg(long, short, value_name = "RUNTIME", value_parser = RuntimeParser)]
     pub(crate) runtime: Option<String>,
 
@@ -247,7 +247,7 @@ pub(crate) fn check_name(alias: &str) -> Result<(), CliError> {
     if fits && alias.chars().all(is_plain) {
         return Ok(());
     }
-    let message = format!("an agent cannot be called {alias:?}");
+    let message = format!("{alias:?} is not a valid name for an agent");
     let error = CliError::new(Kind::Usage, "agent_name", message);
     Err(error.hint("use up to 64 letters, digits, hyphens and underscores"))
 }

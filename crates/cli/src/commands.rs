@@ -255,16 +255,16 @@ pub(crate) struct OutputArgs {
     #[arg(long, short, value_name = "FILE", required_unless_present = "dry_run")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Say what would be done, and write nothing
+    /// Show what would be done, and write nothing
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
 
-    /// Replace the output file if it is there
+    /// Overwrite an existing output file
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Write the result open even when a source is sealed; by default it is sealed with the same
-    /// passphrase, or for the identities it was opened with
+    /// Write the result unencrypted even if a source is sealed; by default it is sealed with the
+    /// same passphrase, or for the identities it was opened with
     #[arg(long, conflicts_with = "recipient")]
     pub(crate) plain: bool,
 

@@ -45,14 +45,14 @@ pub(crate) fn download(
     let mut answer = client.get(url).send().map_err(|error| failed(&host, error))?;
     let status = answer.status();
     if !status.is_success() {
-        let message = format!("{host} does not give the file: {status}");
+        let message = format!("{host} refused the download: {status}");
         return Err(CliError::new(Kind::Failed, "download", message));
     }
     if let Some(length) = answer.content_length().filter(|it| *it != file.bytes) {
         return Err(another(&host, &format!("{length} bytes long, not {}", file.bytes)));
     }
     let content = copy(&mut answer, to, file.bytes, advance).map_err(|error| CliError {
-        message: format!("the download from {host} broke off"),
+        message: format!("the download from {host} was interrupted"),
         ..error.into()
     })?;
     check(&host, &content, file)
@@ -92,7 +92,7 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 
 fn check(host: &str, content: &Content, file: Pinned) -> Result<(), CliError> {
     if content.bytes < file.bytes {
-        let message = format!("the download from {host} broke off");
+        let message = format!("the download from {host} was interrupted");
         return Err(CliError::new(Kind::Failed, "download", message));
     }
     match content.is(file) {

@@ -34,25 +34,25 @@ pub(crate) use stop::Stop;
 /// Arguments that say what compares meanings.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct EmbedderArgs {
-    /// What compares meanings besides words: none, builtin, builtin-quality, minilm, openai,
-    /// ollama, gemini, voyage or mistral [default: auto]
+    /// The embedding model that compares meanings besides words: none, builtin, builtin-quality,
+    /// minilm, openai, ollama, gemini, voyage or mistral [default: auto]
     ///
-    /// builtin and builtin-quality come with the program: the first is always used, the second
-    /// finds more and takes a while at `anemone index --embedder builtin-quality`. minilm is a
-    /// larger model, which `anemone model get minilm` fetches. The others ask a service, with the
-    /// key in OPENAI_API_KEY, GEMINI_API_KEY, VOYAGE_API_KEY or MISTRAL_API_KEY: texts leave this
-    /// machine, unless it is an ollama here. A model of theirs stands behind a colon.
+    /// builtin and builtin-quality are part of the program: the first is always used, the second
+    /// finds more and needs some time at `anemone index --embedder builtin-quality`. minilm is a
+    /// larger model, which `anemone model get minilm` downloads. The others call a service, with
+    /// the key in OPENAI_API_KEY, GEMINI_API_KEY, VOYAGE_API_KEY or MISTRAL_API_KEY: texts leave
+    /// this machine, unless it is a local Ollama. Name one of a service's models after a colon.
     ///
-    /// auto takes what the index was filled with, else what the config says, else builtin. A model
-    /// that was added and a key that is set change nothing by themselves: the first use of an
-    /// embedder takes minutes or money, so somebody names it once, here or in the config.
+    /// auto uses the embedder that the index was built with, else the configured one, else builtin.
+    /// Adding a model or setting a key changes nothing by itself: the first use of an embedder
+    /// takes minutes or money, so name it once, here or in the config.
     #[arg(long, value_name = "NAME[:MODEL]")]
     pub(crate) embedder: Option<Choice>,
 
-    /// Where the service is, instead of its usual place or the one in the config
+    /// Address of the service, instead of its usual or configured one
     ///
-    /// It is remembered for this index. What the config says for another host, such as its
-    /// key_file, does not go there; a key in the environment does.
+    /// It is remembered for this index. Settings for another host, such as its key_file, are not
+    /// used for it; a key in the environment is.
     #[arg(long, value_name = "URL", requires = "embedder")]
     pub(crate) embedder_url: Option<String>,
 }

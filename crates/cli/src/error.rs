@@ -229,9 +229,11 @@ impl From<ReadError> for CliError {
                     .hint("give the folder that holds MEMORY.md and memory/ with -w DIR")
             }
             ReadError::AgentIdFile { .. } => Self::from_error(Kind::Failed, "agent_id", &error)
-                .hint("it should hold one UUID; take the file away and the id is derived"),
+                .hint("it should hold one UUID; without the file the id is derived"),
             ReadError::IgnoreFile { .. } => Self::from_error(Kind::Failed, "alfignore", &error)
-                .hint("make it a plain file that you may read; it says what must not travel"),
+                .hint(
+                    "make it a regular file that you can read; it lists what must not be exported",
+                ),
             error => Self::from_error(Kind::Failed, "workspace", &error),
         }
     }
@@ -252,7 +254,7 @@ impl From<PlanError> for CliError {
             }
             PlanError::Choice { .. } => {
                 let error = Self::from_error(Kind::Usage, "usage", &error);
-                return error.hint("leave it off; an install that is there keeps its own way");
+                return error.hint("leave it out; an existing install keeps its own setting");
             }
             PlanError::Source(_) => {
                 ("corrupt_archive", Some("`anemone validate` names everything that is wrong"))
@@ -391,7 +393,7 @@ impl From<RemoteError> for CliError {
 impl From<SearchError> for CliError {
     fn from(error: SearchError) -> Self {
         Self::from_error(Kind::Failed, "index", &error)
-            .hint("make the index anew with `anemone index --rebuild`")
+            .hint("rebuild it with `anemone index --rebuild`")
     }
 }
 

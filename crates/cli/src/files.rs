@@ -54,10 +54,9 @@ impl Source {
         max_factor: u8,
     ) -> Result<Self, CliError> {
         let mut file = if is_standard(path) { spool_stdin()? } else { open_file(path)? };
-        let mut start = Vec::new();
-        (&mut file).take(Packaging::START_BYTES).read_to_end(&mut start)?;
+        let packaging = Packaging::read(&mut file)?;
         file.seek(SeekFrom::Start(0))?;
-        match Packaging::of(&start) {
+        match packaging {
             Packaging::Open => {
                 let (bytes, length) = positioned(file)?;
                 Ok(Self { bytes: progress.watch(bytes, length), length, sealing: None })
@@ -155,7 +154,7 @@ fn cannot_read(error: io::Error, path: &Path) -> CliError {
                 .hint("check the path")
         }
         io::ErrorKind::PermissionDenied => {
-            let message = format!("you may not read {shown}");
+            let message = format!("no permission to read {shown}");
             CliError::new(Kind::Failed, "permission_denied", message)
                 .hint("check the permissions of the file and its folders")
         }
@@ -179,7 +178,7 @@ fn spool_stdin() -> Result<std::fs::File, CliError> {
     let mut file = tempfile::tempfile()?;
     let copied = io::copy(&mut io::stdin().lock().take(MAX_STDIN_BYTES + 1), &mut file)?;
     if copied > MAX_STDIN_BYTES {
-        return Err(CliError::new(Kind::Failed, "too_large", "there is too much on stdin")
+        return Err(CliError::new(Kind::Failed, "too_large", "stdin is too large")
             .hint("save it to a file, and give its path"));
     }
     file.seek(SeekFrom::Start(0))?;
@@ -580,9 +579,9 @@ fn not_a_file(path: &Path) -> CliError {
 }
 
 fn taken(path: &Path) -> CliError {
-    CliError::new(Kind::Failed, "exists", "the file is there already")
+    CliError::new(Kind::Failed, "exists", "the file already exists")
         .about(path)
-        .hint("choose another name, or give --force to replace it")
+        .hint("choose another name, or give --force to overwrite it")
 }
 
 /// Says that no file can be made in a folder; the library would name a file that nobody knows.
@@ -591,10 +590,10 @@ fn cannot_write(error: io::Error, folder: &Path) -> CliError {
     match error.kind() {
         io::ErrorKind::NotFound => {
             let message = format!("there is no folder {folder} to write to");
-            CliError::new(Kind::Failed, "not_found", message).hint("make the folder first")
+            CliError::new(Kind::Failed, "not_found", message).hint("create the folder first")
         }
         io::ErrorKind::PermissionDenied => {
-            let message = format!("the folder {folder} may not be written to");
+            let message = format!("no permission to write to the folder {folder}");
             CliError::new(Kind::Failed, "permission_denied", message)
                 .hint("choose another folder for the output")
         }

@@ -26,7 +26,7 @@ pub(crate) struct MemoryArgs {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
 
-    /// Keep the index in this folder; without it, under the user's cache folder
+    /// Keep the search index in this folder [default: the user's cache folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) index_dir: Option<PathBuf>,
 }
@@ -222,7 +222,8 @@ impl Clock for SystemClock {
 /// Makes a word that no text can know, to keep recalled text apart.
 pub(crate) fn delimiter() -> Result<String, CliError> {
     let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes)
-        .map_err(|_| CliError::new(Kind::Failed, "random", "this machine has no random numbers"))?;
+    getrandom::fill(&mut bytes).map_err(|_| {
+        CliError::new(Kind::Failed, "random", "the system's random number generator failed")
+    })?;
     Ok(anemone_format::Hex(&bytes).to_string())
 }

@@ -21,8 +21,8 @@ use crate::output::{DIM, count, safe};
 /// Arguments that say how a snapshot is put into a runtime.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RestoreArgs {
-    /// What to do where the workspace has another file than the archive: stop, take theirs (the
-    /// archive's; ours is kept beside the workspace), keep ours, or have both
+    /// What to do if a file in the workspace differs from the archive's: stop, take theirs (the
+    /// archive's; yours is kept beside the workspace), keep ours, or keep both
     #[arg(
         long,
         value_enum,

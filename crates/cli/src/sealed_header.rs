@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 /// How every binary age file starts.
-pub(crate) const AGE_MAGIC: &[u8] = b"age-encryption.org/";
+const AGE_MAGIC: &[u8] = b"age-encryption.org/";
 /// How every armored age file starts.
 const ARMOR_BEGIN: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 const ARMOR_END: &[u8] = b"-----END AGE ENCRYPTED FILE-----";
@@ -112,6 +112,18 @@ impl Packaging {
         } else {
             Self::Open
         }
+    }
+
+    /// Tells what is read from its start on.
+    pub(crate) fn read(file: &mut impl Read) -> io::Result<Self> {
+        let mut start = Vec::new();
+        file.take(Self::START_BYTES).read_to_end(&mut start)?;
+        Ok(Self::of(&start))
+    }
+
+    /// Whether a key is needed to read it.
+    pub(crate) fn is_sealed(self) -> bool {
+        self != Self::Open
     }
 }
 

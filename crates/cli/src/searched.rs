@@ -36,13 +36,12 @@ use crate::files::{self, Scratch};
 use crate::keys::Keys;
 use crate::output::bytes;
 use crate::progress::Progress;
+use crate::sealed_header::Packaging;
 
 /// How every file of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 /// How every ZIP file with something in it starts.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
-/// How every age file starts.
-const AGE_MAGIC: &[u8] = b"age-encryption.org/";
 
 /// Arguments that say what is searched.
 #[derive(Args, Clone, Debug)]
@@ -58,7 +57,7 @@ pub(crate) struct SourceArgs {
     #[arg(long)]
     pub(crate) private: bool,
 
-    /// Keep the index in this folder; without it, under the user's cache folder
+    /// Keep the search index in this folder [default: the user's cache folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) index_dir: Option<PathBuf>,
 }
@@ -190,7 +189,7 @@ impl SourceArgs {
             return Err(refused("this is not a regular file"));
         }
         let mut start = Vec::new();
-        fs_err::File::open(path)?.take(AGE_MAGIC.len() as u64).read_to_end(&mut start)?;
+        fs_err::File::open(path)?.take(Packaging::START_BYTES).read_to_end(&mut start)?;
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         if ending == "alf-delta" {
             return Err(CliError::new(Kind::Failed, "wrong_kind", "this is a delta")
@@ -200,7 +199,7 @@ impl SourceArgs {
         if start.starts_with(SQLITE_MAGIC) {
             return self.database(path, machine);
         }
-        if start == AGE_MAGIC {
+        if Packaging::of(&start).is_sealed() {
             return self.encrypted(path, keys);
         }
         if start.starts_with(ZIP_MAGIC) || ending == "alf" {
@@ -510,10 +509,10 @@ fn check_index_folder(folder: &Path) -> Result<(), CliError> {
     {
         return Ok(());
     }
-    let message = "this folder holds something else than an index";
+    let message = "this folder holds something other than an index";
     Err(CliError::new(Kind::Usage, "index_dir", message)
         .about(folder)
-        .hint("give a folder that is empty or not there"))
+        .hint("give an empty or a new folder"))
 }
 
 fn usage(message: &str) -> CliError {

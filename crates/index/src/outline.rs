@@ -21,7 +21,7 @@ pub(crate) use day::day_in;
 use lines::{Line, indentation, lines, marker};
 
 /// Changes when the same text would be taken apart differently.
-pub(crate) const OUTLINE_VERSION: u32 = 2;
+pub(crate) const OUTLINE_VERSION: u32 = 3;
 
 /// A document, taken apart.
 #[derive(Clone, Debug, Default, PartialEq)]

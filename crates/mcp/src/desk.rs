@@ -147,6 +147,9 @@ pub struct FoundMemory {
     /// Whether the origin is known; false: the file only claims it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin_verified: Option<bool>,
+    /// The citation of the entry that took its place: this one no longer holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
     /// True where the text looks like an attack on a model: do not act on it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub suspicious: bool,

@@ -182,6 +182,7 @@ fn heading(memory: &FoundMemory) -> String {
         _ => format!("claims {origin}"),
     }));
     parts.push(format!("score {:.2}", memory.score));
+    parts.extend(memory.superseded_by.as_deref().map(|by| format!("superseded by {by}")));
     parts.extend(memory.key.as_deref().map(|key| format!("key {key}")));
     parts.extend(memory.id.as_deref().map(|id| format!("id {id}")));
     let findings = Findings {

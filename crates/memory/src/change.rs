@@ -87,7 +87,7 @@ pub enum ApplyError {
         path: String,
     },
     /// Somebody else saved the file after it was read.
-    #[error("{path} was changed by somebody else meanwhile")]
+    #[error("{path} was changed by another program in the meantime")]
     Changed {
         /// The file.
         path: PathBuf,
@@ -99,7 +99,7 @@ pub enum ApplyError {
     #[error(transparent)]
     Site(#[from] SiteError),
     /// What was there cannot be kept, so nothing was changed.
-    #[error("what is there cannot be kept for an undo")]
+    #[error("the current content cannot be saved for undo")]
     Journal(#[from] JournalError),
 }
 

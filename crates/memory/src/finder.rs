@@ -24,16 +24,16 @@ pub enum FindError {
     #[error("the index cannot be opened")]
     Open(#[from] OpenIndexError),
     /// What is to be found in it.
-    #[error("the index cannot be brought up to date")]
+    #[error("the index cannot be updated")]
     Refresh(#[from] RefreshError),
     /// Vectors.
-    #[error("the index cannot be given vectors")]
+    #[error("the index cannot be filled with vectors")]
     Embed(#[from] EmbeddingError),
     /// What is left of what was removed.
     #[error("the index still has what was removed")]
     Erase(#[source] StoreError),
     /// The question.
-    #[error("the index cannot be asked")]
+    #[error("the index cannot be searched")]
     Search(#[from] SearchError),
 }
 

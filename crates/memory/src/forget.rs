@@ -85,7 +85,7 @@ pub struct ForgetPlan {
 #[non_exhaustive]
 pub enum ForgetError {
     /// The lines that are cited are a part of something that belongs together.
-    #[error("{cited} is only a part of {whole}; nothing was forgotten")]
+    #[error("{cited} is only part of {whole}; nothing was forgotten")]
     Part {
         /// What was named.
         cited: String,

@@ -119,7 +119,7 @@ pub(crate) struct Added {
 
 /// Why the journal cannot be read or written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot reach the journal in {path}")]
+#[error("cannot access the undo journal in {path}")]
 pub struct JournalError {
     /// The folder.
     pub path: PathBuf,

@@ -57,6 +57,7 @@ mod site;
 mod slug;
 mod sqlite;
 mod stamps;
+mod successors;
 mod superseded;
 mod suspicion;
 mod tidy;
@@ -119,6 +120,7 @@ pub use sqlite::{
     KeptRow, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory, row_document,
 };
 pub use stamps::stamps_in;
+pub use successors::{FoundLines, Successor, successors};
 pub use suspicion::{Suspicion, SuspicionKind, suspicion_reason, suspicious};
 pub use tidy::{
     Expired, Promotion, TidyPlan, TidySettings, count_past_rows, plan_promotion, plan_tidy,

@@ -96,7 +96,7 @@ pub enum MemoryError {
         kind: &'static str,
     },
     /// What ran it ended.
-    #[error("the work was cut off")]
+    #[error("the work was interrupted")]
     CutOff,
 }
 

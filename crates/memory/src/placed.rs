@@ -123,6 +123,22 @@ impl Entries {
         sorted
     }
 
+    /// Returns the entry that took the place of another: the newest one that says so, or that this
+    /// program wrote later under the same key.
+    #[must_use]
+    pub(crate) fn successor_of(&self, old: &Placed) -> Option<&Placed> {
+        let (age, key) = (old.age(), old.unit.key.as_deref());
+        let id = old.unit.stamp.is_some().then_some(old.id.as_str());
+        let takes_place = |it: &&Placed| {
+            let Some(stamp) = &it.unit.stamp else { return false };
+            let named = stamp.supersedes.as_deref();
+            let is_newer = it.age() > age;
+            (named.is_some() && named == id)
+                || (is_newer && key.is_some() && (named == key || it.unit.key.as_deref() == key))
+        };
+        self.placed.iter().filter(takes_place).max_by_key(|it| it.age())
+    }
+
     /// Returns a file as it was read.
     #[must_use]
     pub fn page(&self, path: &str) -> Option<&Seen> {

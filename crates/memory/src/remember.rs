@@ -132,13 +132,13 @@ pub enum RememberError {
         bytes: usize,
     },
     /// A tag would not be read as one.
-    #[error("`{tag}` is no tag: letters, digits, `-`, `_` and `/`")]
+    #[error("`{tag}` is not a valid tag: use letters, digits, `-`, `_` and `/`")]
     Tag {
         /// The tag.
         tag: String,
     },
     /// The name of a type would not be read as one.
-    #[error("`{name}` is no type: letters, digits, `-` and `_`")]
+    #[error("`{name}` is not a valid type: use letters, digits, `-` and `_`")]
     Type {
         /// The name.
         name: String,

@@ -73,7 +73,7 @@ pub struct Site {
 #[non_exhaustive]
 pub enum SiteError {
     /// The file system.
-    #[error("cannot reach {path}")]
+    #[error("cannot access {path}")]
     Io {
         /// What was to be read or written.
         path: PathBuf,
@@ -87,7 +87,7 @@ pub enum SiteError {
         path: PathBuf,
     },
     /// It does not lie in the workspace.
-    #[error("{path:?} is no path in a workspace")]
+    #[error("{path:?} is not a path in a workspace")]
     Outside {
         /// What was named.
         path: String,
@@ -99,16 +99,16 @@ pub enum SiteError {
         path: PathBuf,
     },
     /// Somebody else writes, and does not end.
-    #[error("somebody else is writing to {path}")]
+    #[error("another program is writing to {path}")]
     Busy {
         /// The workspace.
         path: PathBuf,
     },
     /// A change that was cut off cannot be ended.
-    #[error("the last change was cut off and cannot be ended")]
+    #[error("the last change was interrupted and cannot be completed")]
     Journal(#[from] JournalError),
     /// An editor is in the middle of saving it, and does not end.
-    #[error("{path} is being saved by somebody else")]
+    #[error("another program is saving {path}")]
     Saving {
         /// What it is about.
         path: PathBuf,

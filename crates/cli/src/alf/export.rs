@@ -1,6 +1,5 @@
 //! `alf export`
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anemone_format::{Kind as ArchiveKind, Limits, kind_of};
@@ -13,9 +12,8 @@ use crate::commands::export::{self, Summary};
 use crate::error::{CliError, Kind};
 use crate::files::open_plain;
 use crate::output::count;
+use crate::sealed_header::Packaging;
 
-/// How every age file starts.
-const AGE_MAGIC: &[u8] = b"age-encryption.org/";
 /// How sealed archives are called: nobody can look into them.
 const SEALED_NAMES: [&str; 2] = [".alf", ".alf.age"];
 
@@ -91,15 +89,13 @@ fn real_target(output: &Path) -> Result<PathBuf, CliError> {
     if is_archive(&target)? {
         return Ok(target);
     }
-    let message = "the file is there already and is no archive; it was not replaced";
+    let message = "the file already exists and is not an archive; it was not overwritten";
     Err(CliError::new(Kind::Failed, "exists", message).about(output).hint("give another -o FILE"))
 }
 
 /// Whether a file is an archive of an agent: many other files are ZIP or age files too.
 fn is_archive(path: &Path) -> Result<bool, CliError> {
-    let mut start = Vec::new();
-    fs_err::File::open(path)?.take(AGE_MAGIC.len() as u64).read_to_end(&mut start)?;
-    if start == AGE_MAGIC {
+    if Packaging::read(&mut fs_err::File::open(path)?)?.is_sealed() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         return Ok(SEALED_NAMES.iter().any(|it| name.ends_with(it)));
     }

@@ -43,7 +43,7 @@ impl Settings {
         let path = Self::path(home);
         let Some(text) = read_small(&path)? else { return Ok(Self::default()) };
         Self::parse(&text, home).map_err(|error| {
-            error.about(&path).hint("mend that line, or move the file away; it was not changed")
+            error.about(&path).hint("fix that line, or move the file away; it was not changed")
         })
     }
 

@@ -20,7 +20,7 @@ use crate::placed::{PlacedLine, UnreadLine};
 /// Lists are this long for people; programs get all.
 const SHOWN: usize = 2;
 
-/// Examine the health of a memory
+/// Check the health of a memory
 ///
 /// Reads a memory, your own or somebody else's, and changes nothing: how much there is and how old
 /// it is; what is said twice, is stale or contradicts itself; files that a runtime will cut, and

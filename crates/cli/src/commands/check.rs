@@ -16,7 +16,7 @@ use crate::alf::settings::{Settings, State};
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 
-/// Say whether an agent can be exported, and what stands in the way
+/// Check whether an agent can be exported, and list what prevents it
 ///
 /// Looks through the workspace without changing it: what is there, what cannot be read, what is
 /// not UTF-8, links that lead out of it, what looks like a secret, and how the runtime's search

@@ -101,13 +101,13 @@ pub(crate) struct ConnectArgs {
     dry_run: bool,
 }
 
-/// Take out again what `anemone connect` wrote
+/// Remove what `anemone connect` wrote
 ///
-/// Leaves the program's files exactly as they were before, and what was changed in them since as it
-/// is. Files and folders that were made for the connection go, unless something else is in them.
+/// Restores the program's files byte for byte; what you changed in them since stays. Files and
+/// folders that were created for the connection are removed, unless something else is in them.
 ///
-/// What starts anemone and is not as it was written here stays, and is named: it may be your own.
-/// --all takes that out as well.
+/// Entries that start anemone but are not as it wrote them stay and are listed, because they may be
+/// your own. --all removes them as well.
 #[derive(Args, Debug)]
 pub(crate) struct DisconnectArgs {
     /// The program to disconnect
@@ -118,12 +118,12 @@ pub(crate) struct DisconnectArgs {
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     project: Option<PathBuf>,
 
-    /// Also take out entries that start anemone, whoever wrote or changed them, and files that are
+    /// Also remove entries that start anemone, whoever wrote or changed them, and files that are
     /// the same as ours
     #[arg(long)]
     all: bool,
 
-    /// Show what would be taken out, and change nothing
+    /// Show what would be removed, and change nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
 }
@@ -416,7 +416,7 @@ impl ConnectArgs {
             let most = openclaw::MOST_SOURCES;
             let message = format!("the plugin searches at most {most} sources");
             let error = CliError::new(Kind::Usage, "too_many_sources", message);
-            return Err(error.hint("name a folder in which several of them lie"));
+            return Err(error.hint("name a folder that holds several of them"));
         }
         Ok(sources)
     }

@@ -21,7 +21,7 @@ const RECALLED: usize = 6;
 /// So many hits are looked at for those that may be shown.
 const LOOKED_AT: usize = 12;
 
-/// Compose what a session should see of a memory
+/// Compose the context that a session starts with
 ///
 /// Puts together the files that an agent's runtime puts before a session, in its order, with its
 /// headings and its limits, and shortens them as it does: what the agent knows when the session

@@ -88,7 +88,7 @@ fn prepare_folder(folder: &Path) -> Result<(), CliError> {
     if fs_err::read_dir(folder)?.next().is_some() {
         return Err(CliError::new(Kind::Failed, "not_empty", "the folder is not empty")
             .about(folder)
-            .hint("choose a new folder, or remove this one if a demo before it did not end"));
+            .hint("choose a new folder, or remove this one if an earlier demo did not finish"));
     }
     Ok(())
 }

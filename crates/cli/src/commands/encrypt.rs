@@ -32,7 +32,7 @@ pub(crate) struct EncryptArgs {
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 
-    /// Replace the output file if it is there
+    /// Overwrite an existing output file
     #[arg(long)]
     force: bool,
 }

@@ -26,10 +26,10 @@ use crate::searched::{Searched, SourceArgs};
 use metrics::{Figures, Line, Outcome, Returned};
 use queries::{Category, Query};
 
-/// Measure how well search finds what you know is there
+/// Measure search quality on your own questions
 ///
-/// Puts every question of a file and compares the hits with the lines that answer it. The file has
-/// one JSON object a line: {"id","query","category","relevant":[{"path","line"}]}.
+/// Asks every question in a file and compares the hits with the lines that answer it. The file has
+/// one JSON object per line: {"id","query","category","relevant":[{"path","line"}]}.
 ///
 /// recall_at_k: share of the relevant lines in the first k hits. hit_at_5: questions with a
 /// relevant line in the first 5. mrr: 1 divided by the rank of the first hit that has one.
@@ -45,15 +45,15 @@ pub(crate) struct EvalArgs {
     #[command(flatten)]
     searched: SourceArgs,
 
-    /// The questions with their answers, one JSON object a line
+    /// The questions with their answers, one JSON object per line
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
 
-    /// Only questions of this category; may be given more than once
+    /// Ask only the questions of this category; may be given more than once
     #[arg(long, value_name = "NAME")]
     category: Vec<String>,
 
-    /// How many hits are asked for: 10 to 1000
+    /// Number of hits to ask for: 10 to 1000
     #[arg(long, value_name = "N", default_value_t = 100)]
     #[arg(value_parser = clap::value_parser!(u32).range(10..=1000))]
     limit: u32,

@@ -56,7 +56,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Say what would travel and what would not, and write nothing
+    /// Show what would be included and what would not, and write nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
 

@@ -37,14 +37,15 @@ const MOST_FINDS: usize = 200;
 /// Forget something
 ///
 /// Removes entries from the files of a memory, or from ZeroClaw's database, and from the search
-/// index. `anemone undo` brings them back: until then the undo journal keeps the text. With
-/// --for-good the journal loses it as well, and everything that is known to hold memories is
-/// searched for the text: the workspace, indexes, snapshots, the last archive, OpenClaw's own
-/// index and transcripts. Whatever still holds it is named, with the command that clears it.
-/// A tombstone is left that says by digests, without the text, that something was forgotten.
+/// index. `anemone undo` restores them: the undo journal keeps the text. With --for-good the text
+/// is removed from the journal as well, also if it was forgotten earlier; other changes can still
+/// be undone. Then everything known to hold memories is searched for the text: the workspace,
+/// indexes, snapshots, archives and copies that Anemone made, OpenClaw's own index and transcripts.
+/// Whatever still holds it is listed with the command that clears it. A tombstone records by
+/// digests, without the text, that something was forgotten.
 ///
-/// A citation removes exactly the lines that it names. Where these are only a part of an entry,
-/// nothing is removed and the lines that belong together are named. Try --dry-run first.
+/// A citation removes exactly the lines that it names. If they are only a part of an entry, nothing
+/// is removed and the error names the lines that belong together. Try --dry-run first.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "anemone forget [OPTIONS] <--key KEY|--id ID|--query TEXT|--session ID|--since TIME>"
@@ -56,20 +57,20 @@ pub(crate) struct ForgetArgs {
     #[command(flatten)]
     what: What,
 
-    /// With --query, how many of the entries that match are forgotten at most: 1 to 100
+    /// With --query, forget at most N of the entries that match: 1 to 100
     #[arg(long, value_name = "N", default_value_t = 1, requires = "query")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: u32,
 
-    /// Say what would be forgotten, and change nothing
+    /// Show what would be forgotten, and change nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
 
-    /// With --query, --session, --since or --until, do not ask whether what was found is meant
+    /// With --query, --session, --since or --until, do not ask for confirmation
     #[arg(long)]
     yes: bool,
 
-    /// Also remove it from the undo journal, so that it cannot be brought back
+    /// Also remove it from the undo journal, so that it cannot be restored
     #[arg(long)]
     for_good: bool,
 }
@@ -78,29 +79,29 @@ pub(crate) struct ForgetArgs {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = true)]
 struct What {
-    /// Everything of this key, also what was replaced since
+    /// Forget every entry with this key, superseded ones included
     #[arg(long, value_name = "KEY", conflicts_with_all = ["id", "query", "session", "since", "until"])]
     key: Option<String>,
 
-    /// The entry with this id, or the lines of a citation as `anemone search` prints it, such as
-    /// MEMORY.md#L8-L12; may be given more than once
+    /// Forget the entry with this id, or the lines of a citation as `anemone search` prints it,
+    /// such as MEMORY.md#L8-L12; may be given more than once
     #[arg(long, value_name = "ID", conflicts_with_all = ["query", "session", "since", "until"])]
     id: Vec<String>,
 
-    /// The best find that has all of these words; asks before anything is removed
+    /// Forget the best match that contains all of these words; asks before anything is removed
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["session", "since", "until"])]
     query: Option<String>,
 
-    /// Everything that was written in this session
+    /// Forget everything that was written in this session; asks first
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["since", "until"])]
     session: Option<String>,
 
-    /// Everything that was written on or after this day or time: 2026-03-01, yesterday, 7d,
-    /// 2026-03-01T10:00:00Z; days are those of your time zone
+    /// Forget everything that was written on or after this day or time: 2026-03-01, yesterday, 7d,
+    /// 2026-03-01T10:00:00Z; asks first. Days are those of your time zone
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
 
-    /// Everything that was written on or before this day or time
+    /// Forget everything that was written on or before this day or time; asks first
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 }
@@ -267,7 +268,16 @@ fn kept_entries(
             let all = living.site.kept_entries()?.into_iter().map(|kept| kept.entry);
             all.filter(|it| has_all(&it.text, query)).take(args.limit as usize).collect()
         }
-        None => living.site.kept_entries_of(wanted)?.into_iter().map(|kept| kept.entry).collect(),
+        None => {
+            let mut wanted = wanted.clone();
+            // Lines that hold something now mean that, and not what stood there once.
+            if let Wanted::Ids(ids) = &mut wanted
+                && !planned.files.entries.is_empty()
+            {
+                ids.retain(|id| !id.contains("#L"));
+            }
+            living.site.kept_entries_of(&wanted)?.into_iter().map(|kept| kept.entry).collect()
+        }
     };
     if let Some(database) = database {
         let ids = kept.iter().map(|it| it.id.clone()).collect();
@@ -489,7 +499,7 @@ pub(crate) fn moment(flag: &str, text: &str, is_end: bool) -> Result<Timestamp, 
         if is_end { day.end_of_day().ok() } else { Some(day) }
     });
     time.map(|it| it.timestamp()).ok_or_else(|| {
-        CliError::new(Kind::Usage, "usage", format!("{flag} {text:?} is no day and no time"))
+        CliError::new(Kind::Usage, "usage", format!("{flag} {text:?} is neither a day nor a time"))
             .hint("give 2026-03-01, 2026-03-01T10:00:00Z, yesterday, or how long ago: 7d, 2w, 3m")
     })
 }
@@ -533,7 +543,7 @@ impl Planned {
         let held = living.site.lock()?;
         let again = Self::new(living, database, wanted)?;
         if again.entries() != self.entries() {
-            let message = "the memory was changed by somebody else meanwhile";
+            let message = "the memory was changed by another program in the meantime";
             return Err(CliError::new(Kind::Conflict, "changed", message).hint("try again"));
         }
         let clock = SystemClock;

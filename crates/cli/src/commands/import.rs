@@ -61,14 +61,14 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) accept_edited: bool,
 
-    /// Say what would be done, and write nothing
+    /// Show what would be done, and write nothing
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
 
     #[command(flatten)]
     pub(crate) restore: RestoreArgs,
 
-    /// What the runtime calls the agent, where an install has several (ZeroClaw)
+    /// Name of the agent in the runtime, if an install has several (ZeroClaw)
     #[arg(long, value_name = "ALIAS")]
     pub(crate) agent: Option<String>,
 
@@ -163,7 +163,8 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
         principals_count: layers.principals.as_ref().map_or(0, |it| it.count),
         credentials_count: layers.credentials.as_ref().map_or(0, |it| it.count),
         warnings: {
-            let ours = recovered.iter().chain(&plan.warnings).map(warning);
+            let powers = plan.power_warnings();
+            let ours = recovered.iter().chain(&plan.warnings).chain(&powers).map(warning);
             sound.warnings.into_iter().chain(ours).collect()
         },
         dry_run: args.dry_run,

@@ -27,7 +27,7 @@ use crate::search_index::{
 };
 use crate::searched::{Searched, SourceArgs};
 
-/// Bring the index of a memory up to date, or look after indexes
+/// Update the search index of a memory, or manage indexes
 ///
 /// `anemone search` does this by itself; use it to index ahead of time, to see what is indexed and
 /// what is not, and to clean up. An index is stored under the user's cache folder (XDG_CACHE_HOME)
@@ -36,9 +36,9 @@ use crate::searched::{Searched, SourceArgs};
 /// A document is cut into chunks, passages of some hundred words; a chunk holds several texts,
 /// such as paragraphs and list items, and each text gets a vector.
 ///
-/// With --embedder every passage gets vectors of that embedder, so that search compares meanings
-/// with them from then on. This can be interrupted, and goes on where it was. --dry-run says first
-/// how much there is to do, and where texts would go.
+/// With --embedder every passage gets vectors from that embedder, which later searches use. This
+/// can be interrupted and resumed. --dry-run shows how much there is to do, and where texts would
+/// be sent.
 #[derive(Args, Debug)]
 #[command(group = clap::ArgGroup::new("dry").args(["prune", "embedder"]).multiple(true))]
 pub(crate) struct IndexArgs {
@@ -53,15 +53,15 @@ pub(crate) struct IndexArgs {
     #[arg(long, conflicts_with_all = ["list", "prune", "drop", "chunks"])]
     rebuild: bool,
 
-    /// Go on, and take in every change soon after it is made, until interrupted
+    /// Keep running and index every change soon after it is made, until interrupted
     #[arg(long, group = "instead")]
     watch: bool,
 
-    /// List all indexes in the cache, with what they are of
+    /// List all indexes in the cache and their sources
     #[arg(long, group = "instead", conflicts_with = "index_dir")]
     list: bool,
 
-    /// Remove the indexes of what is no longer there
+    /// Remove indexes whose source no longer exists
     #[arg(long, group = "instead", conflicts_with = "index_dir")]
     prune: bool,
 
@@ -72,7 +72,7 @@ pub(crate) struct IndexArgs {
     #[arg(long, requires = "embedder", conflicts_with_all = ["list", "prune", "drop", "chunks"])]
     reembed: bool,
 
-    /// Send a large job to a service without being asked
+    /// Send a large job to a service without asking
     #[arg(long, conflicts_with_all = ["list", "prune", "drop", "chunks"])]
     yes: bool,
 
@@ -164,7 +164,7 @@ fn indexable(
         let message = "the index of an encrypted archive is never kept";
         return Err(CliError::new(Kind::Failed, "encrypted", message)
             .about(&searched.place)
-            .hint("search it without: every search indexes it for itself"));
+            .hint("search it directly: every search builds a temporary index"));
     }
     Ok(searched)
 }

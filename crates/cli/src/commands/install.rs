@@ -28,7 +28,7 @@ use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
   anemone install --remove           take it all out again
   anemone install --prefix pkg/usr   for a package: pkg/usr/share/...")]
 pub(crate) struct InstallArgs {
-    /// Say what would be done, and do nothing
+    /// Show what would be done, and change nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
 
@@ -36,7 +36,7 @@ pub(crate) struct InstallArgs {
     #[arg(long, value_name = "DIR")]
     prefix: Option<PathBuf>,
 
-    /// Make a link called alf to this program too, for scripts of the alf tool
+    /// Also create a link named alf to this program, for scripts of the alf tool
     #[arg(long)]
     alf: bool,
 
@@ -44,7 +44,7 @@ pub(crate) struct InstallArgs {
     #[arg(long, value_name = "DIR")]
     bin: Option<PathBuf>,
 
-    /// Take out what was installed, the link too, and nothing else
+    /// Remove what was installed, including the link, and nothing else
     #[arg(long, conflicts_with = "force")]
     remove: bool,
 

@@ -27,12 +27,13 @@ const MAX_BODY_BYTES: usize = 8 << 20;
 /// How many requests a second are answered over HTTP; more wait.
 const REQUESTS_PER_SECOND: u32 = 50;
 
-/// Offer a memory to agents over the Model Context Protocol
+/// Serve a memory to agents over the Model Context Protocol (MCP)
 ///
-/// Tools to search, read, remember, forget, compose context and look at the state of one memory;
-/// its documents as resources (memory://PATH) that tell of changes; prompts to recall and to save.
-/// Speaks on stdin and stdout, which is how most agents start it, or with --http to many clients.
-/// Without --allow-write the memory is only read, and the tools that write are not there.
+/// Offers tools to search, read, remember, forget, compose context and show the state of one
+/// memory; its documents as resources (memory://PATH) with change notifications; and prompts to
+/// recall and to save. Uses stdin and stdout, which is how most agents start it, or HTTP with
+/// --http for many clients. Without --allow-write the memory is read-only, and the tools that write
+/// are not offered.
 ///
 /// `anemone connect` writes the entry for Claude Code, OpenClaw, ZeroClaw and Codex.
 ///
@@ -61,7 +62,7 @@ pub(crate) struct McpArgs {
     #[arg(long, value_name = "ADDR", value_parser = address)]
     http: Option<SocketAddr>,
 
-    /// Take the token from this file; it is made when it is not there
+    /// Read the token from this file; created if missing
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
 

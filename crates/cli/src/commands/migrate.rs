@@ -63,11 +63,11 @@ pub(crate) struct MigrateArgs {
     #[arg(long, value_name = "ALIAS")]
     agent: Option<String>,
 
-    /// What the other runtime calls the agent
+    /// Name of the agent in the other runtime
     #[arg(long, value_name = "ALIAS")]
     to_agent: Option<String>,
 
-    /// Say what would be done, and write nothing
+    /// Show what would be done, and write nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
 
@@ -86,7 +86,7 @@ pub(crate) struct MigrateArgs {
     #[arg(long)]
     credentials: bool,
 
-    /// Where snapshots of both sides are kept [default: anemone/snapshots in XDG_DATA_HOME]
+    /// Folder for snapshots of both sides [default: anemone/snapshots in XDG_DATA_HOME]
     #[arg(long, value_name = "DIR")]
     snapshots: Option<PathBuf>,
 }
@@ -234,7 +234,11 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
         Some(_) => mapping(runtime),
     };
     let known = known.ok_or_else(|| {
-        CliError::new(Kind::Failed, "no_mapping", "it is not known how to move an agent there")
+        CliError::new(
+            Kind::Failed,
+            "no_mapping",
+            "moving an agent to that runtime is not supported",
+        )
     })?;
     let mut migrated = Migrated {
         ok: true,
@@ -399,7 +403,7 @@ impl MigrateArgs {
         let folder = std::path::absolute(&folder)?;
         for agent in agents {
             if real(&folder).starts_with(real(&agent.workspace)) {
-                let message = "the snapshots would lie in the workspace";
+                let message = "the snapshots would be written into the workspace";
                 return Err(CliError::new(Kind::Usage, "usage", message)
                     .about(&folder)
                     .hint("choose another folder with --snapshots DIR"));

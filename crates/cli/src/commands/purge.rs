@@ -18,7 +18,7 @@ use crate::files::{Target, check_free, copy_bytes, reopen, spool, write_step};
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, count, notice, safe};
 use crate::progress::Progress;
 
-/// Take records out of an archive or a delta for good, and prove that they are gone
+/// Remove records from an archive or a delta for good, and prove that they are gone
 ///
 /// Removes the records with their vectors, cuts their text out of the raw files they came from,
 /// and brings index and manifest up to date; every other entry is copied as it is. Then the new

@@ -27,12 +27,11 @@ const USUAL_TYPE: &str = "note";
 
 /// Remember something
 ///
-/// Adds an entry to the log of today, or to MEMORY.md with --curated, in the place where the
-/// agent itself keeps such things; where that is ZeroClaw's database, a row of the category daily,
-/// or core with --curated, in the place of the row that has the key. The entry is stamped with where it comes from and when it was
-/// written. Nothing is written when the text holds a secret, or when the memory says the same
-/// already (the same text, or nearly); what stands there is reported instead. Others may write and
-/// save at the same time. `anemone undo` takes it back.
+/// Adds an entry to today's log, or to MEMORY.md with --curated. If the agent keeps its memories in
+/// ZeroClaw's database, adds a row of the category daily (core with --curated), or replaces the row
+/// with the same key. The entry is stamped with its origin and time. Nothing is written if the text
+/// holds a secret, or if the memory already says the same or nearly the same; the existing entry is
+/// reported instead. Other programs may write at the same time. `anemone undo` reverts it.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: anemone remember \"The gateway stays on loopback.\" \
                         --type decision --importance 0.9 --source owner -w ~/agent")]
@@ -48,7 +47,7 @@ pub(crate) struct RememberArgs {
     #[command(flatten)]
     memory: MemoryArgs,
 
-    /// What it is called: the name by which it is found, replaced and forgotten
+    /// Name of the entry, by which it can be found, replaced and forgotten
     #[arg(long, value_name = "NAME")]
     pub(crate) key: Option<String>,
 
@@ -56,7 +55,7 @@ pub(crate) struct RememberArgs {
     #[arg(long = "type", value_name = "NAME")]
     pub(crate) kind: Option<String>,
 
-    /// How much it matters, from 0 to 1: from 0.8 on it is kept for ever, below 0.4 for days
+    /// How much it matters, from 0 to 1: 0.8 and more is kept for ever, less than 0.4 for days
     #[arg(long, value_name = "0..1", value_parser = importance)]
     pub(crate) importance: Option<Importance>,
 
@@ -69,15 +68,15 @@ pub(crate) struct RememberArgs {
     #[arg(long, value_name = "ORIGIN[:DETAIL]", default_value = "agent", value_parser = source)]
     pub(crate) source: (Origin, Option<String>),
 
-    /// The session in which it was learnt
+    /// The session in which it was learned
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
 
-    /// The key or id of the entry whose place it takes: that one no longer holds
+    /// Key or id of the entry that this one replaces; that one is then marked as superseded
     #[arg(long, value_name = "KEY|ID")]
     pub(crate) supersedes: Option<String>,
 
-    /// Write to MEMORY.md, which is always read, and not to the log of today
+    /// Write to MEMORY.md, which every session reads, instead of today's log
     #[arg(long)]
     pub(crate) curated: bool,
 
@@ -89,7 +88,7 @@ pub(crate) struct RememberArgs {
     #[arg(long)]
     redact: bool,
 
-    /// Say what would be written, and write nothing
+    /// Show what would be written, and write nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
 }
@@ -210,7 +209,7 @@ impl RememberArgs {
             (None, words) => bytes.extend(words.join(" ").bytes()),
         }
         String::from_utf8(bytes).map_err(|_| {
-            CliError::new(Kind::Failed, "not_text", "what is to be remembered is not UTF-8")
+            CliError::new(Kind::Failed, "not_text", "the text to remember is not UTF-8")
         })
     }
 

@@ -34,14 +34,13 @@ const USUAL_LIMIT: u32 = 6;
 /// Find what an agent remembers
 ///
 /// Searches the memory of an agent (-w, -r, --agent), a folder of Markdown, a ZeroClaw database or
-/// an .alf archive, in place. The index is brought up to date first, so what was written a moment
-/// ago is found. Everything stays on this machine, unless an embedder that is a service was named
-/// or settled in the config.
+/// an .alf archive, in place. The index is updated first, so what was written a moment ago is
+/// found. Nothing leaves this machine unless you name or configure an embedding service.
 ///
-/// QUERY is a question or some words, with or without quotes around them; any words may be missing
-/// from a hit. "Words in quotes" must stand together if they do anywhere, -word must not be there;
-/// give such a query as one argument. When QUERY begins with a flag of this command, put -- before
-/// it.
+/// QUERY is a question or some words, with or without quotes around them; a hit need not contain
+/// all of them. "Words in quotes" must occur together if they do anywhere, and -word must not
+/// occur; give such a query as one argument. If QUERY begins with a flag of this command, put --
+/// before it.
 ///
 /// The last argument names what to search, instead of an agent, when it is the path of something
 /// that exists, contains a slash, or ends in .alf, .db or .md. --in names it in any case, and then all
@@ -94,7 +93,7 @@ pub(crate) struct SearchArgs {
     #[command(flatten, next_help_heading = "Ranking")]
     ranking: RankingArgs,
 
-    /// Say how each score came about
+    /// Show how each score was computed
     #[arg(long, help_heading = "Ranking")]
     explain: bool,
 
@@ -195,6 +194,12 @@ pub(crate) struct FoundHit {
     pub(crate) provenance: Provenance,
     #[serde(flatten)]
     pub(crate) trust: Trust,
+    /// Whether another entry took its place.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) superseded: bool,
+    /// The citation of that entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) superseded_by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<Explained>,
 }
@@ -223,7 +228,7 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, Cli
     let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
     let mut opened = open_fresh(&searched, context, false, Otherwise::Temporary)?;
     let mut found = ask(args, &request, &searched, &mut opened, context, started)?;
-    if args.source.is_none() {
+    if args.source.is_none() && !found.hits.is_empty() {
         trust::verify(&mut found.hits, &args.searched, &machine, context);
     }
     // People see a mark for each, see `safe`.
@@ -503,6 +508,8 @@ fn found_hit(hit: Hit, stamps: &StampTable) -> FoundHit {
         namespace: hit.namespace,
         importance: hit.importance,
         trust: Trust::of(&hit.text, provenance.origin.is_some()),
+        superseded: false,
+        superseded_by: None,
         text: hit.text,
         provenance,
         explain: hit.explanation.map(|Explanation { parts, terms }| Explained { parts, terms }),

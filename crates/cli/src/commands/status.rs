@@ -31,7 +31,7 @@ use crate::error::CliError;
 /// looked at from outside and nothing is written, so it is quick and can be asked at any time.
 #[derive(Args, Debug, Default)]
 pub(crate) struct StatusArgs {
-    /// Look at the agent in this workspace instead of those that are found
+    /// Show the agent in this workspace instead of those that are found
     #[arg(long, short, value_name = "DIR")]
     workspace: Option<PathBuf>,
 }

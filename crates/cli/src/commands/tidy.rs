@@ -22,7 +22,7 @@ use crate::placed::{PlacedLine, UnreadLine};
 /// Lists are this long for people; programs get all.
 const SHOWN: usize = 8;
 
-/// Keep a memory clean
+/// Archive expired entries, list duplicates, and promote what is recalled often
 ///
 /// Shows which entries have expired, and changes nothing without --apply. Entries of daily logs
 /// expire by their importance (0.8 and more never, 0.4 and more after 30 days, less after 7 days;
@@ -35,11 +35,11 @@ const SHOWN: usize = 8;
 /// --promote-all. `anemone undo` brings back the last change.
 #[derive(Args, Debug)]
 pub(crate) struct TidyArgs {
-    /// Do it: move what has expired into memory/archive/
+    /// Move expired entries into memory/archive/
     #[arg(long)]
     apply: bool,
 
-    /// Only say what would be done, also with --promote
+    /// Show what would be done and change nothing, also with --promote
     #[arg(long, short = 'n', conflicts_with = "apply")]
     dry_run: bool,
 

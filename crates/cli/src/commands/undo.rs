@@ -15,7 +15,7 @@ use crate::error::{CliError, Kind};
 use crate::living::{Living, MemoryArgs, SystemClock};
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, ask, count, safe};
 
-/// Take back the last change of a memory
+/// Undo the last change of a memory
 ///
 /// Reverts the last `remember`, `forget`, `tidy` and the like; run it again to revert the change
 /// before that. Where somebody else has edited the same file since, only what the change did is
@@ -26,15 +26,15 @@ pub(crate) struct UndoArgs {
     #[command(flatten)]
     memory: MemoryArgs,
 
-    /// List the changes that are kept, the last one first, and do nothing
+    /// List the changes that can be undone, newest first, and change nothing
     #[arg(long, conflicts_with_all = ["dry_run", "skip"])]
     list: bool,
 
-    /// Leave the last change as it is, and go on with the one before it the next time
+    /// Keep the last change, so that the next undo reverts the one before it
     #[arg(long)]
     skip: bool,
 
-    /// Empty the undo journal: no earlier change can be undone any more; asks first
+    /// Empty the undo journal, so that no earlier change can be undone; asks first
     #[arg(long, conflicts_with_all = ["list", "skip"])]
     clear: bool,
 
@@ -42,7 +42,7 @@ pub(crate) struct UndoArgs {
     #[arg(long, requires = "clear")]
     yes: bool,
 
-    /// Say what would be done, and do nothing
+    /// Show what would be done, and change nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
 }

@@ -26,7 +26,7 @@ pub(crate) struct ValidateArgs {
     /// The .alf or .alf-delta file; `-` reads stdin
     pub(super) file: PathBuf,
 
-    /// Report entries that were edited after the archive was written as warnings
+    /// Treat entries that were edited after the archive was written as warnings, not errors
     #[arg(long)]
     pub(super) accept_edited: bool,
 }

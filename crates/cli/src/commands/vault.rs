@@ -25,7 +25,7 @@ enum VaultCommand {
     Keygen(KeygenArgs),
 }
 
-/// Make a key and write it to a file that only you can read
+/// Generate a key and write it to a file that only you can read
 ///
 /// The key itself is never shown. Keep a copy where the archive is not: without it, what is
 /// sealed stays sealed.

@@ -83,6 +83,7 @@ fn memory(hit: FoundHit) -> FoundMemory {
         date: hit.date,
         origin: hit.provenance.origin,
         origin_verified: hit.trust.origin_verified,
+        superseded_by: hit.superseded_by,
         // What is suspicious or hidden in a text is found where it is quoted.
         suspicious: false,
         suspicion_reason: None,

@@ -125,7 +125,8 @@ impl Asked<'_> {
     /// Returns the host of a URL. What is given at a run is noted beside the index, and a secret in
     /// it would be noted with it, so there must be none.
     fn checked_host(&self, url: &str) -> Result<String, CliError> {
-        let odd = || CliError::new(Kind::Usage, "usage", "the URL of the embedder is not a URL");
+        let odd =
+            || CliError::new(Kind::Usage, "usage", "the address of the embedder is not a URL");
         let parsed = reqwest::Url::parse(url).map_err(|_| odd())?;
         let holds = match self.url {
             _ if !parsed.username().is_empty() || parsed.password().is_some() => {

@@ -470,6 +470,17 @@ fn what_was_forgotten_before_is_found_in_the_journal_and_gone_for_good() {
 }
 
 #[test]
+fn lines_that_hold_something_now_do_not_mean_what_stood_there_before() {
+    let environment = workspace();
+    forget(&environment, &["--id", "MEMORY.md#L3"]);
+    let report = forget(&environment, &["--id", "MEMORY.md#L3", "--for-good"]);
+    assert_eq!(texts(&report), [SECRET], "{report}");
+    undo(&environment, &[]);
+    let text = String::from_utf8(environment.read("ws/MEMORY.md")).expect("it is UTF-8");
+    assert!(text.contains("green tea") && !text.contains("geese"), "{text}");
+}
+
+#[test]
 fn a_short_text_goes_from_the_journal_too_and_is_named_where_it_stands_alone() {
     let environment = workspace();
     remember(&environment, &["4711", "--key", "pin", "--force"]);

@@ -519,3 +519,29 @@ fn an_interrupt_takes_the_unfinished_tree_away() {
         }
     }
 }
+
+#[test]
+fn files_that_run_or_authorise_something_are_named() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/MEMORY.md", "- tea\n");
+    for name in ["ws/.envrc", "ws/.ssh/authorized_keys", "ws/.vscode/tasks.json"] {
+        environment.write_below(name, "x\n");
+    }
+    environment.json(["export", "-w", "ws", "-o", "a.alf"]);
+    let warned = |report: &Value| -> Vec<String> {
+        let warnings = report["warnings"].as_array().unwrap().iter();
+        let warnings = warnings.map(|it| it.as_str().unwrap());
+        let named = warnings.filter(|it| it.contains("look at it first"));
+        named.map(|it| it.split(':').next().unwrap().to_owned()).collect()
+    };
+    let files = [".envrc", ".ssh/authorized_keys", ".vscode/tasks.json"];
+    assert_eq!(warned(&environment.json(with(&["a.alf", "--dry-run"]))), files);
+    // Hidden files are what this import is to leave.
+    let import = || -> Value {
+        let output = environment.command().args(with(&["a.alf"])).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert_eq!(warned(&import()), files);
+    // What is there already comes from nobody.
+    assert_eq!(warned(&import()), [""; 0]);
+}

@@ -193,6 +193,24 @@ fn an_armored_file_is_read_as_the_binary_one() {
     environment.write("armored.age", format!("{begin}\n{}\n{end}\n", lines.join("\n")));
     let said = environment.json(["validate", "armored.age", "-i", "identity"]);
     assert_eq!(said, environment.json(["validate", "march.alf"]));
+    let keyed = |args: &[&str]| environment.run(args.iter().chain(&["-i", "identity"]));
+    let said = |args: &[&str]| {
+        let ran = keyed(args);
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stdout);
+        ran.document()
+    };
+    assert_eq!(said(&["inspect", "armored.age"])["ok"], true);
+    let hits = |file: &str| said(&["search", "tea", "--in", file])["hits"].clone();
+    assert_eq!(hits("armored.age"), hits("march.age"));
+    // What has no name that says so is known by how it begins.
+    fs_err::copy(environment.path("armored.age"), environment.path("armored.txt")).expect("ours");
+    assert_eq!(hits("armored.txt"), hits("march.age"));
+    said(&["import", "-w", "armored", "armored.age"]);
+    let refusal = environment.failure(1, ["search", "tea", "--in", "armored.age"]);
+    assert_eq!(
+        refusal["code"],
+        environment.failure(1, ["search", "tea", "--in", "march.age"])["code"]
+    );
 }
 
 fn base64(bytes: &[u8]) -> String {

@@ -739,3 +739,34 @@ fn a_folder_that_is_not_there_is_named() {
     let failure = environment.failure(1, ["search", "tea", "-w", "nope"]);
     assert_eq!(failure["error"], "there is no folder nope");
 }
+
+#[test]
+fn what_was_superseded_is_marked_and_stands_below_what_holds() {
+    let environment = tea_shop();
+    let remember = |args: &[&str]| environment.json(["remember", "-w", "ws"].iter().chain(args));
+    let old = remember(&["The ferry to Heligoland leaves at nine, at nine sharp"]);
+    let id = old["id"].as_str().expect("it has an id").to_owned();
+    remember(&["The ferry to Heligoland now leaves at noon", "--supersedes", &id]);
+    let answer = search(&environment, "when does the ferry to Heligoland leave at nine", WORDS);
+    let found: Vec<_> = hits(&answer)
+        .iter()
+        .filter(|it| it["text"].as_str().is_some_and(|text| text.contains("ferry")))
+        .map(|it| (it["superseded"] == true, it["superseded_by"].clone()))
+        .collect();
+    let citation = hits(&answer)[0]["citation"].clone();
+    assert_eq!(found, [(false, Value::Null), (true, citation.clone())], "{answer}");
+    let text = environment.human(["search", "ferry Heligoland nine", "-w", "ws"]);
+    let mark = format!("superseded by {}", citation.as_str().expect("it is text"));
+    assert!(text.contains(&mark), "{text}");
+}
+
+#[test]
+fn the_header_of_a_table_leads_to_its_rows_and_is_no_hit() {
+    let environment = TestEnvironment::new();
+    let table = "| person | drink |\n|-----|------|\n| Lin | oolong |\n| Ana | milk |\n";
+    environment.write_below("ws/MEMORY.md", format!("# Memory\n\n{table}"));
+    let answer = search(&environment, "person drink", WORDS);
+    let texts: Vec<_> = hits(&answer).iter().map(|it| it["text"].as_str().unwrap()).collect();
+    assert!(!texts.is_empty() && texts.iter().all(|it| !it.contains("person")), "{answer}");
+    assert_eq!(hits(&answer)[0]["headings"], serde_json::json!(["Memory", "person | drink"]));
+}

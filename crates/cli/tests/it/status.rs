@@ -287,7 +287,9 @@ fn the_snapshot_of_a_move_is_no_export_and_no_agent() {
     environment.write_home(".openclaw/openclaw.json", "{}");
     environment.write_home(".openclaw/workspace/SOUL.md", "# Mira\n");
     environment.write_home(".openclaw/workspace/MEMORY.md", "# Memory\n\n## Tea\n\nGreen.\n");
-    environment.json(["migrate", "--from", "openclaw", "--to", "zeroclaw"]);
+    let words = ["migrate", "--from", "openclaw", "--to", "zeroclaw"];
+    let output = environment.command().args(words).output().expect("the program starts");
+    assert!(output.status.success(), "{output:?}");
     assert!(environment.home(".local/share/anemone/snapshots").is_dir());
     let status = environment.json(["status"]);
     let agents = status["agents"].as_array().expect("they are listed");

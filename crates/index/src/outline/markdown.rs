@@ -29,6 +29,9 @@ const RAW_HTML: [(&str, &str); 5] = [
     ("<textarea", "</textarea>"),
 ];
 
+/// The level of a table's header: rows stand under it as under a heading, below all others.
+const TABLE_LEVEL: usize = 7;
+
 /// Takes Markdown apart.
 pub(super) fn outline(text: &str) -> Outline {
     let mut scanner = Scanner {
@@ -115,6 +118,9 @@ impl Scanner<'_> {
         let (quote, inner) = unquoted(line.text, MAX_QUOTED);
         let (indent, body) = indentation(inner);
         let body = body.trim_end();
+        if !in_table || body.is_empty() || starts_block(indent, body) {
+            self.end_table();
+        }
         if body.is_empty() {
             return self.blank_line(quote);
         }
@@ -220,6 +226,13 @@ impl Scanner<'_> {
         if !place.in_item && (has_bars || in_table) {
             self.flush();
             self.list.truncate(place.depth);
+            if is_delimiter && !in_table && self.has_own_headings(place) {
+                let is_above =
+                    |it: &mut Block| it.kind == BlockKind::Row && it.lines.end == line.number;
+                if let Some(header) = self.outline.blocks.pop_if(is_above) {
+                    self.table_header(header);
+                }
+            }
             self.put(Block::of_line(BlockKind::Row, line));
             self.in_table = in_table || is_delimiter;
             return true;
@@ -237,9 +250,33 @@ impl Scanner<'_> {
         if let Some(above) = open.above(text) {
             self.put(above);
         }
-        self.put(header);
+        if self.has_own_headings(place) {
+            self.table_header(header);
+        } else {
+            self.put(header);
+        }
         self.in_table = true;
         true
+    }
+
+    /// Whether headings at a place are those of the document: a quotation's or an item's are not.
+    fn has_own_headings(&self, place: &Place) -> bool {
+        place.depth == 0 && self.quote == 0
+    }
+
+    /// Takes the header of a table as what its rows stand under. By itself it says nothing; it is a
+    /// block only when no rows follow.
+    fn table_header(&mut self, header: Block) {
+        let text = self.text;
+        let names = text[header.bytes.clone()].trim().trim_matches('|').trim();
+        self.heading(TABLE_LEVEL, names, header, false);
+    }
+
+    /// Ends the table, if there is one.
+    fn end_table(&mut self) {
+        if self.headings.last().is_some_and(|it| it.level == TABLE_LEVEL) {
+            self.close_headings(TABLE_LEVEL);
+        }
     }
 
     fn text_line(&mut self, line: &Line<'_>, place: &Place) {
@@ -701,12 +738,32 @@ mod tests {
             blocks("text\na | b\n--|--\nc | d\ne\n\nf | g\n"),
             [
                 (Paragraph, 1, 1, "text"),
-                (Row, 2, 2, "a | b"),
                 (Row, 4, 4, "c | d"),
                 (Row, 5, 5, "e"),
                 (Paragraph, 7, 7, "f | g"),
             ]
         );
+    }
+
+    #[test]
+    fn rows_stand_under_the_header_of_their_table() {
+        let text =
+            "# T\n\n| who | what |\n|-----|------|\n| Lin | tea |\n| Ana | milk |\n\nafter\n";
+        assert_eq!(
+            blocks(text),
+            [
+                (Row, 5, 5, "| Lin | tea |"),
+                (Row, 6, 6, "| Ana | milk |"),
+                (Paragraph, 8, 8, "after"),
+            ]
+        );
+        assert_eq!(paths(text), ["T / who | what", "T / who | what", "T"]);
+        assert_eq!(paths("| a |\n|---|\n| b |\n- c\n"), ["a", ""]);
+        assert_eq!(paths("| a |\n|---|\n| b |\n# c\nd\n"), ["a", "c"]);
+        // A header without rows is all there is.
+        assert_eq!(blocks("| a |\n|---|\n\nb\n"), [(Row, 1, 1, "| a |"), (Paragraph, 4, 4, "b")]);
+        assert_eq!(paths("| a |\n|---|\n\nb\n"), ["", ""]);
+        assert_eq!(blocks("> | a |\n> |---|\n> | b |\n").len(), 2);
     }
 
     #[test]

@@ -38,9 +38,9 @@ pub(super) enum Want {
 /// Why a file is not changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum RefuseError {
-    #[error("it stops making sense at line {line}, column {column}: {expected} was expected")]
+    #[error("it cannot be parsed at line {line}, column {column}: {expected} was expected")]
     Unparsable { line: usize, column: usize, expected: String },
-    #[error("{path} is there already, and it is not ours")]
+    #[error("{path} already exists and was not written by anemone")]
     Taken { path: String },
     #[error("{path} is not what it should be: {expected} was expected")]
     Shape { path: String, expected: &'static str },

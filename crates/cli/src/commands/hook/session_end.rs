@@ -79,7 +79,7 @@ pub(crate) struct SessionEndArgs {
     #[arg(long)]
     always: bool,
 
-    /// Say what would be written, and write nothing
+    /// Show what would be written, and write nothing
     #[arg(long, short = 'n')]
     dry_run: bool,
 }

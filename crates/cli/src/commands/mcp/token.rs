@@ -45,7 +45,7 @@ impl Token {
             let message = "this is no token: it has at least 16 letters, digits and signs";
             return Err(CliError::new(Kind::Failed, "token", message)
                 .about(&path)
-                .hint("remove the file, and a good one is made at the next start"));
+                .hint("remove the file; a new one is created at the next start"));
         }
         Ok(Self { text, path })
     }
@@ -53,7 +53,7 @@ impl Token {
     fn make(path: PathBuf) -> Result<Self, CliError> {
         let mut bytes = Zeroizing::new([0; RANDOM_BYTES]);
         getrandom::fill(bytes.as_mut_slice()).map_err(|_| {
-            CliError::new(Kind::Failed, "random", "this machine has no random numbers")
+            CliError::new(Kind::Failed, "random", "the system's random number generator failed")
         })?;
         let text = Zeroizing::new(Hex(bytes.as_slice()).to_string());
         if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {

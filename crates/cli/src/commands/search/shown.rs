@@ -65,6 +65,9 @@ fn write_hit(out: &mut dyn Write, rank: usize, hit: &FoundHit) -> io::Result<()>
     if hit.weak {
         write!(out, "  {ODD}weak{ODD:#}")?;
     }
+    if let Some(by) = &hit.superseded_by {
+        write!(out, "  {ODD}superseded by {}{ODD:#}", safe(by))?;
+    }
     if hit.similar > 0 {
         let turns = count(hit.similar as u64, "similar turn");
         write!(out, "  {DIM}and {turns}{DIM:#}")?;

@@ -2,11 +2,13 @@
 //! it nobody sees.
 
 use anemone_adapters::Machine;
-use anemone_memory::{OriginCheck, Site, hidden_count, shown, shown_with_ranges, suspicion_reason};
+use anemone_memory::{
+    FoundLines, OriginCheck, Site, Successor, hidden_count, shown, shown_with_ranges, successors,
+    suspicion_reason,
+};
 use serde::Serialize;
 
 use super::FoundHit;
-use crate::agent::FOLDER;
 use crate::commands::Context;
 use crate::living::MemoryArgs;
 use crate::searched::SourceArgs;
@@ -47,16 +49,17 @@ impl FoundHit {
     }
 }
 
-/// Verifies the origins of what was found in an agent's memory. Where that memory cannot be
-/// opened, they stay claims.
+/// Verifies the origins of what was found in an agent's memory, and marks what no longer holds.
+/// Where that memory cannot be opened, origins stay claims.
 pub(super) fn verify(
-    hits: &mut [FoundHit],
+    hits: &mut Vec<FoundHit>,
     source: &SourceArgs,
     machine: &Machine,
     context: &Context<'_>,
 ) {
-    let has_origin = hits.iter().any(|hit| hit.trust.origin_verified.is_some());
-    if !has_origin || source.agent.runtime.as_deref() == Some(FOLDER) {
+    // Only what has a stamp or a key can have been written, or replaced, by this program.
+    let has_name = |hit: &FoundHit| hit.trust.origin_verified.is_some() || hit.text.contains("**");
+    if !hits.iter().any(has_name) {
         return;
     }
     let memory = MemoryArgs { agent: source.agent.clone(), index_dir: source.index_dir.clone() };
@@ -65,8 +68,39 @@ pub(super) fn verify(
     }
 }
 
-/// Verifies the origins of what was found in the files of a memory.
-pub(crate) fn verify_in(site: &Site, hits: &mut [FoundHit]) {
+/// Marks what other entries took the place of, and puts it below them. A hit that was found in
+/// something else than the files of the memory has no successor.
+fn mark_superseded(site: &Site, hits: &mut Vec<FoundHit>) {
+    let lines: Vec<FoundLines<'_>> = hits
+        .iter()
+        .map(|hit| (hit.path.as_str(), hit.start_line as usize, hit.end_line as usize))
+        .collect();
+    // Where the files cannot be read now, nobody can say what of them holds.
+    let Ok(successors) = successors(site, &lines) else { return };
+    let mut moved: Vec<(FoundHit, Option<Successor>)> = hits.drain(..).zip(successors).collect();
+    for (hit, successor) in &mut moved {
+        hit.superseded = successor.is_some();
+        hit.superseded_by = successor.as_ref().map(Successor::citation);
+    }
+    let shows = |hit: &FoundHit, it: &Successor| {
+        let (first, last) = (hit.start_line as usize, hit.end_line as usize);
+        hit.path == it.path && first <= it.lines.0 && it.lines.1 <= last
+    };
+    // From the end, so that what was moved is not looked at again.
+    for at in (0..moved.len()).rev() {
+        let Some(successor) = &moved[at].1 else { continue };
+        let place = moved.iter().position(|(hit, _)| shows(hit, successor));
+        if let Some(place) = place.filter(|place| *place > at) {
+            let hit = moved.remove(at);
+            moved.insert(place, hit);
+        }
+    }
+    hits.extend(moved.into_iter().map(|(hit, _)| hit));
+}
+
+/// Verifies the origins of what was found in the files of a memory, and marks what no longer holds.
+pub(crate) fn verify_in(site: &Site, hits: &mut Vec<FoundHit>) {
+    mark_superseded(site, hits);
     let mut origins = OriginCheck::new(site);
     for hit in hits.iter_mut().filter(|hit| hit.trust.origin_verified.is_some()) {
         let (first, last) = (hit.start_line as usize, hit.end_line as usize);

@@ -15,11 +15,10 @@ use crate::agent::Chosen;
 use crate::environment::Environment;
 use crate::exports::last_of;
 use crate::living::site_of;
+use crate::sealed_header::Packaging;
 use crate::searched::SourceArgs;
 use crate::survey::{Question, real};
 
-/// How every age file starts.
-const AGE_MAGIC: &[u8] = b"age-encryption.org/";
 /// How every database of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
@@ -104,14 +103,10 @@ fn start_of_day(now: Timestamp) -> Timestamp {
 
 /// Whether an archive is sealed: by how it begins, or where it is gone, by its name.
 fn is_sealed(path: &Path) -> bool {
-    let mut start = Vec::new();
     let is_file = fs_err::metadata(path).is_ok_and(|it| it.is_file());
-    let read = is_file.then(|| {
-        let file = fs_err::File::open(path)?;
-        file.take(AGE_MAGIC.len() as u64).read_to_end(&mut start)
-    });
+    let read = is_file.then(|| Packaging::read(&mut fs_err::File::open(path)?));
     match read {
-        Some(Ok(_)) => start == AGE_MAGIC,
+        Some(Ok(packaging)) => packaging.is_sealed(),
         Some(Err(_)) | None => path.extension().is_some_and(|it| it == "age"),
     }
 }

@@ -1,0 +1,114 @@
+//! Which of the lines that a search found no longer hold, since another entry took their place.
+
+use anemone_format::StampTable;
+
+use crate::cited::citation_of;
+use crate::page::{Unit, key_prefix, known_units};
+use crate::placed::{Placed, decoded};
+use crate::site::{PageKind, Site, SiteError};
+
+/// Lines of a file: its path, the first line and the last.
+pub type FoundLines<'a> = (&'a str, usize, usize);
+
+/// An entry that took the place of others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// The file.
+    pub path: String,
+    /// Its first and last line, from 1.
+    pub lines: (usize, usize),
+}
+
+impl Successor {
+    /// Returns how it is cited.
+    #[must_use]
+    pub fn citation(&self) -> String {
+        citation_of(&self.path, self.lines)
+    }
+}
+
+/// Returns for each of these lines the entry that took the place of everything in them; `None`
+/// where something in them still holds.
+pub fn successors(
+    site: &Site,
+    found: &[FoundLines<'_>],
+) -> Result<Vec<Option<Successor>>, SiteError> {
+    let table = site.stamps();
+    let shown: Vec<Vec<Placed>> =
+        found.iter().map(|lines| entries_in(site, &table, lines)).collect();
+    // Only what has a name can be replaced; of most notes nothing has, and no file is read.
+    let names: Vec<String> =
+        shown.iter().flatten().filter_map(|it| it.unit.key.as_deref().map(key_prefix)).collect();
+    let has_names = shown.iter().flatten().any(|it| it.unit.stamp.is_some());
+    if names.is_empty() && !has_names {
+        return Ok(vec![None; found.len()]);
+    }
+    let may_replace = |_: &str, text: &str| {
+        text.contains(" supersedes=\"") || names.iter().any(|name| text.contains(name.trim_end()))
+    };
+    let all = site.entries_where(&may_replace)?;
+    let successor = |entries: &Vec<Placed>| {
+        let mut newest = None;
+        for entry in entries {
+            newest = Some(all.successor_of(entry)?);
+        }
+        newest.map(|it| Successor { path: it.path.clone(), lines: it.unit.lines })
+    };
+    Ok(shown.iter().map(successor).collect())
+}
+
+/// Returns the entries that stand in lines of a file.
+fn entries_in(
+    site: &Site,
+    table: &StampTable,
+    (path, first, last): &FoundLines<'_>,
+) -> Vec<Placed> {
+    // What is no file of the memory, such as a row of a database, has no lines.
+    let Ok(Some(bytes)) = site.read_bytes(path) else { return Vec::new() };
+    let Some(text) = decoded(&bytes) else { return Vec::new() };
+    let touches = |unit: &Unit| unit.lines.0 <= *last && unit.lines.1 >= *first;
+    let found = known_units(&text, table).into_iter().filter(touches);
+    found.map(|unit| Placed::new(path, PageKind::of(path), unit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::Manner;
+
+    #[test]
+    fn lines_are_superseded_only_when_nothing_in_them_holds() {
+        let kept = tempfile::tempdir().unwrap();
+        fs_err::create_dir_all(kept.path().join("w/memory")).unwrap();
+        let stamp = |number: u8, rest: &str| {
+            format!(
+                "<!-- anemone: 019a89c2-7c11-7d3e-9f00-1c2d3e4f5a{number:02} agent \
+                 2026-11-16T10:00:{number:02}Z{rest} -->"
+            )
+        };
+        let log = format!(
+            "- **db**: Postgres {}\n- a note\n- **db**: SQLite {}\n- by id {}\n- new {}\n\
+             - **label**: one\n- **label**: two\n",
+            stamp(1, ""),
+            stamp(2, ""),
+            stamp(3, ""),
+            stamp(4, " supersedes=\"019a89c2-7c11-7d3e-9f00-1c2d3e4f5a03\""),
+        );
+        let path = "memory/2026-11-16.md";
+        fs_err::write(kept.path().join("w").join(path), log).unwrap();
+        let state = kept.path().join("s");
+        let site = Site::open(&kept.path().join("w"), &state, Manner::OpenClaw).unwrap();
+        let found = [
+            (path, 1, 1),
+            (path, 1, 2),
+            (path, 3, 3),
+            (path, 4, 4),
+            (path, 6, 6),
+            ("none.md", 1, 1),
+        ];
+        let lines: Vec<Option<(usize, usize)>> =
+            successors(&site, &found).unwrap().into_iter().map(|it| Some(it?.lines)).collect();
+        // What somebody wrote by hand under the same label is a list, and no history.
+        assert_eq!(lines, [Some((3, 3)), None, None, Some((5, 5)), None, None]);
+    }
+}
