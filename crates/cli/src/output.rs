@@ -254,7 +254,7 @@ fn suggest_flag(error: &mut clap::Error) {
 
 /// Whether a text is a citation or an id.
 fn is_name_of_entry(text: &str) -> bool {
-    text.contains("#L") || text.parse::<uuid::Uuid>().is_ok()
+    text.contains("#L") || text.parse::<anemone_format::StampId>().is_ok()
 }
 
 fn takes_workspace(command: &str) -> bool {

@@ -24,9 +24,10 @@ use anemone_secrets::scan;
 use jiff::civil::Date;
 
 use crate::alike::alike;
-use crate::gathered::{Contradiction, Gathered, contradictions, superseded, title_of};
+use crate::gathered::{Contradiction, Gathered, contradictions, superseded, tell_apart, title_of};
 use crate::page::known_units;
 use crate::reading::{self, Unread};
+use crate::session_note::is_head;
 use crate::site::{PageKind, Site};
 use crate::suspicion::{SuspicionKind, suspicious};
 pub use oversized::{CutPlace, Oversized};
@@ -80,6 +81,8 @@ pub struct Audit {
     pub near: Vec<(Gathered, Gathered, f32)>,
     /// Entries that have been overtaken.
     pub stale: Vec<Stale>,
+    /// Entries whose stamp the table of stamps does not have: who wrote them is not known.
+    pub unknown_stamps: usize,
     /// Entries that were compared letter by letter only, as there are too many.
     pub not_compared: usize,
     /// Whether more entries may say nearly the same than are told.
@@ -182,9 +185,11 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
         // What stands beside the memory are instructions: they are not judged as entries.
         let Some(kind) = kind else { continue };
         let title = title_of(&file.text);
-        for unit in known_units(&file.text, &table) {
+        let found = known_units(&file.text, &table).into_iter();
+        for unit in found.filter(|unit| !is_head(kind, unit)) {
             let entry = Gathered::of(&path, kind, &unit, title);
             audit.count(&entry, today);
+            audit.unknown_stamps += usize::from(entry.is_stamped && entry.origin.is_none());
             for it in suspicious(&unit.content) {
                 audit.suspicious.push(SuspiciousFinding {
                     path: path.clone(),
@@ -200,6 +205,7 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
             }
         }
     }
+    tell_apart(&mut entries);
     audit.oversized.extend(oversized::of_all(site));
     audit.stale = stale.end(&entries, &superseded(&entries));
     audit.contradictions = contradictions(&entries);

@@ -291,7 +291,9 @@ impl Site {
 
 impl Held<'_> {
     /// Takes entries out of the journal, so that they cannot be brought back.
-    pub fn erase_from_journal(&self, gone: &ErasedEntries) -> Result<JournalErasure, JournalError> {
+    pub fn erase_from_journal(&self, gone: &ErasedEntries) -> Result<JournalErasure, SiteError> {
+        let ids: Vec<StampId> = gone.ids.iter().filter_map(|id| id.parse().ok()).collect();
+        self.drop_stamps(&ids)?;
         let erasure = self.site().plan_erasure(gone)?;
         for (path, bytes) in &erasure.rewritten {
             self.rewrite_record(path, bytes)?;

@@ -92,6 +92,14 @@ pub enum ForgetError {
         /// The citation of all lines that belong together.
         whole: String,
     },
+    /// Several entries have the same stamp, since somebody copied a line.
+    #[error("{} entries are called {id}; nothing was forgotten", places.len())]
+    Ambiguous {
+        /// What was named.
+        id: String,
+        /// The citations of the entries.
+        places: Vec<String>,
+    },
     /// A file cannot be reached.
     #[error(transparent)]
     Site(#[from] SiteError),
@@ -167,6 +175,12 @@ impl Site {
         let mut gone: Vec<Placed> =
             all.placed.iter().filter(|it| wanted.takes(it)).cloned().collect();
         if let Wanted::Ids(ids) = wanted {
+            for id in ids {
+                let places = id.parse().map(|it| all.places_of(it)).unwrap_or_default();
+                if places.len() > 1 {
+                    return Err(ForgetError::Ambiguous { id: id.clone(), places });
+                }
+            }
             for citation in ids.iter().filter_map(|id| Citation::parse(id)) {
                 gone.extend(all.cited(&citation)?);
             }

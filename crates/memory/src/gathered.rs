@@ -1,6 +1,6 @@
 //! All that a memory holds, entry by entry, each as short as comparing needs it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anemone_format::Origin;
 use anemone_secrets::redact_text;
@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use uuid::Uuid;
 
+use crate::cited::citation_of;
 use crate::entry::Importance;
 use crate::page::Unit;
 use crate::recalls::mark_of;
@@ -89,6 +90,19 @@ impl Gathered {
             path: &self.path,
             line: self.lines.0,
             id: self.is_stamped.then_some(self.id.as_str()),
+        }
+    }
+}
+
+/// Calls entries by their places where several have the same stamp.
+pub(crate) fn tell_apart(entries: &mut [Gathered]) {
+    let mut times: HashMap<String, usize> = HashMap::new();
+    for it in entries.iter().filter(|it| it.is_stamped) {
+        *times.entry(it.id.clone()).or_default() += 1;
+    }
+    for it in entries.iter_mut().filter(|it| it.is_stamped) {
+        if times[&it.id] > 1 {
+            it.id = citation_of(&it.path, it.lines);
         }
     }
 }

@@ -185,6 +185,17 @@ mod tests {
     }
 
     #[test]
+    fn the_head_of_a_session_note_is_no_memory() {
+        let note = "# Session: 2026-11-16 10:00:00 UTC\n\n- **Session Key**: unknown\n\
+                    - **Session ID**: s1\n- **Source**: claude-code\n\n## Conversation Summary\n\n\
+                    user: The tea is green.\n";
+        let (_kept, site) = site(&[("memory/2026-11-16-tea.md", note)]);
+        let listed = list_entries(&site, &ListFilter::default(), &TimeZone::UTC).unwrap();
+        assert_eq!(texts(&listed), ["user: The tea is green."]);
+        assert_eq!(listed.superseded, 0);
+    }
+
+    #[test]
     fn entries_are_listed_newest_first_and_filtered_by_day_key_type_and_origin() {
         let stamp = "<!-- anemone: 019a89c2-7c11-7d3e-9f00-1c2d3e4f5a01 owner \
                      2026-11-16T10:00:00Z -->";

@@ -5,10 +5,11 @@
 //! passed over as well.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 
+use anemone_format::StampId;
 use anemone_index::Hit;
 use jiff::Timestamp;
 
@@ -17,6 +18,7 @@ use crate::cited::citation_of;
 use crate::entry::{Category, Entry};
 use crate::folder::Folder;
 use crate::page::{Unit, known_units};
+use crate::session_note::is_head;
 use crate::site::{PageKind, Seen, Site, SiteError};
 use crate::superseded::{self, Age, Taken};
 
@@ -73,6 +75,7 @@ impl Site {
                 Some(text) if !may_have(&path, &text) => continue,
                 Some(text) => {
                     let found = known_units(&text, &table).into_iter();
+                    let found = found.filter(|unit| !is_head(kind, unit));
                     all.placed.extend(found.map(|unit| Placed::new(&path, kind, unit)));
                 }
                 None => {
@@ -83,6 +86,7 @@ impl Site {
             let sha256 = digest(&bytes);
             all.pages.push(Seen { path, bytes, sha256 });
         }
+        all.tell_apart();
         Ok(all)
     }
 }
@@ -108,6 +112,27 @@ impl Shelf<'_> {
 }
 
 impl Entries {
+    /// Calls entries by their places where several have the same stamp: somebody copied a line and
+    /// changed it, and what is done to one of them is not to be done to the other.
+    fn tell_apart(&mut self) {
+        let mut times: HashMap<StampId, usize> = HashMap::new();
+        for stamp in self.placed.iter().filter_map(|it| it.unit.stamp.as_ref()) {
+            *times.entry(stamp.id).or_default() += 1;
+        }
+        for it in &mut self.placed {
+            if it.unit.stamp.as_ref().is_some_and(|stamp| times[&stamp.id] > 1) {
+                it.id = citation_of(&it.path, it.unit.lines);
+            }
+        }
+    }
+
+    /// Returns the citations of the entries that have the same stamp.
+    pub(crate) fn places_of(&self, id: StampId) -> Vec<String> {
+        let has_it = |it: &&Placed| it.unit.stamp.as_ref().is_some_and(|stamp| stamp.id == id);
+        let placed = self.placed.iter().filter(has_it);
+        placed.map(|it| citation_of(&it.path, it.unit.lines)).collect()
+    }
+
     /// Returns the entries that count, the newest first. What was put away does not, but what it
     /// took the place of does not come back either.
     #[must_use]

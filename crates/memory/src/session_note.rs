@@ -26,8 +26,8 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Edit, digest};
-use crate::page::tidied;
-use crate::site::{Seen, Site, SiteError};
+use crate::page::{Unit, tidied};
+use crate::site::{PageKind, Seen, Site, SiteError};
 
 /// More notes of one name on one day than anybody has.
 const MOST_NOTES: usize = 1000;
@@ -266,6 +266,15 @@ impl SessionNote<'_> {
             file: Some(hex_digest(text.as_bytes())),
         }
     }
+}
+
+/// Whether an item says what a note is about, and nothing that was said: the head of every note, ours
+/// and OpenClaw's, has some.
+pub(crate) fn is_head(kind: PageKind, unit: &Unit) -> bool {
+    const NAMES: [&str; 4] = ["Session Key", "Session ID", "Source", "Reason"];
+    matches!(kind, PageKind::Session(_))
+        && unit.stamp.is_none()
+        && unit.key.as_deref().is_some_and(|key| NAMES.contains(&key))
 }
 
 impl NotedSession {

@@ -16,7 +16,7 @@ use jiff::civil::Date;
 use crate::alike::alike;
 use crate::change::{Change, Edit};
 use crate::entry::Tier;
-use crate::gathered::{Contradiction, Gathered, contradictions, title_of};
+use crate::gathered::{Contradiction, Gathered, contradictions, tell_apart, title_of};
 use crate::page::known_units;
 use crate::reading::{self, Text, Unread};
 use crate::recalls::{RecallError, recall_counts};
@@ -142,6 +142,7 @@ pub fn plan_tidy(
         let kept = retention::without(&file.text, &going, found.len());
         edits.extend(edits_of(&file, kept, hygiene.place_of(&path, kind)));
     }
+    tell_apart(&mut entries);
     edits.extend(tidied.edits());
     let counts = recall_counts(site)?;
     let promotions = promotion::promotions(&entries, &counts, settings);

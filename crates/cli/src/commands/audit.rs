@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anemone_adapters::Keeps;
+use anemone_format::{StampId, StampTable};
 use anemone_memory::{
     AgeCounts, Audit, Clock as _, KindCounts, Oversized, SecretFinding, StaleReason, audit,
 };
@@ -53,6 +54,8 @@ pub(crate) struct AuditReport {
     near: Vec<NearLine>,
     contradictions: Vec<ContradictionLine>,
     unread: Vec<UnreadLine>,
+    /// Entries with a stamp of which nothing is known.
+    unknown_stamps: usize,
     /// Entries that were compared by their letters only.
     not_compared: usize,
     /// Whether there may be more in `near`.
@@ -147,6 +150,7 @@ impl AuditReport {
             near: near_lines(&audit.near),
             contradictions: contradiction_lines(&audit.contradictions),
             unread: audit.unread.iter().map(UnreadLine::of).collect(),
+            unknown_stamps: audit.unknown_stamps,
             not_compared: audit.not_compared,
             near_is_cut: audit.near_is_cut,
             notes: Vec::new(),
@@ -171,9 +175,9 @@ fn findings(audit: &Audit) -> Vec<Finding> {
     }
     for it in &audit.suspicious {
         let detail = format!("{}: {}", it.kind.as_str(), it.excerpt);
-        let fix = match it.id.len() {
-            36 => format!("anemone forget --id {}", it.id),
-            _ => format!("edit {}:{}", it.path, it.lines.0),
+        let fix = match it.id.parse::<StampId>() {
+            Ok(id) => format!("anemone forget --id {id}"),
+            Err(_) => format!("edit {}:{}", it.path, it.lines.0),
         };
         add("suspicious", &it.path, Some(it.lines.0), detail, fix);
     }
@@ -290,6 +294,15 @@ impl Report for AuditReport {
         }
         for note in &self.notes {
             writeln!(out, "{ODD}note:{ODD:#} {}", safe(note))?;
+        }
+        if self.unknown_stamps > 0 {
+            writeln!(
+                out,
+                "{ODD}note:{ODD:#} entries with a stamp that {} does not have: {}; who wrote them is \
+                 unknown",
+                StampTable::PATH,
+                self.unknown_stamps
+            )?;
         }
         if self.near_is_cut {
             writeln!(out, "{ODD}note:{ODD:#} more entries may be nearly the same than are listed")?;

@@ -203,6 +203,8 @@ fn a_fact_that_was_superseded_may_become_true_again() {
     let first = environment.json(args(&["The shop opens at nine."]));
     let id = first["id"].as_str().expect("it has an id");
     let second = environment.json(args(&["The shop opens at noon.", "--supersedes", id]));
+    let entry = second["entry"].as_str().expect("it is shown");
+    assert!(entry.starts_with("- The shop opens at noon. <!-- "), "an id is no key: {entry}");
     let id = second["id"].as_str().expect("it has an id");
     let third = environment.json(args(&["The shop opens at nine.", "--supersedes", id]));
     assert_eq!(third["written"], true, "{third}");
