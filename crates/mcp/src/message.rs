@@ -20,6 +20,9 @@ const MAX_VALUES: usize = 10_000;
 /// How deep values may lie in each other; the parser gives up at 128.
 const MAX_DEPTH: usize = 120;
 
+/// The most requests of one client at the same time.
+const MAX_UNANSWERED: usize = 1_000;
+
 /// Why something is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
@@ -162,24 +165,32 @@ impl Visitor<'_> for IdVisitor {
     }
 }
 
-/// Returns the answer to a request whose id is in use.
-pub(crate) fn id_in_use(id: RequestId) -> ServerJsonRpcMessage {
-    let problem = ErrorData::invalid_request("a request with this id is not answered yet", None);
-    JsonRpcMessage::error(problem, Some(id))
-}
-
 /// The requests of one client that are not answered yet. An id that is used twice at the same time
-/// has one answer for two requests, and one of them would wait for ever.
+/// has one answer for two requests, and one of them would wait for ever. And a client that asks
+/// without reading answers would fill the memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unanswered(Arc<Mutex<HashSet<RequestId>>>);
 
 impl Unanswered {
-    /// Notes what a message asks, or asks no more. The error is the id of a request that is in use
-    /// already.
-    pub(crate) fn note(&self, message: &ClientJsonRpcMessage) -> Result<(), RequestId> {
+    /// Notes what a message asks, or asks no more. The error is the answer to a request that may
+    /// not be made now.
+    pub(crate) fn note(
+        &self,
+        message: &ClientJsonRpcMessage,
+    ) -> Result<(), Box<ServerJsonRpcMessage>> {
         match message {
-            JsonRpcMessage::Request(request) if !self.locked().insert(request.id.clone()) => {
-                return Err(request.id.clone());
+            JsonRpcMessage::Request(request) => {
+                let mut ids = self.locked();
+                let problem = match (ids.contains(&request.id), ids.len() >= MAX_UNANSWERED) {
+                    (true, _) => "a request with this id is not answered yet",
+                    (false, true) => "too many requests are not answered yet",
+                    (false, false) => {
+                        ids.insert(request.id.clone());
+                        return Ok(());
+                    }
+                };
+                let problem = ErrorData::invalid_request(problem, None);
+                return Err(Box::new(JsonRpcMessage::error(problem, Some(request.id.clone()))));
             }
             JsonRpcMessage::Notification(told) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &told.notification
@@ -188,7 +199,7 @@ impl Unanswered {
                     self.locked().remove(id);
                 }
             }
-            _ => {}
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
         }
         Ok(())
     }

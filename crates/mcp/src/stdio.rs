@@ -108,7 +108,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport
         match message::read(&line) {
             Ok(message) => Some(match self.unanswered.note(&message) {
                 Ok(()) => Ok(message),
-                Err(id) => Err(line_of(&message::id_in_use(id))),
+                Err(answer) => Err(line_of(&answer)),
             }),
             Err(rejected) if rejected.is_notification => None,
             Err(rejected) => Some(Err(line_of(&rejected.problem.answer(rejected.id.as_ref())))),
@@ -127,8 +127,13 @@ where
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        self.unanswered.answered(&message);
-        write(Arc::clone(&self.output), line_of(&message))
+        let (output, unanswered) = (Arc::clone(&self.output), self.unanswered.clone());
+        async move {
+            let mut output = output.lock().await;
+            // Not before: what waits to be written counts as not answered.
+            unanswered.answered(&message);
+            write(&mut *output, &line_of(&message)).await
+        }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
@@ -145,7 +150,9 @@ where
             match self.read(line) {
                 Some(Ok(message)) => return Some(message),
                 Some(Err(reply)) => {
-                    self.reply = Some(write(Arc::clone(&self.output), reply).boxed());
+                    let output = Arc::clone(&self.output);
+                    let sending = async move { write(&mut *output.lock().await, &reply).await };
+                    self.reply = Some(sending.boxed());
                 }
                 None => {}
             }
@@ -159,13 +166,9 @@ where
 }
 
 /// Writes a line as a whole.
-async fn write<W: AsyncWrite + Unpin>(
-    output: Arc<Mutex<Option<W>>>,
-    line: Vec<u8>,
-) -> io::Result<()> {
-    let mut output = output.lock().await;
+async fn write<W: AsyncWrite + Unpin>(output: &mut Option<W>, line: &[u8]) -> io::Result<()> {
     let output = output.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-    output.write_all(&line).await?;
+    output.write_all(line).await?;
     output.flush().await
 }
 

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use anemone_format::{Archive, Limits, Record, Snapshot};
-use anemone_testkit::{shared, skip};
+use anemone_testkit::skip;
 use serde_json::Value;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -91,9 +91,8 @@ impl Ground {
 
     /// Has the generator make an OpenClaw workspace, or says aloud that it cannot.
     pub(crate) fn generate(&self, name: &str, options: &[&str]) -> Option<PathBuf> {
-        let generator = shared("tools/gen_workspace.py")?;
+        let generator = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/gen_workspace.py");
         let path = self.path(name);
-        let generator = generator.to_str().expect("the path is UTF-8");
         let out = path.to_str().expect("the path is UTF-8");
         python(&[&[generator, "openclaw", out], options].concat())?;
         Some(path)

@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anemone_embed::{Embedder as _, Provider, Purpose, Remote, RemoteSettings};
-use anemone_testkit::{shared, skip};
+use anemone_testkit::skip;
 
 /// Stopped when it is dropped.
 struct Running(Child);
@@ -18,10 +18,10 @@ impl Drop for Running {
 
 #[test]
 fn a_server_of_somebody_else_is_understood() {
-    let Some(script) = shared("tools/fake_embeddings.py") else { return };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/fake_embeddings.py");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut command = Command::new("python3");
-    command.arg(&script).arg(port.to_string()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg(script).arg(port.to_string()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(child) = command.spawn() else {
         skip("python", "python3 is not there");
         return;

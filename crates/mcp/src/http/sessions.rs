@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
 
-use crate::message::{Unanswered, id_in_use};
+use crate::message::Unanswered;
 
 /// How long a session stays without a word. Agents wait for their owners, and many clients do not
 /// begin anew when their session is gone.
@@ -184,8 +184,8 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failure> {
         let unanswered = self.unanswered(id);
-        if let Err(id) = unanswered.note(&message) {
-            let refusal = ready(ServerSseMessage::from_message(id_in_use(id)));
+        if let Err(refusal) = unanswered.note(&message) {
+            let refusal = ready(ServerSseMessage::from_message(*refusal));
             return Ok(stream::once(refusal).left_stream());
         }
         let request = match &message {

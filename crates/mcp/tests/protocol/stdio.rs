@@ -103,6 +103,21 @@ async fn a_second_request_with_the_id_of_an_unanswered_one_is_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_requests_than_are_answered_are_refused_and_none_is_lost() {
+    let (desk, waiting) = FakeDesk::with_waiting();
+    let mut client = Client::new(desk, read_only(), Revision::Older).await;
+    let call = json!({"name": "memory_search", "arguments": {"query": "wait"}});
+    let mut last = 0;
+    for _ in 0..1_001 {
+        last = client.send("tools/call", call.clone()).await;
+    }
+    assert_eq!(client.answer(last).await["error"]["code"], -32600);
+    drop(waiting);
+    assert_eq!(client.answer(last - 1).await["id"], last - 1);
+    client.request("ping", json!({})).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_id_of_a_cancelled_request_is_free_again() {
     let (desk, waiting) = FakeDesk::with_waiting();
     let mut client = Client::new(desk, read_only(), Revision::Older).await;
