@@ -315,21 +315,28 @@ fn begins_as_a_phrase(text: &[u8], bits: &[u64]) -> bool {
     let Some(marks) = separators(text) else { return true };
     // The first word may be cut, and a word of the list has at most eight letters.
     let mut at = marks.trailing_zeros() as usize / 8 + 1;
-    for _ in 0..2 {
+    let mut words = 0;
+    for _ in 0..4 {
         let Some((head, marks)) = text.get(at..).and_then(|head| Some((head, separators(head)?)))
         else {
             return true;
         };
         let length = marks.trailing_zeros() as usize / 8;
-        // Where numbers or lines stand between the words, the slower look tells.
-        if length == 0 || head[0] == b'|' {
-            return true;
+        // A full stop or a comma, and a space behind it.
+        if length == 0 {
+            at += 1;
+            continue;
         }
         if !((length >= 3) & may_be_of_list(head, length, bits)) {
-            return false;
+            return head[0] == b'|';
         }
+        words += 1;
         at += length + 1;
+        if words == 2 {
+            return true;
+        }
     }
+    // Where numbers or lines stand between the words, the slower look tells.
     true
 }
 
