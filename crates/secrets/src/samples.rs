@@ -16,8 +16,9 @@ use crate::shape::{ALNUM, OPAQUE, URL64_DOT, all_three, is_placeholder_body};
 /// Bytes between two looks for a run.
 pub(crate) const STRIDE: usize = 8;
 const _: () = assert!(LEAST_RUN + 1 >= 3 * STRIDE, "or a run could have no two whole blocks");
-/// Bytes between two looks for a seed phrase; twelve words have about 75.
-pub(crate) const SEED_STRIDE: usize = 64;
+/// Bytes between two looks for a seed phrase; twelve words have about 75, and a look has to see
+/// two of them behind it.
+pub(crate) const SEED_STRIDE: usize = 48;
 /// Fewest words of a seed phrase.
 const LEAST_WORDS: usize = 12;
 /// Most words that are followed to either side.
@@ -239,7 +240,7 @@ fn is_seed_word(word: &[u8]) -> bool {
     str::from_utf8(&folded).is_ok_and(|word| SEED_WORDS.contains(word))
 }
 
-/// Looks for a seed phrase around every 64th byte of a range, from the first one on.
+/// Looks for a seed phrase around every 48th byte of a range, from the first one on.
 pub(crate) fn seed_phrases(buffer: &[u8], range: Range<usize>, found: &mut impl FnMut(Candidate)) {
     let bits: &[u64] = &SEED_BITS;
     for at in range.step_by(SEED_STRIDE) {
