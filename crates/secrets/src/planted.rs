@@ -508,6 +508,7 @@ const INNOCENT: &[&str] = &[
     "key-value-store-with-many-words-in-it",
     "kXhXQhKj2cUgkuv+B/RLt4G/BSAh0OBPcGJH9qSNphXr5UIsADBh3k/VeRDBNy91",
     "password: !vault",
+    "the format of a sk-ecdsa-sha2-nistp256@openssh.com public key",
     "api_key = \"enc2:90f9548273b2807d6a9777013a18f1ed8a57f7588863a837\"",
 ];
 
