@@ -48,7 +48,7 @@ pub(crate) fn check(
         SpokenWord::Ideographic => ideographic_value(line),
         SpokenWord::Pin if counts_pins(window, &name) => None,
         _ if makes_one_time => one_time_secret(line),
-        _ => value_behind(line, word, &Before::read(before)),
+        _ => value_behind(line, word, &Before(before)),
     };
     let value = value.or_else(|| {
         let is_password = word == SpokenWord::Password || word == SpokenWord::Ideographic;
@@ -61,7 +61,8 @@ pub(crate) fn check(
         }
         None => None,
     };
-    let old = old_value(line).filter(|_| word == SpokenWord::Password);
+    let has_old = word == SpokenWord::Password && range.is_some();
+    let old = has_old.then(|| old_value(line)).flatten();
     let old = old.map(|old| name.end + old.start..name.end + old.end);
     for range in range.into_iter().chain(old).filter(|range| !range.is_empty()) {
         found(Candidate { kind: kind_of(word), range, rank: Rank::Named });
@@ -81,30 +82,28 @@ pub(crate) const fn kind_of(word: SpokenWord) -> &'static str {
     }
 }
 
-/// What the words before a name say.
-struct Before {
-    /// That what is named was changed.
-    is_changed: bool,
-    /// Who logs in with it.
-    has_user: bool,
-}
+/// The words before a name.
+struct Before<'a>(&'a [u8]);
 
-impl Before {
-    fn read(before: &[u8]) -> Self {
-        let near = &before[before.len().saturating_sub(72)..];
+impl Before<'_> {
+    /// Calls `test` with the words of the line, the last one first, until it holds.
+    fn any(&self, most: usize, test: impl Fn(&str) -> bool) -> bool {
+        let near = &self.0[self.0.len().saturating_sub(72)..];
         let near = String::from_utf8_lossy(near).to_lowercase();
         let line = near.rsplit(['\n', '!', '?']).next().unwrap_or_default();
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let sentence = words.iter().rposition(|word| word.ends_with('.')).map_or(0, |at| at + 1);
-        let is_user = |word: &&str| {
-            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-            USERS.contains(&word)
-        };
-        let is_change = |word: &&str| CHANGED.contains(word) || *word == "habe";
-        Self {
-            is_changed: words[sentence..].iter().rev().take(4).any(|word| is_change(word)),
-            has_user: words.iter().any(|word| is_user(word) || word.contains('@')),
-        }
+        line.split_whitespace().rev().take(most).any(test)
+    }
+
+    /// Whether they say that what is named was changed.
+    fn is_changed(&self) -> bool {
+        self.any(4, |word| CHANGED.contains(&word) || word == "habe")
+    }
+
+    /// Whether they say who logs in.
+    fn has_user(&self) -> bool {
+        self.any(usize::MAX, |word| {
+            word.contains('@') || USERS.contains(&word.trim_matches(|c: char| !c.is_alphanumeric()))
+        })
     }
 }
 
@@ -479,7 +478,7 @@ fn value_behind(line: &str, word: SpokenWord, before: &Before) -> Option<Range<u
     if !rest.starts_with([' ', '\t', '(', ',', ';']) {
         return None;
     }
-    let mut changed = before.is_changed;
+    let mut changed = false;
     for (number, token) in tokens(rest).take(MOST_BETWEEN + 1).enumerate() {
         let text = &rest[token.clone()];
         let folded = text.trim_matches(['(', ')', '*', '"', '\'', '`']).to_lowercase();
@@ -492,12 +491,12 @@ fn value_behind(line: &str, word: SpokenWord, before: &Before) -> Option<Range<u
             if let Some(value) = value_at(line, start, Link::None, word) {
                 return Some(value);
             }
-            if before.has_user && word == SpokenWord::Password {
+            if word == SpokenWord::Password {
                 let value = value_at(line, start, Link::Changed, word);
                 let mixed = |value: &Range<usize>| {
                     line[value.clone()].contains(|c: char| c.is_ascii_digit())
                 };
-                if let Some(value) = value.filter(mixed) {
+                if let Some(value) = value.filter(|value| mixed(value) && before.has_user()) {
                     return Some(value);
                 }
             }
@@ -511,7 +510,9 @@ fn value_behind(line: &str, word: SpokenWord, before: &Before) -> Option<Range<u
             | "é" | "being" | "reads" | "equals" | "c'est" | "c’est" | "sind" | "jest" | "är"
             | "er" | "je" => Link::Verb,
             "to" if number < 4 && has_foreign_word(&rest[..token.start]) => Link::Verb,
-            "to" | "in" | "auf" | "a" | "por" | "à" | "en" | "with" | "mit" if changed => {
+            "to" | "in" | "auf" | "a" | "por" | "à" | "en" | "with" | "mit"
+                if changed || before.is_changed() =>
+            {
                 Link::Changed
             }
             _ => {
@@ -553,13 +554,15 @@ fn pass_behind(line: &str, head: usize, before: &Before) -> Option<Range<usize>>
         return None;
     }
     let made_up = is_made_up(text) && text.chars().any(|c| !c.is_alphabetic());
-    let plain = before.has_user
-        && text.chars().count() >= 4
-        && is_plain_word(text)
-        && !has_predicate_ending(&text.to_lowercase())
-        && !is_about_passwords(&text.to_lowercase())
-        && ends_sentence(&line[start + text.len()..]);
-    let fits = (is_link || before.has_user) && (made_up || plain);
+    let plain = || {
+        text.chars().count() >= 4
+            && is_plain_word(text)
+            && !has_predicate_ending(&text.to_lowercase())
+            && !is_about_passwords(&text.to_lowercase())
+            && ends_sentence(&line[start + text.len()..])
+            && before.has_user()
+    };
+    let fits = made_up && (is_link || before.has_user()) || plain();
     fits.then_some(start..start + text.len())
 }
 

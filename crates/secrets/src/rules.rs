@@ -196,6 +196,8 @@ fn prefixed(window: &[u8], prefix: &'static Prefix, at: usize) -> Option<Candida
     if !(prefix.least..=prefix.most).contains(&length)
         || !fits(prefix.shape, body)
         || is_placeholder_body(body)
+        // The names of OpenSSH for keys in hardware.
+        || prefix.literal == "sk-" && (body.starts_with(b"ecdsa-") || body.starts_with(b"ssh-"))
     {
         return None;
     }

@@ -16,8 +16,9 @@ use crate::shape::{ALNUM, OPAQUE, URL64_DOT, all_three, is_placeholder_body};
 /// Bytes between two looks for a run.
 pub(crate) const STRIDE: usize = 8;
 const _: () = assert!(LEAST_RUN + 1 >= 3 * STRIDE, "or a run could have no two whole blocks");
-/// Bytes between two looks for a seed phrase; twelve words have about 75.
-pub(crate) const SEED_STRIDE: usize = 64;
+/// Bytes between two looks for a seed phrase; twelve words have about 75, and a look has to see
+/// two of them behind it.
+pub(crate) const SEED_STRIDE: usize = 48;
 /// Fewest words of a seed phrase.
 const LEAST_WORDS: usize = 12;
 /// Most words that are followed to either side.
@@ -239,7 +240,7 @@ fn is_seed_word(word: &[u8]) -> bool {
     str::from_utf8(&folded).is_ok_and(|word| SEED_WORDS.contains(word))
 }
 
-/// Looks for a seed phrase around every 64th byte of a range, from the first one on.
+/// Looks for a seed phrase around every 48th byte of a range, from the first one on.
 pub(crate) fn seed_phrases(buffer: &[u8], range: Range<usize>, found: &mut impl FnMut(Candidate)) {
     let bits: &[u64] = &SEED_BITS;
     for at in range.step_by(SEED_STRIDE) {
@@ -315,21 +316,28 @@ fn begins_as_a_phrase(text: &[u8], bits: &[u64]) -> bool {
     let Some(marks) = separators(text) else { return true };
     // The first word may be cut, and a word of the list has at most eight letters.
     let mut at = marks.trailing_zeros() as usize / 8 + 1;
-    for _ in 0..2 {
+    let mut words = 0;
+    for _ in 0..4 {
         let Some((head, marks)) = text.get(at..).and_then(|head| Some((head, separators(head)?)))
         else {
             return true;
         };
         let length = marks.trailing_zeros() as usize / 8;
-        // Where numbers or lines stand between the words, the slower look tells.
-        if length == 0 || head[0] == b'|' {
-            return true;
+        // A full stop or a comma, and a space behind it.
+        if length == 0 {
+            at += 1;
+            continue;
         }
         if !((length >= 3) & may_be_of_list(head, length, bits)) {
-            return false;
+            return head[0] == b'|';
         }
+        words += 1;
         at += length + 1;
+        if words == 2 {
+            return true;
+        }
     }
+    // Where numbers or lines stand between the words, the slower look tells.
     true
 }
 
