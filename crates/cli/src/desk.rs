@@ -230,6 +230,7 @@ impl Desk for OwnDesk {
                 && let Ok(living) = inner.living(context)
             {
                 search::trust::verify_in(&living.site, &mut found.hits);
+                search::trust::sink_superseded(&mut found.hits);
             }
             let mut found = answers::found(found, question.min_score);
             if inner.offer.is_of_agent() {

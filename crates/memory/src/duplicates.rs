@@ -62,7 +62,7 @@ pub struct Candidate<'a> {
 
 /// Which entry is a duplicate of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counts {
+enum DuplicateRule {
     /// None, whatever it says: it has another name.
     Never,
     /// One with the same text, letter by letter: it would be replaced by itself.
@@ -72,14 +72,14 @@ enum Counts {
 }
 
 impl Candidate<'_> {
-    fn counts(&self, key: Option<&str>, id: Option<&str>) -> Counts {
+    fn rule_for(&self, key: Option<&str>, id: Option<&str>) -> DuplicateRule {
         let is_renamed = self.key.is_some() && key != self.key;
         let is_replaced = self.supersedes.is_some_and(|name| [key, id].contains(&Some(name)));
         match (is_replaced, is_renamed) {
-            (true, true) => Counts::Never,
-            (true, false) => Counts::WhenEqual,
-            (false, true) if key.is_some() => Counts::Never,
-            (false, _) => Counts::WhenAlike,
+            (true, true) => DuplicateRule::Never,
+            (true, false) => DuplicateRule::WhenEqual,
+            (false, true) if key.is_some() => DuplicateRule::Never,
+            (false, _) => DuplicateRule::WhenAlike,
         }
     }
 
@@ -129,10 +129,10 @@ pub(crate) fn same_in(path: &str, text: &str, candidate: Candidate<'_>) -> Optio
     let wanted = comparable(&without_tags(candidate.text));
     units(text).into_iter().find_map(|unit| {
         let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
-        let is_same = match candidate.counts(unit.key.as_deref(), id.as_deref()) {
-            Counts::Never => false,
-            Counts::WhenEqual => candidate.is_equal(&unit.content),
-            Counts::WhenAlike => comparable(&without_tags(&unit.content)) == wanted,
+        let is_same = match candidate.rule_for(unit.key.as_deref(), id.as_deref()) {
+            DuplicateRule::Never => false,
+            DuplicateRule::WhenEqual => candidate.is_equal(&unit.content),
+            DuplicateRule::WhenAlike => comparable(&without_tags(&unit.content)) == wanted,
         };
         is_same.then(|| Duplicate {
             path: path.to_owned(),
@@ -245,7 +245,7 @@ impl<'a> Wanted<'a> {
     fn compare(&self, path: &str, units: &[Unit], offset: usize, found: &mut Vec<Duplicate>) {
         for unit in units {
             let id = unit.stamp.as_ref().map(|it| it.id.to_string());
-            if !self.counts(unit.key.as_deref(), id.as_deref(), &unit.content) {
+            if !self.can_be_duplicate(unit.key.as_deref(), id.as_deref(), &unit.content) {
                 continue;
             }
             let similarity = self.similarity(&unit.content);
@@ -262,11 +262,11 @@ impl<'a> Wanted<'a> {
     }
 
     /// Whether an entry can be a duplicate.
-    fn counts(&self, key: Option<&str>, id: Option<&str>, content: &str) -> bool {
-        match self.candidate.counts(key, id) {
-            Counts::Never => false,
-            Counts::WhenEqual => self.candidate.is_equal(content),
-            Counts::WhenAlike => true,
+    fn can_be_duplicate(&self, key: Option<&str>, id: Option<&str>, content: &str) -> bool {
+        match self.candidate.rule_for(key, id) {
+            DuplicateRule::Never => false,
+            DuplicateRule::WhenEqual => self.candidate.is_equal(content),
+            DuplicateRule::WhenAlike => true,
         }
     }
 

@@ -49,9 +49,9 @@ pub struct KeptEntry {
     placed: Option<Box<Placed>>,
 }
 
-enum Fate {
+enum RecordOutcome {
     Untouched,
-    Rewritten(Recorded),
+    Rewritten(Box<Recorded>),
     Dropped,
 }
 
@@ -105,20 +105,24 @@ impl ErasedEntries {
         (!ranges.is_empty()).then(|| encoded(bytes, without(&text, &ranges)))
     }
 
-    fn fate_of(&self, listed: &Listed) -> io::Result<Fate> {
+    fn outcome_of(&self, listed: &Listed) -> io::Result<RecordOutcome> {
         let Ok(mut record) = listed.read() else {
             // What cannot be read can be dropped all the same.
-            let holds = self.probes.are_in(&listed.path)?;
-            return Ok(if holds { Fate::Dropped } else { Fate::Untouched });
+            let holds = match self.probes.are_in(&listed.path) {
+                // Somebody dropped it meanwhile, to make room for a newer one.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+                holds => holds?,
+            };
+            return Ok(if holds { RecordOutcome::Dropped } else { RecordOutcome::Untouched });
         };
         let is_touched = self.rewrite(&mut record);
         if record.to_bytes().is_ok_and(|bytes| self.probes.are_in_bytes(&bytes)) {
-            return Ok(Fate::Dropped);
+            return Ok(RecordOutcome::Dropped);
         }
         Ok(match is_touched {
-            false => Fate::Untouched,
-            true if record.does_something() => Fate::Rewritten(record),
-            true => Fate::Dropped,
+            false => RecordOutcome::Untouched,
+            true if record.does_something() => RecordOutcome::Rewritten(Box::new(record)),
+            true => RecordOutcome::Dropped,
         })
     }
 
@@ -219,26 +223,26 @@ impl Site {
         let fail = |source| JournalError { path: folder.clone(), source };
         let mut erasure = JournalErasure::default();
         for it in listed(&folder, "kept").map_err(fail)? {
-            if !matches!(gone.fate_of(&it).map_err(fail)?, Fate::Untouched) {
+            if !matches!(gone.outcome_of(&it).map_err(fail)?, RecordOutcome::Untouched) {
                 erasure.removed.push(it.path);
             }
         }
-        let mut fates = Vec::new();
+        let mut outcomes = Vec::new();
         for it in listed(&folder, "done").map_err(fail)? {
-            let fate = gone.fate_of(&it).map_err(fail)?;
-            fates.push((it, fate));
+            let outcome = gone.outcome_of(&it).map_err(fail)?;
+            outcomes.push((it, outcome));
         }
-        let stays: HashSet<ChangeId> = fates
+        let stays: HashSet<ChangeId> = outcomes
             .iter()
-            .filter(|(_, fate)| !matches!(fate, Fate::Dropped))
+            .filter(|(_, outcome)| !matches!(outcome, RecordOutcome::Dropped))
             .map(|(it, _)| it.id)
             .collect();
-        for (it, fate) in fates.into_iter().rev() {
-            let rewritten = match fate {
-                Fate::Untouched => continue,
-                Fate::Rewritten(record) => Some(record),
+        for (it, outcome) in outcomes.into_iter().rev() {
+            let rewritten = match outcome {
+                RecordOutcome::Untouched => continue,
+                RecordOutcome::Rewritten(record) => Some(*record),
                 // Without the record of an undo the change that it took back would be undone again.
-                Fate::Dropped => it
+                RecordOutcome::Dropped => it
                     .read()
                     .ok()
                     .filter(|record| record.noted.undoes.is_some_and(|id| stays.contains(&id)))
@@ -375,4 +379,125 @@ impl KeptEntry {
 /// The digest of a text, whatever its line endings.
 fn digest_of(text: &str) -> String {
     sha256_hex(text.replace("\r\n", "\n").trim().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::{Change, Edit};
+    use crate::site::Manner;
+
+    struct Place {
+        _folder: tempfile::TempDir,
+        site: Site,
+        ids: std::cell::Cell<u128>,
+    }
+
+    impl Place {
+        fn new(text: &str) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            fs_err::create_dir(folder.path().join("w")).unwrap();
+            fs_err::write(folder.path().join("w/MEMORY.md"), text).unwrap();
+            let state = folder.path().join("s");
+            let site = Site::open(&folder.path().join("w"), &state, Manner::OpenClaw).unwrap();
+            Self { _folder: folder, site, ids: std::cell::Cell::new(1) }
+        }
+
+        fn id(&self) -> Uuid {
+            self.ids.set(self.ids.get() + 1);
+            Uuid::from_u128(self.ids.get())
+        }
+
+        fn change(&self, what: &str, after: &str) {
+            let seen = self.site.read("MEMORY.md").unwrap().unwrap();
+            let edits = vec![Edit::replace(&seen, after.as_bytes().to_vec())];
+            let held = self.site.lock().unwrap();
+            let change = Change { what: what.to_owned(), edits };
+            held.apply(&change, self.id(), Timestamp::UNIX_EPOCH).unwrap();
+        }
+
+        fn undo(&self) -> Result<(), crate::undo::UndoError> {
+            let undo = self.site.plan_undo()?;
+            self.site.lock().unwrap().undo(&undo, self.id(), Timestamp::UNIX_EPOCH)?;
+            Ok(())
+        }
+
+        /// Forgets for good what has this text; the file loses it as well.
+        fn erase(&self, text: &str, line: &str) -> Vec<String> {
+            let after = self.text().replace(line, "");
+            fs_err::write(self.site.root().join("MEMORY.md"), after).unwrap();
+            let entry = Condemned {
+                id: "MEMORY.md#L1".to_owned(),
+                key: None,
+                path: "MEMORY.md".to_owned(),
+                lines: None,
+                written: None,
+                text: text.to_owned(),
+            };
+            let held = self.site.lock().unwrap();
+            let erasure = held.erase_from_journal(&ErasedEntries::new([&entry])).unwrap();
+            let scan = Probes::new([text]).scan(&[self.site.journal()]);
+            assert_eq!(scan.found, [] as [PathBuf; 0]);
+            erasure.dropped.into_iter().map(|(_, noted)| noted.what).collect()
+        }
+
+        fn text(&self) -> String {
+            fs_err::read_to_string(self.site.root().join("MEMORY.md")).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_change_of_several_entries_loses_one_and_can_be_undone() {
+        let place = Place::new("- one\n- the secret of the weir\n- three\n- four\n");
+        place.change("tidy", "- four\n");
+        assert_eq!(place.erase("the secret of the weir", "nothing"), [] as [&str; 0]);
+        place.undo().unwrap();
+        assert_eq!(place.text(), "- one\n- three\n- four\n");
+    }
+
+    #[test]
+    fn only_changes_about_the_entry_are_dropped_whatever_its_line_endings() {
+        let place = Place::new("# M\r\n\r\n- a\r\n");
+        place.change("first", "# M\r\n\r\n- a\r\n- b\r\n");
+        place.change("secret", "# M\r\n\r\n- a\r\n- b\r\n- x\r\n  y\r\n");
+        place.change("last", "# M\r\n\r\n- a\r\n- b\r\n- x\r\n  y\r\n- c\r\n");
+        let kept = place.site.kept_entries().unwrap();
+        assert_eq!(kept.len(), 0, "everything is in the file: {kept:?}");
+        assert_eq!(place.erase("x\ny", "- x\r\n  y\r\n"), ["secret"]);
+        assert_eq!(place.text(), "# M\r\n\r\n- a\r\n- b\r\n- c\r\n");
+        place.undo().unwrap();
+        assert_eq!(place.text(), "# M\r\n\r\n- a\r\n- b\r\n");
+        place.undo().unwrap();
+        assert_eq!(place.text(), "# M\r\n\r\n- a\r\n");
+        assert!(place.undo().is_err());
+    }
+
+    #[test]
+    fn what_an_undo_took_back_is_not_taken_back_again() {
+        let place = Place::new("- a\n");
+        place.change("first", "- a\n- b\n");
+        // Somebody adds what is no entry by itself, so that records that hold it have to go.
+        fs_err::write(place.site.root().join("MEMORY.md"), "- a\n  - nested secret\n- b\n")
+            .unwrap();
+        place.undo().unwrap();
+        assert_eq!(place.text(), "- a\n  - nested secret\n");
+        assert_eq!(place.erase("nested secret", "  - nested secret\n"), [] as [&str; 0]);
+        assert!(place.undo().is_err(), "there is nothing left to undo");
+        assert_eq!(place.text(), "- a\n");
+    }
+
+    #[test]
+    fn what_was_forgotten_is_found_in_the_journal_and_nothing_else_is() {
+        let place = Place::new("- **k**: gone by now\n- stays\n");
+        place.change("forget", "- stays\n");
+        let found = |wanted: &Wanted| -> Vec<String> {
+            let kept = place.site.kept_entries_of(wanted).unwrap();
+            kept.into_iter().map(|it| it.entry.text).collect()
+        };
+        assert_eq!(found(&Wanted::Key("k".to_owned())), ["gone by now"]);
+        assert_eq!(found(&Wanted::Key("other".to_owned())), [""; 0]);
+        assert_eq!(found(&Wanted::Ids(vec!["MEMORY.md#L1".to_owned()])), [""; 0]);
+        place.undo().unwrap();
+        assert_eq!(found(&Wanted::Key("k".to_owned())), [""; 0], "it is in the file again");
+    }
 }

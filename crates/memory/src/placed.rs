@@ -298,12 +298,13 @@ impl Placed {
 }
 
 /// Returns the text of a file. One that is not UTF-8 is read a character a byte, as Latin-1 is, so
-/// that it can be taken apart and put together again byte for byte; see [`encoded`]. What has a
-/// null byte in it is no text in any encoding whose lines could be told.
+/// that it can be taken apart and put together again byte for byte; see [`encoded`]. What has null
+/// bytes in it, or begins as UTF-16 does, is in no encoding whose lines could be told.
 pub(crate) fn decoded(bytes: &[u8]) -> Option<Cow<'_, str>> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(Cow::Borrowed(text)),
         Err(_) if bytes.contains(&0) => None,
+        Err(_) if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") => None,
         Err(_) => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
     }
 }

@@ -201,7 +201,15 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
         finality: args.finality(),
     };
     let unknown = resumed.entries.iter().filter(|it| it.text.is_empty()).count();
-    report.prove(proof(search.run(), &probes, unknown));
+    let looked = search.run();
+    if looked.moved > 0 {
+        let archives = count(looked.moved, "archive");
+        report.notes.push(format!(
+            "not found where they were written: {archives} of this memory; what was moved away may \
+             still hold the text"
+        ));
+    }
+    report.prove(proof(looked, &probes, unknown));
     let is_openclaw = living.adapter.runtime() == "openclaw";
     if args.for_good && is_openclaw && living.agent.install.is_none() {
         let note = "not checked: OpenClaw's own index and transcripts, because no OpenClaw \
@@ -576,8 +584,8 @@ fn check_confirmable(args: &ForgetArgs, context: &Context<'_>) -> Result<(), Cli
     if !args.what.is_wide() || args.yes || args.dry_run || context.environment.can_ask() {
         return Ok(());
     }
-    let message =
-        "--query, --session and --since can match several entries, and nobody can be asked";
+    let message = "--query, --session and --since can match several entries, and there is no terminal to ask \
+         for confirmation";
     Err(CliError::new(Kind::Failed, "not_confirmed", message)
         .hint("look at them with --dry-run, then add --yes to confirm"))
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anemone_format::StampTable;
 use anemone_index::{Answer, Explanation, Freshness, Hit, Index, Kinds, Note, Provenance, Request};
-use anemone_memory::Clock as _;
+use anemone_memory::{Clock as _, Successor};
 use clap::Args;
 use serde::{Serialize, Serializer};
 
@@ -200,6 +200,8 @@ pub(crate) struct FoundHit {
     /// The citation of that entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) superseded_by: Option<String>,
+    #[serde(skip)]
+    pub(crate) successor: Option<Successor>,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<Explained>,
 }
@@ -230,6 +232,10 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, Cli
     let mut found = ask(args, &request, &searched, &mut opened, context, started)?;
     if args.source.is_none() && !found.hits.is_empty() {
         trust::verify(&mut found.hits, &args.searched, &machine, context);
+    }
+    // A profile ranks as another program does, which knows nothing of successors.
+    if args.ranking.is_ours() {
+        trust::sink_superseded(&mut found.hits);
     }
     // People see a mark for each, see `safe`.
     if context.printer.is_json() {
@@ -510,6 +516,7 @@ fn found_hit(hit: Hit, stamps: &StampTable) -> FoundHit {
         trust: Trust::of(&hit.text, provenance.origin.is_some()),
         superseded: false,
         superseded_by: None,
+        successor: None,
         text: hit.text,
         provenance,
         explain: hit.explanation.map(|Explanation { parts, terms }| Explained { parts, terms }),

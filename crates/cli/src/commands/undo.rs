@@ -185,8 +185,8 @@ fn check_confirmable(args: &UndoArgs, environment: &Environment) -> Result<(), C
     if !args.clear || args.yes || args.dry_run || environment.can_ask() {
         return Ok(());
     }
-    let message = "--clear removes what every earlier change can be undone with, and nobody can \
-                   be asked";
+    let message = "--clear makes every earlier change impossible to undo, and there is no \
+                   terminal to ask for confirmation";
     Err(CliError::new(Kind::Failed, "not_confirmed", message)
         .hint("look at the changes with --list, then add --yes to confirm"))
 }
@@ -299,7 +299,7 @@ impl Report for UndoReport {
             return match (self.declined, self.dry_run) {
                 (true, _) => writeln!(out, "The undo journal was not touched."),
                 (false, true) => {
-                    writeln!(out, "{number} could no longer be undone: this was a dry run")
+                    writeln!(out, "{number} could then no longer be undone: this was a dry run")
                 }
                 (false, false) => writeln!(out, "{number} can no longer be undone"),
             };

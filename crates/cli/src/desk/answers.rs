@@ -194,7 +194,12 @@ pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
         can_be_undone: report.can_be_undone,
         absent,
         holders,
-        notes: report.notes.iter().map(|it| for_tools(it)).collect(),
+        notes: report
+            .notes
+            .iter()
+            .chain(&report.lines_of_lost_undo())
+            .map(|it| for_tools(it))
+            .collect(),
         entries: report.entries.into_iter().map(entry).collect(),
     }
 }

@@ -251,7 +251,7 @@ fn export_refuses_what_cannot_be_meant() {
     let gone = error(&["export", "-r", "openclaw", "-w", "gone"]);
     assert!(gone.starts_with("workspace ") && gone.ends_with(" not found"), "{gone}");
     let slip = error(&["export", "-r", "openclaw", "-w", "w", "-o", "w/SOUL.md"]);
-    assert!(slip.contains("no archive"), "{slip}");
+    assert!(slip.contains("not an archive"), "{slip}");
     error(&["export", "-r", "openclaw", "-w", "w/SOUL.md"]);
     error(&["export", "-r", "openclaw", "-w", "w", "-o", "gone/a.alf"]);
 }
@@ -272,7 +272,7 @@ fn export_replaces_archives_and_no_other_zip_or_age_file() {
     alf.environment.write("secret.age", b"age-encryption.org/v1\n-> X25519 x\n");
     for name in ["thesis.docx", "empty.zip", "secret.age"] {
         let failure = alf.failure(&to(name));
-        assert!(failure["error"].as_str().unwrap().contains("no archive"), "{name}: {failure}");
+        assert!(failure["error"].as_str().unwrap().contains("not an archive"), "{name}: {failure}");
     }
     // Nobody can look into a sealed one, so that its name counts.
     alf.environment.write("b.alf.age", b"age-encryption.org/v1\n-> X25519 x\n");

@@ -554,12 +554,14 @@ fn every_archive_and_copy_that_is_known_is_named() {
     let environment = workspace();
     let state = environment.path("state");
     let state = [("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))];
-    for name in ["one.alf", "two.alf"] {
+    for name in ["one.alf", "two.alf", "three.alf"] {
         environment.json_with(&state, ["export", "-w", "ws", "-o", name, "--allow-secrets"]);
     }
+    fs_err::rename(environment.path("three.alf"), environment.path("moved.alf")).expect("ours");
     environment.json_with(&state, ["import", "-r", "openclaw", "-w", "copy", "one.alf"]);
     let report = forget(&environment, &["--key", "gate", "--for-good"]);
     assert_eq!(report["proof"]["absent"], false, "{report}");
+    assert!(report["notes"].to_string().contains("1 archive of this memory"), "{report}");
     let holders = report["proof"]["holders"].as_array().expect("they are listed");
     for (name, kind, command) in [
         ("one.alf", "archive", "anemone purge "),

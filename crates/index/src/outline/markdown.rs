@@ -636,7 +636,6 @@ mod tests {
                 (Item, 9, 9, "- a"),
                 (Item, 10, 11, "- b\n  more"),
                 (Item, 12, 12, "  - c"),
-                (Row, 14, 14, "| h | i |"),
                 (Row, 16, 16, "| 1 | 2 |"),
                 (Fence, 18, 22, "```rust\nlet a;\n\nlet b;\n```"),
                 (Paragraph, 23, 24, "> quoted\n> on"),

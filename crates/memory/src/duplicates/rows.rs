@@ -37,7 +37,7 @@ pub(crate) fn row_duplicates(
         }
         // A row that is called by its id has no name.
         let key = Some(entry.key.as_str()).filter(|it| *it != entry.id);
-        if !wanted.counts(key, Some(&entry.id), &entry.content) {
+        if !wanted.can_be_duplicate(key, Some(&entry.id), &entry.content) {
             continue;
         }
         let similarity = match wanted.shares_words_with(&entry.content) {

@@ -33,6 +33,8 @@ pub(super) struct Looked {
     pub(super) files: u64,
     pub(super) bytes: u64,
     pub(super) unreadable: Vec<String>,
+    /// Archives of this memory that are no longer where they were written to.
+    pub(super) moved: u64,
 }
 
 /// Looks wherever a text may still be.
@@ -158,8 +160,12 @@ impl Search<'_> {
             let files = listed.map(|entry| entry.path()).filter(|path| path.is_file());
             archives.extend(files.map(|path| (path, "snapshot")));
         }
-        let known = known_folders(environment, FolderKind::Archive).into_iter();
-        archives.extend(known.map(|it| (it.folder, "archive")));
+        let root = self.living.site.root();
+        for known in known_folders(environment, FolderKind::Archive) {
+            let is_own = known.place.as_deref().is_some_and(|place| place == root);
+            looked.moved += u64::from(is_own && !known.folder.exists());
+            archives.push((known.folder, "archive"));
+        }
         let last = exports::last_of(environment, &self.living.agent.workspace);
         archives.extend(last.map(|it| (it.path(), "archive")));
         archives.retain(|(path, _)| path.is_file());

@@ -209,16 +209,20 @@ impl Report for Forgotten {
 
 impl Forgotten {
     fn write_notes(&self, out: &mut dyn Write) -> io::Result<()> {
-        for it in &self.notes {
+        for it in self.notes.iter().chain(&self.lines_of_lost_undo()) {
             writeln!(out, "{ODD}note:{ODD:#} {}", safe(it))?;
         }
-        for it in &self.undo_lost {
-            let (what, files) = (safe(&it.what), safe(&it.files.join(", ")));
-            let at = local(&it.at);
-            let verb = if self.dry_run { "could no longer" } else { "can no longer" };
-            writeln!(out, "{ODD}note:{ODD:#} `{what}` of {at} ({files}) {verb} be undone")?;
-        }
         Ok(())
+    }
+
+    /// Says which changes can no longer be undone, a line for each.
+    pub(crate) fn lines_of_lost_undo(&self) -> Vec<String> {
+        let then = if self.dry_run { "then " } else { "" };
+        let line = |it: &LostChange| {
+            let (what, at, files) = (&it.what, local(&it.at), it.files.join(", "));
+            format!("`{what}` of {at} ({files}) can {then}no longer be undone")
+        };
+        self.undo_lost.iter().map(line).collect()
     }
 }
 

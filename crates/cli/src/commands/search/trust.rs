@@ -52,7 +52,7 @@ impl FoundHit {
 /// Verifies the origins of what was found in an agent's memory, and marks what no longer holds.
 /// Where that memory cannot be opened, origins stay claims.
 pub(super) fn verify(
-    hits: &mut Vec<FoundHit>,
+    hits: &mut [FoundHit],
     source: &SourceArgs,
     machine: &Machine,
     context: &Context<'_>,
@@ -68,38 +68,41 @@ pub(super) fn verify(
     }
 }
 
-/// Marks what other entries took the place of, and puts it below them. A hit that was found in
-/// something else than the files of the memory has no successor.
-fn mark_superseded(site: &Site, hits: &mut Vec<FoundHit>) {
+/// Marks what other entries took the place of. A hit that was found in something else than the
+/// files of the memory has no successor.
+fn mark_superseded(site: &Site, hits: &mut [FoundHit]) {
     let lines: Vec<FoundLines<'_>> = hits
         .iter()
         .map(|hit| (hit.path.as_str(), hit.start_line as usize, hit.end_line as usize))
         .collect();
     // Where the files cannot be read now, nobody can say what of them holds.
     let Ok(successors) = successors(site, &lines) else { return };
-    let mut moved: Vec<(FoundHit, Option<Successor>)> = hits.drain(..).zip(successors).collect();
-    for (hit, successor) in &mut moved {
+    for (hit, successor) in hits.iter_mut().zip(successors) {
         hit.superseded = successor.is_some();
         hit.superseded_by = successor.as_ref().map(Successor::citation);
+        hit.successor = successor;
     }
+}
+
+/// Puts what no longer holds below what took its place, where both were found.
+pub(crate) fn sink_superseded(hits: &mut Vec<FoundHit>) {
     let shows = |hit: &FoundHit, it: &Successor| {
         let (first, last) = (hit.start_line as usize, hit.end_line as usize);
         hit.path == it.path && first <= it.lines.0 && it.lines.1 <= last
     };
     // From the end, so that what was moved is not looked at again.
-    for at in (0..moved.len()).rev() {
-        let Some(successor) = &moved[at].1 else { continue };
-        let place = moved.iter().position(|(hit, _)| shows(hit, successor));
+    for at in (0..hits.len()).rev() {
+        let Some(successor) = &hits[at].successor else { continue };
+        let place = hits.iter().position(|hit| shows(hit, successor));
         if let Some(place) = place.filter(|place| *place > at) {
-            let hit = moved.remove(at);
-            moved.insert(place, hit);
+            let hit = hits.remove(at);
+            hits.insert(place, hit);
         }
     }
-    hits.extend(moved.into_iter().map(|(hit, _)| hit));
 }
 
 /// Verifies the origins of what was found in the files of a memory, and marks what no longer holds.
-pub(crate) fn verify_in(site: &Site, hits: &mut Vec<FoundHit>) {
+pub(crate) fn verify_in(site: &Site, hits: &mut [FoundHit]) {
     mark_superseded(site, hits);
     let mut origins = OriginCheck::new(site);
     for hit in hits.iter_mut().filter(|hit| hit.trust.origin_verified.is_some()) {
