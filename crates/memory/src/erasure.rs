@@ -383,6 +383,8 @@ fn digest_of(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
     use crate::change::{Change, Edit};
     use crate::site::Manner;
@@ -412,7 +414,7 @@ mod tests {
             let seen = self.site.read("MEMORY.md").unwrap().unwrap();
             let edits = vec![Edit::replace(&seen, after.as_bytes().to_vec())];
             let held = self.site.lock().unwrap();
-            let change = Change { what: what.to_owned(), edits };
+            let change = Change::new(what, edits);
             held.apply(&change, self.id(), Timestamp::UNIX_EPOCH).unwrap();
         }
 
