@@ -200,6 +200,8 @@ pub(crate) struct ListedLeftOut {
     is_missing: bool,
 }
 
+const UNREADABLE: &str = LeftOutReason::Unreadable.as_str();
+
 /// Something that only travels on request.
 #[derive(Serialize)]
 pub(crate) struct ListedNotRequested {
@@ -502,6 +504,16 @@ impl ExportArgs {
 
     /// Refuses an archive without anything of an agent in it, unless that was asked for.
     fn check_content(&self, summary: &Summary, chosen: &Chosen) -> Result<(), CliError> {
+        // What is in a folder that cannot be listed, and how much, nobody knows.
+        let is_closed = |it: &&ListedLeftOut| it.reason == UNREADABLE && it.files == 0;
+        if let Some(folder) = summary.left_out.iter().find(is_closed) {
+            let place = chosen.agent.workspace.join(&folder.path);
+            let message = format!("cannot read {}; nothing was written", place.display());
+            return Err(CliError::new(Kind::Failed, "unreadable", message).hint(
+                "run it as the user whose files they are, or name the folder in .alfignore to leave \
+                 it out",
+            ));
+        }
         let private = NotRequestedKind::PrivateEntries.as_str();
         let has_content = summary.memory_records > 0
             || summary.identity_version.is_some()

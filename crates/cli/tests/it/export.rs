@@ -1870,3 +1870,25 @@ fn exports_into_the_workspace_leave_each_other_out_and_say_so() {
     let planned = planned["files"].to_string();
     assert!(planned.contains("theirs.alf") && !planned.contains("one.alf"), "{planned}");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_that_may_not_be_read_is_no_backup() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/MEMORY.md", "# Memory\n\n- Tea is green.\n");
+    environment.write_below("ws/memory/2026-11-15.md", "- We met at the river.\n");
+    let folder = environment.path("ws/memory");
+    fs_err::set_permissions(&folder, std::fs::Permissions::from_mode(0o0)).unwrap();
+    if fs_err::read_dir(&folder).is_ok() {
+        anemone_testkit::skip("unprivileged", "root may read every folder");
+        return;
+    }
+    let failure = environment.failure(1, ["export", "-r", "openclaw", "-w", "ws", "-o", "x.alf"]);
+    assert_eq!(failure["code"], "unreadable");
+    assert!(!environment.exists("x.alf"));
+    environment.failure(1, ["check", "-r", "openclaw", "-w", "ws"]);
+    environment.write("ws/.alfignore", "memory/\n");
+    environment.json(["export", "-r", "openclaw", "-w", "ws", "-o", "x.alf"]);
+    fs_err::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
