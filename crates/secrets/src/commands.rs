@@ -123,6 +123,8 @@ pub(crate) fn check(
         let rest = text(word).strip_prefix(name.as_bytes())?;
         Some(word.end - rest.len()..word.end)
     };
+    // The first argument is the name, also where options stand before it.
+    let setting = words.iter().position(|word| !text(word).starts_with(b"-"));
     for form in forms {
         for (at, word) in words.iter().enumerate() {
             let next = words.get(at + 1).cloned();
@@ -167,7 +169,7 @@ pub(crate) fn check(
                         take(value, has_switch);
                     }
                 }
-                Setting if is_secret_setting(text(word)) => {
+                Setting if Some(at) == setting && is_secret_setting(text(word)) => {
                     if let Some(value) = next {
                         take(value, true);
                     }

@@ -39,6 +39,12 @@ fn unmarked(marked: &str) -> (String, Vec<Range<usize>>) {
     (text, secrets)
 }
 
+/// Yields every text of the fixtures, without marks.
+pub(crate) fn texts() -> impl Iterator<Item = String> {
+    let files = [PLANTS, FORMS, HARMLESS, HARMLESS_FORMS];
+    files.into_iter().flat_map(records).map(|(_, marked)| unmarked(marked).0)
+}
+
 #[test]
 fn the_second_set_has_120_plants_and_84_harmless_texts() {
     assert_eq!(records(PLANTS).count(), 120);

@@ -586,6 +586,7 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
         .into_iter()
         .map(|(_, secret)| secret.into_bytes())
         .chain(named().into_iter().map(|(_, marked)| unmark(&marked).0.into_bytes()))
+        .chain(crate::fixture_tests::texts().map(String::into_bytes))
         .collect();
     let cut = (proptest::sample::select(secrets), any::<proptest::sample::Index>(), any::<bool>())
         .prop_map(|(secret, at, cut)| match cut {
