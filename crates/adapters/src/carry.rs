@@ -93,11 +93,10 @@ impl Outcome {
     }
 
     fn find_secrets(&mut self, found: &Found, hits: &[SecretHit]) {
-        let finding = |hit: &SecretHit| SecretFinding {
-            path: lossy(&found.path),
-            line: hit.line,
-            kind: hit.kind,
-        };
+        // The name may be a secret as well, and is not shown then.
+        let path = lossy(&secrets::redact(&found.path, &secrets::scan(&found.path)));
+        let finding =
+            |hit: &SecretHit| SecretFinding { path: path.clone(), line: hit.line, kind: hit.kind };
         self.secrets.extend(hits.iter().map(finding));
     }
 }

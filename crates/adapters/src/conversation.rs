@@ -23,6 +23,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anemone_format::Moment;
+use anemone_secrets::SecretValues;
 use cap_std::fs::Dir;
 
 use crate::plain::open_plain;
@@ -64,6 +65,8 @@ pub struct Conversation {
     pub is_scripted: bool,
     /// What was not taken.
     pub left_out: NotSaid,
+    /// The secrets that were said, to replace them wherever they are repeated.
+    pub secrets: SecretValues,
 }
 
 /// One message.

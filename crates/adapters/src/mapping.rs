@@ -220,7 +220,7 @@ const OPENCLAW: &[Row] = &[
     native("principals", "*", "USER.md, users/*/USER.md"),
     native("credentials", "*", "a profile in the install's store, with --credentials"),
     nowhere("memory", DELETED, "only the mark is left that it was deleted"),
-    aside("memory", PRIVATE, "OpenClaw's files are read to everybody"),
+    aside("memory", PRIVATE, "OpenClaw shows its files to everyone"),
     aside("memory", BLANK, "there is nothing to read"),
     native("memory", "daily", "a section of memory/YYYY-MM-DD.md"),
     native("memory", "curated", "a section of MEMORY.md"),

@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Moment, RecordId, VaultKey};
+use anemone_format::{AgentId, Moment, RecordId, StampTable, VaultKey};
 
 use self::databases::Ruling;
 use crate::adapter::{Machine, Warning};
@@ -23,6 +23,7 @@ use crate::paths::{as_path, destination, lossy, without_dots};
 use crate::sidecar::{SIDECAR, is_within};
 use crate::source::{SnapshotSource, SourceFile, SourceKind};
 use crate::tree::{self, Seen, SeenKind, Site, Survey};
+use crate::walk::MAX_TABLE_BYTES;
 
 /// Deeper than any workspace, and few enough folders to hold open at once.
 pub(crate) const MAX_DEPTH: usize = 200;
@@ -830,8 +831,50 @@ impl Planner<'_> {
             Some(reason) if is_within(&wanted.path, SIDECAR.as_bytes()) => {
                 self.push(wanted, Action::Replace, Some(reason), false);
             }
+            Some(_) if self.is_table(&wanted, seen) => self.join_stamps(wanted)?,
             Some(reason) => self.settle(wanted, reason),
         }
+        Ok(())
+    }
+
+    /// Whether both have a table of stamps, and of a size that can be joined.
+    fn is_table(&self, wanted: &Wanted, seen: &Seen) -> bool {
+        let WantedNode::File { size, .. } = wanted.node else { return false };
+        wanted.path == StampTable::PATH.as_bytes()
+            && seen.kind == SeenKind::File
+            && size.max(seen.size) <= MAX_TABLE_BYTES
+    }
+
+    /// Adds the lines of the snapshot's table to those that are there: each is about an entry of
+    /// its own, so neither has to give way.
+    fn join_stamps(&mut self, mut wanted: Wanted) -> Result<(), PlanError> {
+        let WantedNode::File { content, .. } = &wanted.node else { return Ok(()) };
+        let mut theirs = Vec::new();
+        let mut reader = open(content, self.source, self.spool).map_err(PlanError::Source)?;
+        reader
+            .by_ref()
+            .take(MAX_TABLE_BYTES)
+            .read_to_end(&mut theirs)
+            .map_err(PlanError::Source)?;
+        drop(reader);
+        let mut ours = Vec::new();
+        let failed = |source| PlanError::Workspace {
+            path: tree::join(self.workspace, &wanted.path),
+            source,
+        };
+        let there = tree::open_file(self.workspace, &wanted.path).map_err(failed)?;
+        there.take(MAX_TABLE_BYTES).read_to_end(&mut ours).map_err(failed)?;
+        let ours = StampTable::new(ours);
+        let new = ours.lacks(&StampTable::new(theirs));
+        if new.is_empty() {
+            self.push(wanted, Action::Keep, Some("its stamps are all known here"), false);
+            return Ok(());
+        }
+        let joined = ours.joined(&new);
+        let size = joined.len() as u64;
+        let content = Content::Pieces(vec![Piece::Text(joined.into())]);
+        wanted.node = WantedNode::File { size, sha256: None, content };
+        self.push(wanted, Action::Replace, Some("the stamps of both are joined"), false);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 //! A record may hold several entries. Its `trust` is that of the one to trust least, and its source
 //! lists every stamp, so that nobody has to look for comments in texts.
 
-use anemone_format::{Origin, Record, Stamp};
+use anemone_format::{Moment, Origin, Record, Stamp, StampTable};
 use serde::{Deserialize, Serialize};
 
 /// Whom to trust least, first: the words that OpenClaw has for it.
@@ -12,8 +12,10 @@ pub(crate) const LEAST_FIRST: [&str; 4] = ["untrusted", "system", "agent", "owne
 #[derive(Serialize)]
 struct NotedStamp<'a> {
     id: String,
-    origin: &'static str,
-    at: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,8 +49,8 @@ impl RowStamp {
         insert(record, "trust", class(origin));
         let noted = NotedStamp {
             id: row.to_owned(),
-            origin: origin.as_str(),
-            at: &self.at,
+            origin: Some(origin.as_str()),
+            at: Some(&self.at),
             session: self.session.as_deref(),
             source: self.source.as_deref(),
         };
@@ -56,15 +58,18 @@ impl RowStamp {
     }
 }
 
-/// Tells a record what the stamps in its content say.
-pub(crate) fn note_stamps(record: &mut Record) {
-    let stamps: Vec<Stamp> = Stamp::all_in(&record.content).map(|(_, stamp)| stamp).collect();
+/// Tells a record what the stamps in its content say, and what the table beside the files says of
+/// them.
+pub(crate) fn note_stamps(record: &mut Record, table: &StampTable) {
+    let found = Stamp::all_in(&record.content);
+    let stamps: Vec<Stamp> = found.map(|(_, stamp)| table.resolved(stamp)).collect();
     let Some(first) = stamps.first() else { return };
     let known: Option<String> =
         record.source.unknown.get("trust").and_then(|json| serde_json::from_str(json).ok());
-    let classes = stamps.iter().map(|it| class(it.origin)).chain(known.as_deref());
+    let said = stamps.iter().filter_map(|it| Some(class(it.origin?)));
+    let classes: Vec<&str> = said.chain(known.as_deref()).collect();
     let rank = |class: &str| LEAST_FIRST.iter().position(|it| *it == class);
-    if let Some(class) = classes.min_by_key(|class| rank(class).unwrap_or(usize::MAX)) {
+    if let Some(class) = classes.into_iter().min_by_key(|class| rank(class).unwrap_or(usize::MAX)) {
         insert(record, "trust", class);
     }
     let is_one = stamps.iter().all(|it| it.session == first.session);
@@ -75,8 +80,8 @@ pub(crate) fn note_stamps(record: &mut Record) {
         .iter()
         .map(|it| NotedStamp {
             id: it.id.to_string(),
-            origin: it.origin.as_str(),
-            at: it.at.as_str(),
+            origin: it.origin.map(Origin::as_str),
+            at: it.at.as_ref().map(Moment::as_str),
             session: it.session.as_deref(),
             source: it.source.as_deref(),
         })
@@ -106,7 +111,7 @@ mod tests {
         let at = "2026-11-16T10:00:00Z".parse().unwrap();
         let mut record =
             Record::new(id.parse().unwrap(), id.parse().unwrap(), "openclaw", at, content);
-        note_stamps(&mut record);
+        note_stamps(&mut record, &StampTable::default());
         record
     }
 

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Moment};
+use anemone_format::{AgentId, Moment, StampTable};
 use cap_fs_ext::DirExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File};
@@ -25,6 +25,8 @@ pub(crate) const IGNORE_FILE: &str = ".alfignore";
 pub const AGENT_ID_FILE: &str = ".alf-agent-id";
 /// How the names of our own unfinished files start.
 const UNFINISHED: &[u8] = b".anemone-";
+/// Bytes of the table of stamps, at most.
+pub(crate) const MAX_TABLE_BYTES: u64 = 64 << 20;
 
 /// Folders that version control keeps for itself; they can be made again from elsewhere.
 const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".jj"];
@@ -144,6 +146,17 @@ impl Workspace {
         let mut text = String::new();
         file.take(MAX_ID_BYTES).read_to_string(&mut text)?;
         text.trim().parse().map(Some).map_err(io::Error::other)
+    }
+
+    /// Returns what the stamps of entries say; nothing, where the table cannot be read.
+    pub(crate) fn stamps(&self) -> StampTable {
+        let read = || -> io::Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            let file = self.file(StampTable::PATH.as_bytes())?;
+            file.take(MAX_TABLE_BYTES).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        read().map(StampTable::new).unwrap_or_default()
     }
 
     /// Returns where in the workspace a link leads, by what it says: nothing is asked of the disk.

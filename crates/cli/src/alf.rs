@@ -27,7 +27,7 @@ use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::files;
 use crate::keys::{KeyArgs, Keys};
-use crate::output::{Format, Printer, Report, safe};
+use crate::output::{Format, Printer, Report, json_text, safe};
 
 /// The version of the existing tool whose answers these are.
 const CONTRACT: &str = "0.1.0";
@@ -298,7 +298,7 @@ fn print_error(printer: &Printer, error: &CliError) -> ExitCode {
     let mut parts = vec![error.message.as_str()];
     parts.extend(error.causes.iter().map(String::as_str));
     let failure = Failure { ok: false, error: parts.join(": "), hint: error.hint.as_deref() };
-    let text = serde_json::to_string(&failure).unwrap_or_default();
+    let text = json_text(&failure).unwrap_or_default();
     // There is nobody left to tell when even this cannot be written.
     writeln!(io::stdout(), "{text}").ok();
     ExitCode::FAILURE

@@ -75,10 +75,10 @@ impl CliError {
         let mut causes = Vec::new();
         let mut source = error.source();
         while let Some(cause) = source {
-            causes.push(cause.to_string());
+            causes.push(plain(&cause.to_string()));
             source = cause.source();
         }
-        Self { causes, ..Self::new(kind, code, error.to_string()) }
+        Self { causes, ..Self::new(kind, code, plain(&error.to_string())) }
     }
 
     /// Says which file it is about.
@@ -87,6 +87,27 @@ impl CliError {
         self.message = format!("{path}: {}", self.message);
         self
     }
+}
+
+/// Returns a message of the system without what only programmers need: the number of the error, and
+/// the name of a temporary file of ours.
+fn plain(message: &str) -> String {
+    let mut text = message.to_owned();
+    if let Some(start) = text.find(" (os error ")
+        && let Some(length) = text[start..].find(')')
+    {
+        text.replace_range(start..=start + length, "");
+    }
+    if let Some(start) = text.find(" at path \"")
+        && let Some(name) = text[start..].find(".anemone-").map(|at| start + at)
+        && let Some(slash) = text[..name].rfind('/').filter(|slash| *slash > start)
+    {
+        let folder = text[start + " at path \"".len()..slash].to_owned();
+        text.truncate(start);
+        text.push_str(" in ");
+        text.push_str(&folder);
+    }
+    text
 }
 
 impl From<std::io::Error> for CliError {

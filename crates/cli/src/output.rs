@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anemone_memory::with_marks;
+use anemone_memory::{with_escapes, with_marks};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
@@ -84,8 +84,7 @@ impl Printer {
     pub(crate) fn print_one(&self, report: &impl Report) -> Result<bool, CliError> {
         let mut out = report_stream();
         let printed = if self.json {
-            let text = serde_json::to_string(report).map_err(io::Error::from);
-            text.and_then(|text| writeln!(out, "{text}"))
+            json_text(report).and_then(|text| writeln!(out, "{text}"))
         } else {
             report.write_human(&mut out)
         };
@@ -131,7 +130,7 @@ fn print_error(json: bool, error: &CliError) {
             hint: error.hint.as_deref(),
             details: error.details.as_deref(),
         };
-        let text = serde_json::to_string(&failure).unwrap_or_default();
+        let text = json_text(&failure).unwrap_or_default();
         writeln!(report_stream(), "{text}").ok();
         return;
     }
@@ -143,6 +142,18 @@ fn print_error(json: bool, error: &CliError) {
     if let Some(hint) = &error.hint {
         writeln!(out, "{BOLD}hint:{BOLD:#} {}", safe(hint)).ok();
     }
+}
+
+/// Returns a value as JSON in which everything can be seen: what shows nothing or could steer a
+/// terminal is written as an escape, which programs read as the same character.
+pub(crate) fn json_text(value: &impl Serialize) -> io::Result<String> {
+    let text = serde_json::to_string(value)?;
+    let escape = |c: char| {
+        let mut units = [0; 2];
+        c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+    };
+    // Such characters stand nowhere in JSON but in strings.
+    Ok(with_escapes(&text, escape))
 }
 
 /// Says something on stderr while work goes on.
@@ -243,7 +254,7 @@ fn suggest_flag(error: &mut clap::Error) {
 
 /// Whether a text is a citation or an id.
 fn is_name_of_entry(text: &str) -> bool {
-    text.contains("#L") || text.parse::<uuid::Uuid>().is_ok()
+    text.contains("#L") || text.parse::<anemone_format::StampId>().is_ok()
 }
 
 fn takes_workspace(command: &str) -> bool {

@@ -16,11 +16,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anemone_adapters::{FoundAgent, Machine, Store, StoreKind, by_name};
-use anemone_format::{Archive, Limits, sha256_hex};
+use anemone_format::{Archive, Limits, StampTable, sha256_hex};
 use anemone_index::{
     FileSource, FolderSource, MAX_FILE_BYTES, MarkdownFolder, SkipReason, Skipped, Source,
     SourceError, is_markdown, markdown_document, may_hold_index,
 };
+use anemone_memory::stamps_in;
 use clap::Args;
 
 use self::archive::ArchiveDocuments;
@@ -415,6 +416,14 @@ impl SourceArgs {
 }
 
 impl Searched {
+    /// Returns what the short stamps of the entries say.
+    pub(crate) fn stamps(&self) -> StampTable {
+        if self.place.is_dir() {
+            return stamps_in(&self.place);
+        }
+        self.sources.first().map(|it| it.stamps()).unwrap_or_default()
+    }
+
     /// Whether there is no index of it after the run.
     pub(crate) fn is_encrypted(&self) -> bool {
         self.scratch.is_some()

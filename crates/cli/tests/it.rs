@@ -77,6 +77,8 @@ mod mcp;
 mod migrate;
 #[path = "it/model.rs"]
 mod model;
+#[path = "it/names.rs"]
+mod names;
 #[path = "it/output.rs"]
 mod output;
 #[path = "it/passage.rs"]

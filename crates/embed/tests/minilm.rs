@@ -5,17 +5,17 @@
 //! tiny model, in `src/transformer/tests.rs`.
 
 #![expect(clippy::disallowed_methods, reason = "a test asks where the model lies")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::path::PathBuf;
 
 use anemone_embed::{BuiltinQuality, Embedder, MiniLm, ModelError, Purpose};
+use anemone_testkit::skip;
 
 fn model() -> Option<PathBuf> {
     let path = std::env::var_os("ANEMONE_MINILM").map(PathBuf::from);
     if path.is_none() {
-        eprintln!("skipped: ANEMONE_MINILM does not say where all-MiniLM-L6-v2 is");
+        skip("minilm", "ANEMONE_MINILM does not say where all-MiniLM-L6-v2 is");
     }
     path
 }

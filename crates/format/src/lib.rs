@@ -94,7 +94,9 @@ pub use record::{
 };
 pub use schema::{Document, schema_of};
 pub use snapshot::{File, FileRoot, Node, Snapshot};
-pub use stamp::{Origin, ParseOriginError, Stamp, escaped, unescaped};
+pub use stamp::{
+    Origin, ParseOriginError, ParseStampIdError, Stamp, StampId, StampTable, escaped, unescaped,
+};
 pub use unknown::{Nullable, Unknown};
 pub use validate::{
     Class, Counts, Finding, Report, find_damage, open_validated, validate, validate_with,

@@ -1,14 +1,19 @@
 //! Who wrote an entry of a Markdown memory, when, and in which session.
 //!
-//! A stamp is a comment at the end of the entry that it is about:
+//! A stamp is a comment at the end of the entry that it is about. It names the entry with eight
+//! characters; who wrote it and when stands in a table beside the files, see [`StampTable`].
+//! Stamps of earlier versions say everything themselves:
 //!
 //! ```text
-//! - The gateway stays on loopback. <!-- anemone: 019a89c2-... agent 2026-11-16T10:00:00Z session="main" -->
+//! - The gateway stays on loopback. <!-- anemone: k7f3xq2b -->
+//! - The router is in the attic. <!-- anemone: 019a89c2-... agent 2026-11-16T10:00:00Z session="main" -->
 //! ```
 //!
 //! Whoever wrote the text did not write the stamp: a `<!--` in a text is written as `\<!--`, so
-//! that no text can carry one. It stays with the text through every copy, editor and archive,
-//! which a file beside it would not.
+//! that no text can carry one. It stays with the text through every copy, editor and archive.
+
+mod id;
+mod table;
 
 use std::fmt;
 use std::ops::Range;
@@ -17,6 +22,9 @@ use std::str::FromStr;
 use uuid::Uuid;
 
 use crate::moment::Moment;
+
+pub use self::id::{ParseStampIdError, StampId};
+pub use self::table::StampTable;
 
 const OPEN: &str = "<!-- anemone: ";
 const CLOSE: &str = " -->";
@@ -78,12 +86,15 @@ impl FromStr for Origin {
 /// What is known of an entry besides its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// The entry's id.
-    pub id: Uuid,
-    /// Where it comes from.
-    pub origin: Origin,
-    /// When it was written.
-    pub at: Moment,
+    /// What the entry is called.
+    pub id: StampId,
+    /// The id that the short one was made of, where it is known: ids are made in order, and its
+    /// other bits stand only in the table.
+    pub uuid: Option<Uuid>,
+    /// Where it comes from; `None` when neither the comment nor the table says it.
+    pub origin: Option<Origin>,
+    /// When it was written; `None` when neither the comment nor the table says it.
+    pub at: Option<Moment>,
     /// The session in which it was written.
     pub session: Option<String>,
     /// What it is called, where the text alone does not say.
@@ -99,11 +110,20 @@ pub struct Stamp {
 impl Stamp {
     /// Stamps an entry of which nothing more is known.
     #[must_use]
-    pub const fn new(id: Uuid, origin: Origin, at: Moment) -> Self {
+    pub fn new(uuid: Uuid, origin: Origin, at: Moment) -> Self {
+        Self { origin: Some(origin), at: Some(at), ..Self::bare(StampId::Long(uuid)) }
+    }
+
+    const fn bare(id: StampId) -> Self {
+        let uuid = match id {
+            StampId::Long(uuid) => Some(uuid),
+            StampId::Short(_) => None,
+        };
         Self {
             id,
-            origin,
-            at,
+            uuid,
+            origin: None,
+            at: None,
             session: None,
             key: None,
             category: None,
@@ -112,14 +132,26 @@ impl Stamp {
         }
     }
 
-    fn fields(&self) -> [(&'static str, &Option<String>); 5] {
-        [
-            ("session", &self.session),
-            ("key", &self.key),
-            ("category", &self.category),
-            ("supersedes", &self.supersedes),
-            ("source", &self.source),
-        ]
+    /// Returns the stamp as it is written into a file: with an id of eight characters. What it
+    /// says besides goes into the table.
+    #[must_use]
+    pub fn shortened(mut self) -> Self {
+        self.id = self.id.shortened();
+        self
+    }
+
+    /// The fields of the comment. Those that say what the entry means stay with it in any case;
+    /// those that say where it comes from are in the table when the id is a short one.
+    fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let is_whole = matches!(self.id, StampId::Long(_));
+        let all = [
+            ("session", self.session.as_deref().filter(|_| is_whole)),
+            ("key", self.key.as_deref()),
+            ("category", self.category.as_deref()),
+            ("supersedes", self.supersedes.as_deref()),
+            ("source", self.source.as_deref().filter(|_| is_whole)),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }
 
     /// Reads a comment; `None` when it is not a stamp. Fields that a later version adds are
@@ -127,12 +159,14 @@ impl Stamp {
     #[must_use]
     pub fn parse(comment: &str) -> Option<Self> {
         let body = comment.strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
-        let mut parts = body.splitn(4, ' ');
-        let id = Uuid::try_parse(parts.next()?).ok()?;
-        let origin = parts.next()?.parse().ok()?;
-        let at = parts.next()?.parse().ok()?;
-        let mut stamp = Self::new(id, origin, at);
-        let mut rest = parts.next().unwrap_or_default();
+        let (id, mut rest) = body.split_once(' ').unwrap_or((body, ""));
+        let mut stamp = Self::bare(id.parse().ok()?);
+        if matches!(stamp.id, StampId::Long(_)) {
+            let mut parts = rest.splitn(3, ' ');
+            stamp.origin = Some(parts.next()?.parse().ok()?);
+            stamp.at = Some(parts.next()?.parse().ok()?);
+            rest = parts.next().unwrap_or_default();
+        }
         while !rest.is_empty() {
             let (name, value) = rest.split_once('=')?;
             let mut values = serde_json::Deserializer::from_str(value).into_iter::<String>();
@@ -175,11 +209,12 @@ impl Stamp {
 
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{OPEN}{} {} {}", self.id, self.origin, self.at)?;
+        write!(f, "{OPEN}{}", self.id)?;
+        if let (StampId::Long(_), Some(origin), Some(at)) = (self.id, self.origin, &self.at) {
+            write!(f, " {origin} {at}")?;
+        }
         for (name, value) in self.fields() {
-            if let Some(value) = value {
-                write!(f, " {name}={}", quoted(value))?;
-            }
+            write!(f, " {name}={}", quoted(value))?;
         }
         f.write_str(CLOSE)
     }
@@ -232,11 +267,32 @@ mod tests {
         );
     }
 
+    // Do not change this expectation: files hold it.
+    #[test]
+    fn a_short_stamp_says_what_the_entry_means_and_not_where_it_comes_from() {
+        let mut stamp = stamp().shortened();
+        assert_eq!(stamp.to_string(), "<!-- anemone: 5mz4ypkb -->");
+        stamp.session = Some("agent:main".to_owned());
+        stamp.source = Some("https://example.org".to_owned());
+        stamp.key = Some("k".to_owned());
+        stamp.supersedes = Some("old".to_owned());
+        let text = "<!-- anemone: 5mz4ypkb key=\"k\" supersedes=\"old\" -->";
+        assert_eq!(stamp.to_string(), text);
+        let read = Stamp::parse(text).unwrap();
+        assert_eq!((read.id, read.origin, read.at.clone()), (stamp.id, None, None));
+        assert_eq!((read.key, read.supersedes), (stamp.key, stamp.supersedes));
+    }
+
     #[test]
     fn what_is_no_stamp_is_left_alone() {
         for text in [
             "<!-- trigger: gateway -->",
             "<!-- anemone: -->",
+            "<!-- anemone: reminder -->",
+            "<!-- anemone: k7f3xq2 -->",
+            "<!-- anemone: k7f3xq2bb -->",
+            "<!-- anemone: K7F3XQ2B -->",
+            "<!-- anemone: k7f3xq2b agent -->",
             "<!-- anemone: x agent 2026-11-16T10:00:00Z -->",
             &format!("<!-- anemone: {ID} king 2026-11-16T10:00:00Z -->"),
             &format!("<!-- anemone: {ID} agent today -->"),

@@ -7,7 +7,6 @@
 //! nothing (a time in a header, a spare bit) and the same snapshot is read from it.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails should say where")]
-#![expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 
 use std::io::Cursor;
 use std::sync::LazyLock;
@@ -18,7 +17,7 @@ use anemone_format::{
     NameFault, Node, Report, Snapshot, WriteArchiveError, apply_delta, find_damage, sha256_hex,
     validate, write_delta,
 };
-use anemone_testkit::{bulk, sample};
+use anemone_testkit::{bulk, sample, skip};
 
 /// No mutant.
 const NONE: [usize; 0] = [];
@@ -99,7 +98,7 @@ fn reseal(mut bytes: Vec<u8>) -> Vec<u8> {
 /// The most memory that this process ever used stays far below what a laptop has.
 fn assert_little_memory() {
     let Ok(status) = fs_err::read_to_string("/proc/self/status") else {
-        eprintln!("skipped: the peak of memory is read from /proc, which is not here");
+        skip("proc", "the peak of memory is read from /proc, which is not here");
         return;
     };
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -395,7 +394,7 @@ fn assert_refused(bytes: Vec<u8>, word: &str) {
         let milliseconds = (after - before) / 1_000_000;
         assert!(milliseconds < 1000, "{milliseconds} ms");
     } else {
-        eprintln!("skipped: the time is read from /proc, which is not here");
+        skip("proc", "the time is read from /proc, which is not here");
     }
 }
 

@@ -38,13 +38,7 @@ fn what_we_write_fits_our_own_schemas() {
 
 #[test]
 fn what_we_write_fits_the_official_schemas() {
-    let shared = std::env::var_os("ANEMONE_SHARED")
-        .map_or_else(|| root().join("../shared"), PathBuf::from)
-        .join("schemas");
-    if !shared.is_dir() {
-        eprintln!("SKIPPED: the official schemas are not at {}", shared.display());
-        return;
-    }
+    let Some(shared) = anemone_testkit::shared("schemas") else { return };
     check_all(|name| {
         let text = fs_err::read_to_string(shared.join(format!("{name}.schema.json"))).unwrap();
         let mut schema: Value = serde_json::from_str(&text).unwrap();

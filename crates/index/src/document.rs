@@ -1,5 +1,6 @@
 //! What a source yields.
 
+use anemone_format::StampTable;
 use jiff::civil::Date;
 
 /// One text that can be found.
@@ -55,4 +56,18 @@ pub struct Provenance {
     /// When it was written or observed, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_at: Option<String>,
+}
+
+impl Provenance {
+    /// Returns it with what the table of stamps says of the entry.
+    #[must_use]
+    pub fn resolved(mut self, table: &StampTable) -> Self {
+        let id = self.record.as_deref().and_then(|it| it.parse().ok());
+        if let Some(stamp) = id.and_then(|id| table.get(id)) {
+            self.session = stamp.session.or(self.session);
+            self.origin = stamp.origin.map(|it| it.to_string());
+            self.observed_at = stamp.at.map(|it| it.to_string());
+        }
+        self
+    }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod folder;
 
 use anemone_embed::Identity;
+use anemone_format::StampTable;
 use sha2::{Digest as _, Sha256};
 
 use crate::document::Document;
@@ -42,6 +43,11 @@ pub trait Source: Send + Sync {
             }
         }
         Ok(found)
+    }
+
+    /// Returns what the short stamps in the texts say; most sources do not know.
+    fn stamps(&self) -> StampTable {
+        StampTable::default()
     }
 
     /// Hands out vectors that come with the texts, of this embedder and no other; most sources

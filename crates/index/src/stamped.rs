@@ -62,7 +62,10 @@ pub(crate) fn provenance(stamp: Option<Stamp>, of_document: &Provenance) -> Prov
         source: of_document.source.clone(),
         record: Some(stamp.id.to_string()),
         session: stamp.session.or_else(|| of_document.session.clone()),
-        origin: Some(stamp.origin.to_string()),
-        observed_at: Some(stamp.at.to_string()),
+        origin: stamp.origin.map_or_else(|| of_document.origin.clone(), |it| Some(it.to_string())),
+        observed_at: match stamp.at {
+            Some(at) => Some(at.to_string()),
+            None => of_document.observed_at.clone(),
+        },
     }
 }

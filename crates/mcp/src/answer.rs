@@ -4,6 +4,7 @@
 //! in `_meta`: `structuredContent` must be as the tool's output schema says even then, because
 //! some clients check it before they look whether the call failed.
 
+use anemone_memory::revealed;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -32,10 +33,9 @@ impl Answer {
         text: impl Into<String>,
         data: &impl Serialize,
     ) -> Result<Self, Refusal> {
-        match serde_json::to_value(data) {
-            Ok(data) => Ok(Self { text: text.into(), data: Some(data), is_error: false }),
-            Err(error) => Err(broken(&error.to_string())),
-        }
+        let mut data = serde_json::to_value(data).map_err(|error| broken(&error.to_string()))?;
+        reveal_all(&mut data);
+        Ok(Self { text: text.into(), data: Some(data), is_error: false })
     }
 
     /// Marks the answer as one that did not do what was asked.
@@ -45,7 +45,7 @@ impl Answer {
 
     /// Returns the answer as the protocol has it.
     pub(crate) fn into_result(self) -> CallToolResult {
-        let content = vec![ContentBlock::text(self.text)];
+        let content = vec![ContentBlock::text(revealed(&self.text))];
         let mut result = match self.is_error {
             true => CallToolResult::error(content),
             false => CallToolResult::success(content),
@@ -71,17 +71,30 @@ pub(crate) fn refusal_text(refusal: &Refusal) -> String {
     if let Some(hint) = &refusal.hint {
         text.push_str(&format!("\nhint: {hint}"));
     }
-    text
+    revealed(&text)
 }
 
 /// Returns a refusal as data.
 pub(crate) fn refusal_data(refusal: &Refusal) -> Value {
-    json!({
+    let mut data = json!({
         "code": refusal.code,
         "message": refusal.message,
         "causes": refusal.causes,
         "hint": refusal.hint,
-    })
+    });
+    reveal_all(&mut data);
+    data
+}
+
+/// Shows what any text hides. Quoted text is without hidden characters before it comes here; this
+/// is for names, notes and whatever else may hold some.
+fn reveal_all(data: &mut Value) {
+    match data {
+        Value::String(text) => *text = revealed(text),
+        Value::Array(items) => items.iter_mut().for_each(reveal_all),
+        Value::Object(fields) => fields.values_mut().for_each(reveal_all),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Returns the refusal of a memory that broke.

@@ -159,7 +159,7 @@ pub struct FoundMemory {
     /// Invisible characters that were left out of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_characters: Option<u32>,
-    /// The headings above it, the outermost first.
+    /// The headings above it, the outermost first, each behind a bar.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub headings: Vec<String>,
     /// Its id, by which it can be forgotten, where it was remembered as an entry.
@@ -418,6 +418,12 @@ pub struct ContextText {
     pub recalled: u64,
     /// What was cut or left out, and why.
     pub notes: Vec<String>,
+    /// How many invisible characters were left out; said beside the text.
+    #[serde(skip)]
+    pub hidden_characters: Option<u32>,
+    /// Why what is quoted looks like an attack on a model; said beside the text.
+    #[serde(skip)]
+    pub suspicion_reason: Option<String>,
 }
 
 /// Whose memory it is and how it does.

@@ -4,6 +4,7 @@
 //! without. Everything before the protocol is ours: who may connect, how often and how long.
 
 mod answers;
+mod attended;
 mod bucket;
 mod door;
 mod front;

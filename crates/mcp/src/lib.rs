@@ -13,6 +13,7 @@ mod changes;
 mod desk;
 mod handler;
 mod http;
+mod message;
 mod near;
 mod prompts;
 mod quote;

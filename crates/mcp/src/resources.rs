@@ -8,7 +8,7 @@
 //! Hosts put a resource before a model as it is, so a document is quoted like everything else, and
 //! is no copy of its file. `anemone get` copies.
 
-use anemone_memory::Frame;
+use anemone_memory::{Frame, revealed, shown_name};
 use rmcp::model::{
     Annotations, CacheScope, ErrorData, ListResourceTemplatesResult, ListResourcesResult,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
@@ -133,7 +133,7 @@ pub(crate) fn list(
 
 fn resource(document: &Document) -> Resource {
     let mut resource =
-        Resource::new(uri_of(&document.path), document.path.as_str()).with_mime_type(MIME_TYPE);
+        Resource::new(uri_of(&document.path), shown_name(&document.path)).with_mime_type(MIME_TYPE);
     resource.size = document.bytes;
     if document.modified.is_some() {
         let mut annotations = Annotations::default();
@@ -162,14 +162,14 @@ pub(crate) fn read(desk: &dyn Desk, uri: &str) -> Result<ReadResourceResult, Err
         _ => failed(&refusal),
     })?;
     let mut frame = Frame::new(&desk.delimiter().map_err(|refusal| failed(&refusal))?);
-    frame.entry(&format!("{path}{}", Findings::of(&text).heading()), &text);
+    frame.entry(&format!("{}{}", shown_name(&path), Findings::of(&text).heading()), &text);
     let contents = ResourceContents::text(frame.finish(), uri).with_mime_type(MIME_TYPE);
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
 }
 
 /// Returns the error of an address that leads nowhere.
 pub(crate) fn not_found(uri: &str) -> ErrorData {
-    let uri = shortened(uri);
+    let uri = revealed(&shortened(uri));
     ErrorData::resource_not_found(
         format!("there is no resource {uri:?}; resources/list tells which there are"),
         Some(json!({ "uri": uri })),

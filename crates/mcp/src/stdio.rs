@@ -3,16 +3,22 @@
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
+use bytes::{Bytes, BytesMut};
+use futures::{FutureExt as _, StreamExt as _};
 use rmcp::ServiceExt;
-use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::service::{RoleServer, ServerInitializeError};
+use rmcp::transport::Transport;
+use serde::Serialize;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::Mutex;
+use tokio_util::codec::{Decoder, FramedRead};
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
 use crate::handler::Handler;
+use crate::message::{self, Problem, Unanswered};
 use crate::settings::{ServeError, Settings};
 
 /// The longest message that is read; a longer one is passed over. A text of one megabyte may take
@@ -32,10 +38,8 @@ pub async fn serve_stdio(
     let handler = Handler::new(desk, settings);
     let calls = handler.calls();
     let leaving = handler.leaving();
-    let input = Ending { input, ended: leaving.clone() };
     let mut stop = pin!(stop);
-    let transport =
-        AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_LINE_BYTES);
+    let transport = LineTransport::new(input, output, leaving.clone());
     let begun = tokio::select! {
         begun = handler.serve(transport) => begun,
         () = &mut stop => return Ok(()),
@@ -63,24 +67,154 @@ pub async fn serve_stdio(
     Ok(())
 }
 
-/// A stream that tells when it has ended.
-struct Ending<R> {
-    input: R,
+type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
+
+/// Messages as lines of JSON.
+///
+/// The SDK has one of these, but it parses whatever comes, says nothing to what is not JSON or too
+/// long, and answers only one of two requests with the same id.
+struct LineTransport<R, W> {
+    input: FramedRead<R, LineDecoder>,
+    output: Arc<Mutex<Option<W>>>,
+    unanswered: Unanswered,
+    /// An answer that is on its way. It is kept here because receiving may be given up at any
+    /// point and begun again, and half a line must not be left in the stream.
+    reply: Option<Sending>,
+    /// Is cancelled when the input has ended.
     ended: CancellationToken,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Ending<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = ready!(Pin::new(&mut self.input).poll_read(context, buffer));
-        let has_room = buffer.remaining() > 0;
-        if read.is_err() || (has_room && buffer.filled().len() == before) {
-            self.ended.cancel();
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> LineTransport<R, W> {
+    fn new(input: R, output: W, ended: CancellationToken) -> Self {
+        Self {
+            input: FramedRead::new(input, LineDecoder::default()),
+            output: Arc::new(Mutex::new(Some(output))),
+            unanswered: Unanswered::default(),
+            reply: None,
+            ended,
         }
-        Poll::Ready(read)
+    }
+
+    /// Returns the next message, or what to answer to a line that is none. Neither: there is
+    /// nothing to say to it.
+    fn read(&self, line: Line) -> Option<Result<ClientJsonRpcMessage, Vec<u8>>> {
+        let line = match line {
+            Line::Whole(line) => line,
+            Line::TooLong => return Some(Err(line_of(&Problem::TooLong.answer(None)))),
+        };
+        if line.trim_ascii().is_empty() {
+            return None;
+        }
+        match message::read(&line) {
+            Ok(message) => Some(match self.unanswered.note(&message) {
+                Ok(()) => Ok(message),
+                Err(answer) => Err(line_of(&answer)),
+            }),
+            Err(rejected) if rejected.is_notification => None,
+            Err(rejected) => Some(Err(line_of(&rejected.problem.answer(rejected.id.as_ref())))),
+        }
+    }
+}
+
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let (output, unanswered) = (Arc::clone(&self.output), self.unanswered.clone());
+        async move {
+            let mut output = output.lock().await;
+            // Not before: what waits to be written counts as not answered.
+            unanswered.answered(&message);
+            write(&mut *output, &line_of(&message)).await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if let Some(reply) = &mut self.reply {
+                let sent = reply.await;
+                self.reply = None;
+                sent.ok()?;
+            }
+            let Some(Ok(line)) = self.input.next().await else {
+                self.ended.cancel();
+                return None;
+            };
+            match self.read(line) {
+                Some(Ok(message)) => return Some(message),
+                Some(Err(reply)) => {
+                    let output = Arc::clone(&self.output);
+                    let sending = async move { write(&mut *output.lock().await, &reply).await };
+                    self.reply = Some(sending.boxed());
+                }
+                None => {}
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        drop(self.output.lock().await.take());
+        Ok(())
+    }
+}
+
+/// Writes a line as a whole.
+async fn write<W: AsyncWrite + Unpin>(output: &mut Option<W>, line: &[u8]) -> io::Result<()> {
+    let output = output.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+    output.write_all(line).await?;
+    output.flush().await
+}
+
+fn line_of(message: &impl Serialize) -> Vec<u8> {
+    // Messages have keys that are texts and nothing that could fail, so there is always a line.
+    let mut line = serde_json::to_vec(message).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+/// Cuts a stream into lines.
+#[derive(Default)]
+struct LineDecoder {
+    /// How far the line ending was looked for.
+    searched: usize,
+    /// Whether the line is too long, and its beginning gone already.
+    is_too_long: bool,
+}
+
+enum Line {
+    Whole(Bytes),
+    TooLong,
+}
+
+impl Decoder for LineDecoder {
+    type Item = Line;
+    type Error = io::Error;
+
+    fn decode(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Line>> {
+        let ending = buffer[self.searched..].iter().position(|byte| *byte == b'\n');
+        let Some(ending) = ending else {
+            self.searched = buffer.len();
+            if buffer.len() > MAX_LINE_BYTES {
+                *buffer = BytesMut::new();
+                *self = Self { searched: 0, is_too_long: true };
+            }
+            return Ok(None);
+        };
+        let line = buffer.split_to(self.searched + ending + 1).freeze();
+        let is_too_long = self.is_too_long || line.len() > MAX_LINE_BYTES;
+        *self = Self::default();
+        Ok(Some(if is_too_long { Line::TooLong } else { Line::Whole(line) }))
+    }
+
+    /// Leaves what has no line ending: it may be the beginning of a message.
+    fn decode_eof(&mut self, buffer: &mut BytesMut) -> io::Result<Option<Line>> {
+        self.decode(buffer)
     }
 }

@@ -18,9 +18,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_format::Stamp;
+use anemone_format::{Stamp, StampId};
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::faults;
 use crate::folder::{Appended, Look};
@@ -66,7 +65,7 @@ pub(crate) struct Acknowledged {
 struct Kept {
     path: String,
     /// The id of its stamp; without one, its text is what it is known by.
-    id: Option<Uuid>,
+    id: Option<StampId>,
     text: String,
     added_ns: i64,
 }
@@ -223,7 +222,7 @@ impl Acknowledged {
     }
 
     /// Keeps an entry, once.
-    fn keep(&mut self, path: &str, id: Option<Uuid>, text: &str, added_ns: i64) {
+    fn keep(&mut self, path: &str, id: Option<StampId>, text: &str, added_ns: i64) {
         let is_same =
             |it: &Kept| it.path == path && it.id == id && (id.is_some() || it.text == text);
         self.kept.retain(|it| !is_same(it));
@@ -326,7 +325,7 @@ impl Acknowledged {
 }
 
 impl Kept {
-    fn is_in(&self, text: &str, ids: &HashSet<Uuid>) -> bool {
+    fn is_in(&self, text: &str, ids: &HashSet<StampId>) -> bool {
         match self.id {
             Some(id) => ids.contains(&id) || self.is_in_unstamped(text),
             None => text.contains(&self.text),
@@ -346,8 +345,8 @@ impl Kept {
 }
 
 /// Returns the ids of all stamps in a text.
-fn ids(text: &str) -> HashSet<Uuid> {
-    let id = |at: usize| Uuid::try_parse(text.get(at + STAMP.len()..at + STAMP.len() + 36)?).ok();
+fn ids(text: &str) -> HashSet<StampId> {
+    let id = |at: usize| text.get(at + STAMP.len()..)?.split_once(' ')?.0.parse().ok();
     text.match_indices(STAMP).filter_map(|(at, _)| id(at)).collect()
 }
 

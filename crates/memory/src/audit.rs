@@ -18,13 +18,16 @@
 mod oversized;
 mod stale;
 
+use std::collections::HashSet;
+
 use anemone_secrets::scan;
 use jiff::civil::Date;
 
 use crate::alike::alike;
-use crate::gathered::{Contradiction, Gathered, contradictions, superseded, title_of};
-use crate::page::units;
+use crate::gathered::{Contradiction, Gathered, contradictions, superseded, tell_apart, title_of};
+use crate::page::known_units;
 use crate::reading::{self, Unread};
+use crate::session_note::is_head;
 use crate::site::{PageKind, Site};
 use crate::suspicion::{SuspicionKind, suspicious};
 pub use oversized::{CutPlace, Oversized};
@@ -78,6 +81,8 @@ pub struct Audit {
     pub near: Vec<(Gathered, Gathered, f32)>,
     /// Entries that have been overtaken.
     pub stale: Vec<Stale>,
+    /// Entries whose stamp the table of stamps does not have: who wrote them is not known.
+    pub unknown_stamps: usize,
     /// Entries that were compared letter by letter only, as there are too many.
     pub not_compared: usize,
     /// Whether more entries may say nearly the same than are told.
@@ -123,7 +128,7 @@ pub struct AgeCounts {
 }
 
 /// A secret; what it says is not here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SecretFinding {
     /// The file.
     pub path: String,
@@ -154,6 +159,7 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
     let (pages, unread) = reading::list(site);
     let mut audit = Audit { unread, ..Audit::default() };
     let mut entries = Vec::new();
+    let table = site.stamps();
     let mut stale = stale::Search::new(settings, today);
     let beside = BESIDE.iter().map(|name| ((*name).to_owned(), None));
     let pages = pages.into_iter().map(|(path, kind)| (path, Some(kind)));
@@ -179,9 +185,11 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
         // What stands beside the memory are instructions: they are not judged as entries.
         let Some(kind) = kind else { continue };
         let title = title_of(&file.text);
-        for unit in units(&file.text) {
+        let found = known_units(&file.text, &table).into_iter();
+        for unit in found.filter(|unit| !is_head(kind, unit)) {
             let entry = Gathered::of(&path, kind, &unit, title);
             audit.count(&entry, today);
+            audit.unknown_stamps += usize::from(entry.is_stamped && entry.origin.is_none());
             for it in suspicious(&unit.content) {
                 audit.suspicious.push(SuspiciousFinding {
                     path: path.clone(),
@@ -197,6 +205,7 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
             }
         }
     }
+    tell_apart(&mut entries);
     audit.oversized.extend(oversized::of_all(site));
     audit.stale = stale.end(&entries, &superseded(&entries));
     audit.contradictions = contradictions(&entries);
@@ -228,6 +237,14 @@ impl Audit {
             Some(_) => &mut self.ages.older,
         };
         *age += 1;
+    }
+
+    /// Adds secrets that were found beside the memory, in files that a runtime does not read as such
+    /// but an export carries. One that is known already counts once.
+    pub fn add_secrets(&mut self, found: impl IntoIterator<Item = SecretFinding>) {
+        let known: HashSet<SecretFinding> = self.secrets.iter().cloned().collect();
+        self.secrets.extend(found.into_iter().filter(|secret| !known.contains(secret)));
+        self.secrets.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
     }
 
     /// Returns how many entries only say what others say.

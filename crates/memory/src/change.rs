@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use anemone_format::Stamp;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -30,6 +31,8 @@ pub struct Change {
     pub what: String,
     /// What is done to each file; no file twice.
     pub edits: Vec<Edit>,
+    /// The stamps of the entries that it brings, where the files do not say everything.
+    pub stamps: Vec<Stamp>,
 }
 
 /// What is to be done to one file.
@@ -98,6 +101,14 @@ pub enum ApplyError {
     /// What was there cannot be kept, so nothing was changed.
     #[error("the current content cannot be saved for undo")]
     Journal(#[from] JournalError),
+}
+
+impl Change {
+    /// Makes a change that brings no new entries.
+    #[must_use]
+    pub fn new(what: &str, edits: Vec<Edit>) -> Self {
+        Self { what: what.to_owned(), edits, stamps: Vec::new() }
+    }
 }
 
 impl Edit {
@@ -169,6 +180,7 @@ impl Held<'_> {
             seen.push(there);
             looks.push(look);
         }
+        self.note_stamps(&change.stamps)?;
         self.note_own_stamps(change, &seen)?;
         let begun = self.begin(change, &seen, undoes, id, now)?;
         match self.make_all(change, &seen, &looks, &mut acknowledged, id) {

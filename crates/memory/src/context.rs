@@ -3,10 +3,11 @@
 //! Each generation of each runtime has its own table, its own limits and its own way to shorten a
 //! file; this follows them, with four exceptions. What is private stays out of group sessions in
 //! every generation, although the program of March put it in. The sentences with which a runtime
-//! introduces the files are left out: they are its own. Logs are quoted in our frame, see
-//! [`crate::frame`], because whatever an agent noted during a day is in them. And hidden characters,
-//! see [`crate::hidden`], and stamps are left out of every file: a stamp costs a model some 40
-//! tokens and is only a claim there.
+//! introduces the files are left out: they are its own. What was remembered, the curated file and the
+//! logs, is quoted in our frame, see [`crate::frame`], because whatever an agent read may have come
+//! to stand there; only what tells an agent who it is stands free. And hidden characters, see
+//! [`crate::hidden`], and stamps are left out of every file: a stamp costs a model some 40 tokens and
+//! is only a claim there.
 
 mod budget;
 mod cut;
@@ -21,6 +22,7 @@ use crate::frame::{Framed, frame};
 use crate::hidden::{hidden_count, shown};
 use crate::reading::{self, UnreadReason};
 use crate::site::{PageKind, Site};
+use crate::suspicion::suspicion_reason;
 pub use budget::{Budget, estimated_tokens};
 use cut::{clamped, length};
 pub use table::{Generation, SessionKind};
@@ -41,7 +43,7 @@ pub struct ContextRequest {
     pub today: Date,
     /// What was recalled, framed; it goes last.
     pub recalled: Option<String>,
-    /// A random word that is new each time, for the frame around logs.
+    /// A random word that is new each time, for the frame around what was remembered.
     pub delimiter: String,
 }
 
@@ -56,6 +58,8 @@ pub struct Composed {
     pub parts: Vec<Part>,
     /// How many hidden characters were left out of the files.
     pub hidden_characters: usize,
+    /// Why what was remembered looks like an attack on a model, if it does.
+    pub suspicion_reason: Option<String>,
 }
 
 /// A file, and what became of it.
@@ -71,7 +75,7 @@ pub struct Part {
     pub fate: Fate,
     /// How many hidden characters its file has.
     hidden: usize,
-    /// What goes into the text; of a log, before it is quoted.
+    /// What goes into the text; of what was remembered, before it is quoted.
     content: String,
     place: Place,
 }
@@ -80,6 +84,8 @@ pub struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     File,
+    /// The curated file.
+    Memory,
     Notes,
     Recalled,
 }
@@ -172,7 +178,12 @@ impl Part {
         &self.content
     }
 
-    /// Returns a log as it is quoted.
+    /// Whether it was remembered, and is quoted here.
+    fn is_quoted(&self) -> bool {
+        matches!(self.place, Place::Memory | Place::Notes) && self.fate.is_in()
+    }
+
+    /// Returns it as it is quoted.
     fn framed(&self) -> Framed<'_> {
         let date = crate::gathered::day_of(PageKind::of(&self.path));
         Framed { text: &self.content, origin: None, date, path: &self.path }
@@ -209,7 +220,15 @@ pub fn compose(site: &Site, asked: &ContextRequest) -> Composed {
     budget::keep(&mut parts, asked, site);
     let text = written(&parts, asked, site);
     let hidden_characters = parts.iter().filter(|it| it.fate.is_in()).map(|it| it.hidden).sum();
-    Composed { chars: asked.generation.cutting().length(&text), text, parts, hidden_characters }
+    let quoted: Vec<&str> =
+        parts.iter().filter(|it| it.is_quoted()).map(|it| it.content.as_str()).collect();
+    Composed {
+        chars: asked.generation.cutting().length(&text),
+        suspicion_reason: suspicion_reason(&quoted.join("\n\n")),
+        text,
+        parts,
+        hidden_characters,
+    }
 }
 
 /// Returns where a runtime of a generation would cut a file: how much of its beginning and of its
@@ -231,8 +250,7 @@ fn files(site: &Site, asked: &ContextRequest) -> Vec<Part> {
             Some(fate) => Part::out(&row.path, fate),
             None => file(site, generation, &row.path, row.is_optional, left),
         };
-        let place = if row.is_log { Place::Notes } else { Place::File };
-        let part = Part { place, ..part };
+        let part = Part { place: row.place, ..part };
         left = match part.fate {
             // The first file without room ends it, also for shorter ones.
             Fate::NoRoom => 0,
@@ -302,10 +320,10 @@ fn written(parts: &[Part], asked: &ContextRequest, site: &Site) -> String {
     for part in parts.iter().filter(|it| it.place == Place::File && it.fate.is_in()) {
         text.push_str(&generation.section(site, &part.path, &part.content));
     }
-    let is_note = |it: &&Part| it.place == Place::Notes && it.fate.is_in();
-    let notes: Vec<Framed<'_>> = parts.iter().filter(is_note).map(Part::framed).collect();
-    text.push_str(&frame(&notes, &asked.delimiter));
-    if has(Place::Notes) && has(Place::Recalled) {
+    let quoted: Vec<Framed<'_>> =
+        parts.iter().filter(|it| it.is_quoted()).map(Part::framed).collect();
+    text.push_str(&frame(&quoted, &asked.delimiter));
+    if !quoted.is_empty() && has(Place::Recalled) {
         text.push('\n');
     }
     for part in parts.iter().filter(|it| it.place == Place::Recalled && it.fate.is_in()) {

@@ -8,10 +8,9 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 
-use anemone_format::{Hex, sha256_hex};
+use anemone_format::{Hex, StampId, sha256_hex};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use crate::change::digest;
 use crate::forget::{Condemned, Wanted, buried, is_in_time};
@@ -63,7 +62,7 @@ impl ErasedEntries {
         let (mut ids, mut digests) = (HashSet::new(), HashSet::new());
         let mut texts: Vec<String> = Vec::new();
         for it in entries {
-            if Uuid::try_parse(&it.id).is_ok() {
+            if it.id.parse::<StampId>().is_ok() {
                 ids.insert(it.id.clone());
             }
             if !it.text.is_empty() {
@@ -296,7 +295,9 @@ impl Site {
 
 impl Held<'_> {
     /// Takes entries out of the journal, so that they cannot be brought back.
-    pub fn erase_from_journal(&self, gone: &ErasedEntries) -> Result<JournalErasure, JournalError> {
+    pub fn erase_from_journal(&self, gone: &ErasedEntries) -> Result<JournalErasure, SiteError> {
+        let ids: Vec<StampId> = gone.ids.iter().filter_map(|id| id.parse().ok()).collect();
+        self.drop_stamps(&ids)?;
         let erasure = self.site().plan_erasure(gone)?;
         for (path, bytes) in &erasure.rewritten {
             self.rewrite_record(path, bytes)?;
@@ -358,7 +359,7 @@ impl KeptEntry {
                 let digest = sha256_hex(self.entry.text.as_bytes());
                 buried.get(id).is_some_and(|texts| texts.contains(&digest))
             };
-            let is_id = Uuid::try_parse(&self.entry.id).is_ok() && ids.contains(&self.entry.id);
+            let is_id = self.entry.id.parse::<StampId>().is_ok() && ids.contains(&self.entry.id);
             return is_id || ids.iter().any(is_buried);
         }
         if let Some(placed) = &self.placed {
@@ -382,6 +383,8 @@ fn digest_of(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
     use crate::change::{Change, Edit};
     use crate::site::Manner;
@@ -411,7 +414,7 @@ mod tests {
             let seen = self.site.read("MEMORY.md").unwrap().unwrap();
             let edits = vec![Edit::replace(&seen, after.as_bytes().to_vec())];
             let held = self.site.lock().unwrap();
-            let change = Change { what: what.to_owned(), edits };
+            let change = Change::new(what, edits);
             held.apply(&change, self.id(), Timestamp::UNIX_EPOCH).unwrap();
         }
 

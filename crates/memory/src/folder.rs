@@ -198,6 +198,22 @@ impl Folder {
         Ok(if is_ours { Appended::Done(look) } else { Appended::Contested(look) })
     }
 
+    /// Says whether a file ends with a line ending; one that is empty or missing does, too.
+    pub(crate) fn ends_line(&self, name: &str) -> io::Result<bool> {
+        faults::step()?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let handle = match openat(&self.handle, name, flags, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(true),
+            handle => handle?,
+        };
+        let Some(last) = plain(&handle)?.st_size.unsigned_abs().checked_sub(1) else {
+            return Ok(true);
+        };
+        let mut byte = [0];
+        let read = rustix::io::pread(&handle, &mut byte, last)?;
+        Ok(read == 0 || byte == *b"\n")
+    }
+
     /// Cuts the end off a file that still looks as `expected`.
     pub(crate) fn cut(&self, name: &str, length: u64, expected: Look) -> io::Result<Swapped> {
         faults::step()?;

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use anemone_format::sha256_hex;
+use anemone_format::{StampId, sha256_hex};
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -92,6 +92,14 @@ pub enum ForgetError {
         /// The citation of all lines that belong together.
         whole: String,
     },
+    /// Several entries have the same stamp, since somebody copied a line.
+    #[error("{} entries are called {id}; nothing was forgotten", places.len())]
+    Ambiguous {
+        /// What was named.
+        id: String,
+        /// The citations of the entries.
+        places: Vec<String>,
+    },
     /// A file cannot be reached.
     #[error(transparent)]
     Site(#[from] SiteError),
@@ -124,7 +132,9 @@ pub(crate) fn is_in_time(
 /// user is: logs are named by the days of that place.
 fn written_in(zone: &TimeZone, it: &Placed) -> Option<Timestamp> {
     match it.kind {
-        PageKind::Daily(day) | PageKind::Session(day) if it.unit.stamp.is_none() => {
+        PageKind::Daily(day) | PageKind::Session(day)
+            if it.unit.stamp.as_ref().is_none_or(|stamp| stamp.at.is_none()) =>
+        {
             day.to_zoned(zone.clone()).ok().map(|it| it.timestamp())
         }
         _ => it.written(),
@@ -138,6 +148,7 @@ impl Wanted {
         let place = key.strip_prefix(path).is_some_and(|it| it.starts_with("#L"));
         // What has no key is called by its id, which can be spelled in more than one way.
         place
+            || key.parse::<StampId>().is_ok()
             || Uuid::try_parse(key).is_ok()
             || text.contains(&format!("**{key}**:"))
             || text.contains(&key_prefix(key))
@@ -164,6 +175,12 @@ impl Site {
         let mut gone: Vec<Placed> =
             all.placed.iter().filter(|it| wanted.takes(it)).cloned().collect();
         if let Wanted::Ids(ids) = wanted {
+            for id in ids {
+                let places = id.parse().map(|it| all.places_of(it)).unwrap_or_default();
+                if places.len() > 1 {
+                    return Err(ForgetError::Ambiguous { id: id.clone(), places });
+                }
+            }
             for citation in ids.iter().filter_map(|id| Citation::parse(id)) {
                 gone.extend(all.cited(&citation)?);
             }
@@ -193,7 +210,7 @@ impl Site {
         let skipped = all.skipped.iter().map(|(path, why)| (path.clone(), reason(why)));
         Ok(ForgetPlan {
             entries: gone.iter().map(Condemned::of).collect(),
-            change: Change { what: "forget".to_owned(), edits },
+            change: Change::new("forget", edits),
             skipped: skipped.collect(),
             tables_without_rows: rowless,
         })

@@ -16,7 +16,8 @@
 use anemone_format::Origin;
 use jiff::civil::Date;
 
-use crate::hidden::visible;
+use crate::hidden::{shown_name, visible};
+use crate::suspicion::suspicion_words;
 
 /// The sentence above everything that is quoted.
 pub const NOTICE: &str =
@@ -92,7 +93,8 @@ impl Frame {
     }
 }
 
-/// Puts memories into a frame; nothing when there are none.
+/// Puts memories into a frame, with a mark on what looks like an attack; nothing when there are
+/// none.
 #[must_use]
 pub fn frame(memories: &[Framed<'_>], delimiter: &str) -> String {
     if memories.is_empty() {
@@ -102,7 +104,10 @@ pub fn frame(memories: &[Framed<'_>], delimiter: &str) -> String {
     for memory in memories {
         let origin = memory.origin.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
         let date = memory.date.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
-        let heading = format!("origin={origin} date={date} path={}", memory.path);
+        let suspicious = suspicion_words(memory.text);
+        let suspicious = suspicious.map(|it| format!(" suspicious={it}")).unwrap_or_default();
+        let path = shown_name(memory.path);
+        let heading = format!("origin={origin} date={date}{suspicious} path={path}");
         frame.entry(&heading, memory.text);
     }
     frame.finish()
@@ -189,7 +194,8 @@ mod tests {
             let memory = Framed { path: &path, ..framed(&text) };
             let shown = frame(&[memory], "7f3c");
             let lines: Vec<_> = shown.lines().collect();
-            prop_assert!(lines[2].starts_with("[1] origin=owner date=2026-11-16 path="));
+            prop_assert!(lines[2].starts_with("[1] origin=owner date=2026-11-16 "));
+            prop_assert!(lines[2].contains(" path="));
             prop_assert!(lines[3..lines.len() - 1].iter().all(|it| it.starts_with('|')));
             prop_assert_eq!(shown.matches('<').count(), 2);
         }

@@ -1,12 +1,14 @@
 //! All that a memory holds, entry by entry, each as short as comparing needs it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anemone_format::Origin;
 use anemone_secrets::redact_text;
 use jiff::Timestamp;
 use jiff::civil::Date;
+use uuid::Uuid;
 
+use crate::cited::citation_of;
 use crate::entry::Importance;
 use crate::page::Unit;
 use crate::recalls::mark_of;
@@ -45,6 +47,8 @@ pub struct Gathered {
     pub supersedes: Option<String>,
     /// Whether it has a stamp.
     pub is_stamped: bool,
+    /// The UUID of its stamp, where it is known.
+    pub(crate) uuid: Option<Uuid>,
     /// The heading above it, where that is not the title of the file.
     pub section: Option<String>,
 }
@@ -62,9 +66,10 @@ impl Gathered {
             mark,
             key: unit.key.clone(),
             text: shown(&unit.content[..end]),
-            day: day_of(kind).or_else(|| stamp.map(|it| it.at.utc_date())),
+            day: day_of(kind).or_else(|| Some(stamp?.at.as_ref()?.utc_date())),
             written: written(kind, unit),
-            origin: stamp.map(|it| it.origin),
+            origin: stamp.and_then(|it| it.origin),
+            uuid: stamp.and_then(|it| it.uuid),
             importance: importance_of(unit),
             supersedes: stamp.and_then(|it| it.supersedes.clone()),
             is_stamped: stamp.is_some(),
@@ -79,8 +84,26 @@ impl Gathered {
 
     /// Returns what tells the newer of two.
     fn order(&self) -> Age<'_> {
-        let id = self.is_stamped.then_some(self.id.as_str());
-        Age { written: self.written, id, path: &self.path, line: self.lines.0 }
+        Age {
+            written: self.written,
+            uuid: self.uuid,
+            path: &self.path,
+            line: self.lines.0,
+            id: self.is_stamped.then_some(self.id.as_str()),
+        }
+    }
+}
+
+/// Calls entries by their places where several have the same stamp.
+pub(crate) fn tell_apart(entries: &mut [Gathered]) {
+    let mut times: HashMap<String, usize> = HashMap::new();
+    for it in entries.iter().filter(|it| it.is_stamped) {
+        *times.entry(it.id.clone()).or_default() += 1;
+    }
+    for it in entries.iter_mut().filter(|it| it.is_stamped) {
+        if times[&it.id] > 1 {
+            it.id = citation_of(&it.path, it.lines);
+        }
     }
 }
 

@@ -55,6 +55,64 @@ pub fn with_marks(text: &str, mark: char) -> String {
     replaced(text, Some(mark))
 }
 
+/// Returns a text in which each character that [`shown`] leaves out is written in another way.
+#[must_use]
+pub fn with_escapes(text: &str, escape: impl Fn(char) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (_, c, stays) in characters(text) {
+        if stays { out.push(c) } else { out.push_str(&escape(c)) }
+    }
+    out
+}
+
+/// Returns a text in which each character that [`shown`] leaves out is written as `{U+202E}`.
+/// There is no backslash in it, because a model that reads JSON may double one.
+#[must_use]
+pub fn revealed(text: &str) -> String {
+    with_escapes(text, code_point)
+}
+
+/// Returns a name, such as a path, as it can be shown in one line and still be given back to
+/// [`name_from_shown`]: [`revealed`], and with what begins a line written in the same way. Two
+/// names never look alike only because a part of one was left out.
+#[must_use]
+pub fn shown_name(name: &str) -> String {
+    let is_blank = |c: char| matches!(c, '\n' | '\r' | '\t') || is_break(c);
+    let shown = |c: char| if is_blank(c) { code_point(c) } else { c.to_string() };
+    revealed(name).chars().map(shown).collect()
+}
+
+fn code_point(c: char) -> String {
+    format!("{{U+{:04X}}}", u32::from(c))
+}
+
+/// Returns the name that [`shown_name`] shows.
+#[must_use]
+pub fn name_from_shown(shown: &str) -> String {
+    const OPENING: &str = "{U+";
+    let mut name = String::with_capacity(shown.len());
+    let mut rest = shown;
+    while let Some((before, after)) = rest.split_once(OPENING) {
+        name.push_str(before);
+        let escaped = after.split_once('}').and_then(|(digits, after)| {
+            let c = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+            (c.is_control() || is_hidden(c) || is_break(c)).then_some((c, after))
+        });
+        rest = match escaped {
+            Some((c, after)) => {
+                name.push(c);
+                after
+            }
+            None => {
+                name.push_str(OPENING);
+                after
+            }
+        };
+    }
+    name.push_str(rest);
+    name
+}
+
 /// Returns how many characters [`shown`] leaves out of a text.
 #[must_use]
 pub fn hidden_count(text: &str) -> usize {
@@ -229,7 +287,26 @@ mod tests {
         assert_eq!(ranges, [[1, 4], [6, 9]]);
     }
 
+    #[test]
+    fn a_name_shows_what_it_hides() {
+        let name = "me\u{202e}mo\u{e0041}ry\n\u{2028}.md";
+        let shown = "me{U+202E}mo{U+E0041}ry{U+000A}{U+2028}.md";
+        assert_eq!(shown_name(name), shown);
+        assert_eq!(name_from_shown(shown), name);
+        for plain in ["memory/2026-03-01.md", "❤\u{fe0f}.md", "a{U+0061}.md", "{U+", "{U+x}"] {
+            assert_eq!(shown_name(plain), plain);
+            assert_eq!(name_from_shown(plain), plain);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_name_comes_back_from_how_it_is_shown(name in "[^{]*") {
+            let shown = shown_name(&name);
+            prop_assert_eq!(hidden_count(&shown), 0);
+            prop_assert_eq!(name_from_shown(&shown), name);
+        }
+
         #[test]
         fn what_is_shown_is_shown_again_as_it_is(text in "(?s).*") {
             let once = shown(&text);

@@ -6,14 +6,15 @@
 //! Any other stamp is a claim: one written by hand, one of an imported archive, one of ours whose
 //! entry was edited since, and every one when the file is lost.
 //!
-//! The digests do not tell what was remembered: each covers the random part of the stamp's id,
-//! which is only in the entry itself. So nothing has to be taken out when an entry is forgotten.
+//! The digests do not tell what was remembered: each covers the random part of the stamp's UUID,
+//! which is only in the entry or in the table of stamps. When an entry is forgotten for good its
+//! line goes from the table, and nobody can test a guess of its text.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anemone_format::Hex;
+use anemone_format::{Hex, Stamp, StampId, StampTable};
 use sha2::{Digest as _, Sha256};
 
 use crate::change::{Change, Edit};
@@ -34,7 +35,10 @@ const DIGEST_CHARS: usize = 32;
 
 /// The stamps that this installation wrote into one memory.
 #[derive(Clone, Debug, Default)]
-pub struct OwnStamps(HashSet<String>);
+pub struct OwnStamps {
+    digests: HashSet<String>,
+    table: StampTable,
+}
 
 /// Checks whether the origins of a memory's entries are facts. Each file is read once.
 #[derive(Debug)]
@@ -67,13 +71,21 @@ impl OwnStamps {
     #[must_use]
     pub fn of(site: &Site) -> Self {
         let text = fs_err::read_to_string(path(site)).unwrap_or_default();
-        Self(digests(&text).map(str::to_owned).collect())
+        Self { digests: digests(&text).map(str::to_owned).collect(), table: site.stamps() }
+    }
+
+    /// Returns what the stamps of the memory say, whoever wrote them.
+    #[must_use]
+    pub const fn table(&self) -> &StampTable {
+        &self.table
     }
 
     /// Says whether an entry of a file has a stamp that we wrote, with the text that we wrote.
     #[must_use]
     pub fn has(&self, file: &str, unit: &Unit) -> bool {
-        unit.stamp.is_some() && self.0.contains(&digest(&file[unit.bytes.clone()]))
+        let Some(stamp) = unit.stamp.clone() else { return false };
+        let digest = digest(&self.table.resolved(stamp), &file[unit.bytes.clone()]);
+        digest.is_some_and(|it| self.digests.contains(&it))
     }
 
     /// Says whether every entry that has a line in a range is one that we wrote; lines from 1.
@@ -101,19 +113,16 @@ impl Held<'_> {
         if !WRITES_ENTRIES.contains(&change.what.as_str()) {
             return Ok(());
         }
-        let new: Vec<String> = change
-            .edits
-            .iter()
-            .zip(seen)
-            .flat_map(|(edit, there)| written(edit, there.as_ref()))
-            .collect();
+        let edits = change.edits.iter().zip(seen);
+        let new: Vec<String> =
+            edits.flat_map(|(edit, there)| written(edit, there.as_ref(), &change.stamps)).collect();
         let path = path(self.site());
         append(&path, &new).map_err(|source| JournalError { path, source })
     }
 }
 
 /// Returns the digests of the entries that an edit brings.
-fn written(edit: &Edit, there: Option<&Seen>) -> Vec<String> {
+fn written(edit: &Edit, there: Option<&Seen>, stamps: &[Stamp]) -> Vec<String> {
     let (text, before) = match edit {
         Edit::Append { text, .. } => (text.as_str().into(), "".into()),
         Edit::Write { after, .. } => {
@@ -124,8 +133,12 @@ fn written(edit: &Edit, there: Option<&Seen>) -> Vec<String> {
     };
     let known: HashSet<_> =
         units(&before).into_iter().filter_map(|unit| Some(unit.stamp?.id)).collect();
-    let is_new = |unit: &Unit| unit.stamp.as_ref().is_some_and(|it| !known.contains(&it.id));
-    units(&text).into_iter().filter(is_new).map(|unit| digest(&text[unit.bytes])).collect()
+    let said = |id: StampId| stamps.iter().find(|it| it.id.shortened() == id);
+    let new = units(&text).into_iter().filter_map(|unit| {
+        let stamp = unit.stamp.filter(|it| !known.contains(&it.id))?;
+        digest(said(stamp.id).unwrap_or(&stamp), &text[unit.bytes])
+    });
+    new.collect()
 }
 
 fn path(site: &Site) -> PathBuf {
@@ -160,14 +173,21 @@ fn digests(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| line.len() == DIGEST_CHARS)
 }
 
-/// Returns the digest of an entry with its stamp. Line endings around it and of which kind they
-/// are is nothing that an entry says.
-fn digest(entry: &str) -> String {
+/// Returns the digest of an entry with all that its stamp says; `None` when that is not known. Line
+/// endings around it and of which kind they are is nothing that an entry says.
+fn digest(stamp: &Stamp, entry: &str) -> Option<String> {
     let plain = entry.trim().replace("\r\n", "\n");
-    let digest = Sha256::digest(format!("anemone stamp 1\n{plain}"));
-    let mut hex = Hex(&digest[..]).to_string();
+    let (uuid, origin, at) = (stamp.uuid?, stamp.origin?, stamp.at.as_ref()?);
+    let has_all = plain.contains(&uuid.to_string());
+    let text = if has_all {
+        // A stamp of an earlier version says it in the entry.
+        format!("anemone stamp 1\n{plain}")
+    } else {
+        format!("anemone stamp 2\n{uuid} {origin} {at}\n{plain}")
+    };
+    let mut hex = Hex(&Sha256::digest(text)[..]).to_string();
     hex.truncate(DIGEST_CHARS);
-    hex
+    Some(hex)
 }
 
 #[cfg(test)]
@@ -198,7 +218,7 @@ mod tests {
     }
 
     fn apply(site: &Site, what: &str, edit: Edit) {
-        let change = Change { what: what.to_owned(), edits: vec![edit] };
+        let change = Change::new(what, vec![edit]);
         let held = site.lock().unwrap();
         // Counted, because two changes must not share an id.
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -265,7 +285,7 @@ mod tests {
         fs_err::write(&path, &torn).unwrap();
         add(&site, "remember", &entry("milk", 2));
         let own = OwnStamps::of(&site);
-        assert_eq!(own.0.len(), 2);
+        assert_eq!(own.digests.len(), 2);
         let line = format!("\n{}", "0".repeat(DIGEST_CHARS));
         let full = line.repeat(MOST_BYTES as usize / line.len() + 1);
         fs_err::write(&path, full).unwrap();

@@ -56,6 +56,7 @@ mod session_state;
 mod site;
 mod slug;
 mod sqlite;
+mod stamps;
 mod successors;
 mod superseded;
 mod suspicion;
@@ -86,7 +87,10 @@ pub use forget::{Condemned, ForgetError, ForgetPlan, Wanted};
 pub use forgetting::{Finality, FinishedForget, ForgetNote, Forgetting};
 pub use frame::{DATA_NOTICE, Frame, Framed, NOTICE, ShownOrigin, barred, frame, one_line};
 pub use gathered::{Contradiction, Gathered};
-pub use hidden::{hidden_count, is_hidden, shown, shown_with_ranges, visible, with_marks};
+pub use hidden::{
+    hidden_count, is_hidden, name_from_shown, revealed, shown, shown_name, shown_with_ranges,
+    visible, with_escapes, with_marks,
+};
 pub use hook_log::HookWrite;
 pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
 pub use ledger::{OriginCheck, OwnStamps};
@@ -115,6 +119,7 @@ pub use slug::{Spoken, slug_of, telling_slug};
 pub use sqlite::{
     KeptRow, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory, row_document,
 };
+pub use stamps::stamps_in;
 pub use successors::{FoundLines, Successor, successors};
 pub use suspicion::{Suspicion, SuspicionKind, suspicion_reason, suspicious};
 pub use tidy::{

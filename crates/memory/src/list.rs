@@ -127,7 +127,8 @@ fn of_placed(placed: &Placed, zone: &TimeZone) -> ListedEntry {
         (None, None, PageKind::Session(_)) => "session".to_owned(),
         (None, None, PageKind::Note | PageKind::Archived) => "note".to_owned(),
     };
-    let stamped = stamp.map(|it| it.at.instant().to_zoned(zone.clone()).date());
+    let at = stamp.and_then(|it| it.at.as_ref());
+    let stamped = at.map(|it| it.instant().to_zoned(zone.clone()).date());
     ListedEntry {
         id: placed.id.clone(),
         path: placed.path.clone(),
@@ -135,7 +136,7 @@ fn of_placed(placed: &Placed, zone: &TimeZone) -> ListedEntry {
         key: unit.key.clone(),
         day: day_of(placed.kind).or(stamped),
         kind,
-        origin: stamp.map(|it| it.origin.to_string()),
+        origin: stamp.and_then(|it| it.origin).map(|it| it.to_string()),
         importance: unit.label.as_ref().map(|it| it.importance.get()),
         text: unit.content.clone(),
         written: placed.written(),
@@ -181,6 +182,17 @@ mod tests {
 
     fn texts(listed: &Listed) -> Vec<&str> {
         listed.entries.iter().map(|it| it.text.as_str()).collect()
+    }
+
+    #[test]
+    fn the_head_of_a_session_note_is_no_memory() {
+        let note = "# Session: 2026-11-16 10:00:00 UTC\n\n- **Session Key**: unknown\n\
+                    - **Session ID**: s1\n- **Source**: claude-code\n\n## Conversation Summary\n\n\
+                    user: The tea is green.\n";
+        let (_kept, site) = site(&[("memory/2026-11-16-tea.md", note)]);
+        let listed = list_entries(&site, &ListFilter::default(), &TimeZone::UTC).unwrap();
+        assert_eq!(texts(&listed), ["user: The tea is green."]);
+        assert_eq!(listed.superseded, 0);
     }
 
     #[test]

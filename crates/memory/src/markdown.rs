@@ -93,7 +93,7 @@ impl Inner {
                     self.uncurated(&entries, key).into_iter().chain([log]).collect()
                 }
             };
-            let change = Change { what: "store".to_owned(), edits };
+            let change = Change { stamps: vec![given.stamp], ..Change::new("store", edits) };
             held.apply(&change, self.clock.fresh_id(), now)?;
             Ok(())
         })

@@ -20,7 +20,7 @@
 
 use std::ops::Range;
 
-use anemone_format::{Stamp, escaped, front_matter, unescaped};
+use anemone_format::{Stamp, StampTable, escaped, front_matter, unescaped};
 
 use crate::entry::{Given, Importance, Label};
 
@@ -59,6 +59,16 @@ pub enum UnitKind {
     Paragraph,
     /// A fence of code, with its content.
     Code,
+}
+
+/// Takes a file apart, with what the table of stamps says of its entries.
+#[must_use]
+pub(crate) fn known_units(text: &str, table: &StampTable) -> Vec<Unit> {
+    let mut found = units(text);
+    for unit in &mut found {
+        unit.stamp = unit.stamp.take().map(|it| table.resolved(it));
+    }
+    found
 }
 
 /// Takes a file apart.
@@ -314,10 +324,11 @@ impl Label {
     }
 }
 
-/// Writes an entry as it stands in a file, with its last line ending.
+/// Writes an entry as it stands in a file, with its last line ending. Its stamp is a short one:
+/// what that leaves out goes into the table with the [`stamps`](crate::Change::stamps) of the change.
 #[must_use]
 pub fn render(given: &Given) -> String {
-    let mut stamp = given.stamp.clone();
+    let mut stamp = given.stamp.clone().shortened();
     let mut line = String::from("- ");
     if let Some(label) = &given.label {
         line.push_str(&format!("[{}|i={}] ", label.name, label.importance.get()));
@@ -594,7 +605,9 @@ mod tests {
         assert_eq!(unit.key.as_deref(), Some("db"));
         assert_eq!(unit.label, given.label);
         assert_eq!(unit.content, "It is.\nBecause. #work");
-        assert_eq!(unit.stamp.as_ref(), Some(&given.stamp));
+        let stamp = given.stamp.shortened();
+        let table = StampTable::new(StampTable::line(&stamp).unwrap().into_bytes());
+        assert_eq!(known_units(&text, &table)[0].stamp, Some(stamp));
     }
 
     #[test]

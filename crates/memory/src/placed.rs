@@ -5,10 +5,11 @@
 //! passed over as well.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 
+use anemone_format::StampId;
 use anemone_index::Hit;
 use jiff::Timestamp;
 
@@ -16,7 +17,8 @@ use crate::change::digest;
 use crate::cited::citation_of;
 use crate::entry::{Category, Entry};
 use crate::folder::Folder;
-use crate::page::{Unit, units};
+use crate::page::{Unit, known_units};
+use crate::session_note::is_head;
 use crate::site::{PageKind, Seen, Site, SiteError};
 use crate::superseded::{self, Age, Taken};
 
@@ -67,6 +69,7 @@ impl Site {
     ) -> Entries {
         let mut all = Entries::default();
         let mut shelf = Shelf { site: self, folder: None };
+        let table = self.stamps();
         for (path, kind) in pages {
             let bytes = match shelf.read(&path) {
                 Ok(Some(bytes)) => bytes,
@@ -80,7 +83,8 @@ impl Site {
             match decoded(&bytes) {
                 Some(text) if !may_have(&path, &text) => continue,
                 Some(text) => {
-                    let found = units(&text).into_iter();
+                    let found = known_units(&text, &table).into_iter();
+                    let found = found.filter(|unit| !is_head(kind, unit));
                     all.placed.extend(found.map(|unit| Placed::new(&path, kind, unit)));
                 }
                 None => {
@@ -91,6 +95,7 @@ impl Site {
             let sha256 = digest(&bytes);
             all.pages.push(Seen { path, bytes, sha256 });
         }
+        all.tell_apart();
         all
     }
 }
@@ -116,6 +121,27 @@ impl Shelf<'_> {
 }
 
 impl Entries {
+    /// Calls entries by their places where several have the same stamp: somebody copied a line and
+    /// changed it, and what is done to one of them is not to be done to the other.
+    fn tell_apart(&mut self) {
+        let mut times: HashMap<StampId, usize> = HashMap::new();
+        for stamp in self.placed.iter().filter_map(|it| it.unit.stamp.as_ref()) {
+            *times.entry(stamp.id).or_default() += 1;
+        }
+        for it in &mut self.placed {
+            if it.unit.stamp.as_ref().is_some_and(|stamp| times[&stamp.id] > 1) {
+                it.id = citation_of(&it.path, it.unit.lines);
+            }
+        }
+    }
+
+    /// Returns the citations of the entries that have the same stamp.
+    pub(crate) fn places_of(&self, id: StampId) -> Vec<String> {
+        let has_it = |it: &&Placed| it.unit.stamp.as_ref().is_some_and(|stamp| stamp.id == id);
+        let placed = self.placed.iter().filter(has_it);
+        placed.map(|it| citation_of(&it.path, it.unit.lines)).collect()
+    }
+
     /// Returns the entries that count, the newest first. What was put away does not, but what it
     /// took the place of does not come back either.
     #[must_use]
@@ -226,8 +252,14 @@ impl Placed {
 
     /// Returns what tells the newer of two.
     fn age(&self) -> Age<'_> {
-        let id = self.unit.stamp.is_some().then_some(self.id.as_str());
-        Age { written: self.written(), id, path: &self.path, line: self.unit.lines.0 }
+        let stamp = self.unit.stamp.as_ref();
+        Age {
+            written: self.written(),
+            uuid: stamp.and_then(|it| it.uuid),
+            path: &self.path,
+            line: self.unit.lines.0,
+            id: stamp.map(|_| self.id.as_str()),
+        }
     }
 
     /// Says whether another took its place.
@@ -255,8 +287,8 @@ impl Placed {
     #[must_use]
     pub fn entry(&self) -> Entry {
         let stamp = self.unit.stamp.as_ref();
-        let timestamp = match (stamp, self.kind) {
-            (Some(stamp), _) => stamp.at.to_string(),
+        let timestamp = match (stamp.and_then(|it| it.at.as_ref()), self.kind) {
+            (Some(at), _) => at.to_string(),
             (None, PageKind::Daily(day) | PageKind::Session(day)) => day.to_string(),
             (None, _) => String::new(),
         };
@@ -269,7 +301,7 @@ impl Placed {
             session_id: self.session().map(str::to_owned),
             score: None,
             importance: self.unit.label.as_ref().map(|it| it.importance.get()),
-            origin: stamp.map(|it| it.origin.to_string()),
+            origin: stamp.and_then(|it| it.origin).map(|it| it.to_string()),
         }
     }
 }

@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use anemone_format::{Origin, Stamp};
+use anemone_format::{Origin, Stamp, StampTable};
 use anemone_index::Hit;
 use jiff::civil::Date;
 
 use crate::frame::{Framed, ShownOrigin, frame};
 use crate::hidden::shown;
 use crate::ledger::OwnStamps;
-use crate::page::{Unit, units};
+use crate::page::{Unit, known_units};
 use crate::placed::{Placed, taken};
 use crate::recalls::{RecallKey, recalled_of};
 use crate::site::{PageKind, Site, SiteError};
@@ -62,14 +62,14 @@ pub fn recalled(site: &Site, hits: &[&Hit], most: usize) -> Result<Recalled, Sit
     if hits.is_empty() {
         return Ok(recalled);
     }
-    let takers = takers(site)?;
-    let taken = taken(&takers);
     let own = OwnStamps::of(site);
+    let takers = takers(site, own.table())?;
+    let taken = taken(&takers);
     for hit in hits {
         if recalled.memories.len() >= most {
             break;
         }
-        let Some(text) = what_holds(site, hit, &taken) else {
+        let Some(text) = what_holds(site, hit, &taken, own.table()) else {
             recalled.superseded += 1;
             continue;
         };
@@ -78,14 +78,14 @@ pub fn recalled(site: &Site, hits: &[&Hit], most: usize) -> Result<Recalled, Sit
             continue;
         }
         let is_verified = is_ours(site, hit, &own);
-        recalled.memories.push(RecalledMemory::of(hit, &text, is_verified));
+        recalled.memories.push(RecalledMemory::of(hit, &text, is_verified, own.table()));
         recalled.keys.extend(recalled_of(site, &hit.path, &hit.bytes, &hit.matches));
     }
     Ok(recalled)
 }
 
 /// Returns the entries that take the place of others. A file that cannot be read has none.
-fn takers(site: &Site) -> Result<Vec<Placed>, SiteError> {
+fn takers(site: &Site, table: &StampTable) -> Result<Vec<Placed>, SiteError> {
     let mut found = Vec::new();
     for (path, kind) in site.pages()? {
         let Ok(Some(bytes)) = site.read_bytes(&path) else { continue };
@@ -95,14 +95,14 @@ fn takers(site: &Site) -> Result<Vec<Placed>, SiteError> {
             continue;
         }
         let takes = |it: &Unit| it.stamp.as_ref().is_some_and(|it| it.supersedes.is_some());
-        let those = units(text).into_iter().filter(takes);
+        let those = known_units(text, table).into_iter().filter(takes);
         found.extend(those.map(|it| Placed::new(&path, kind, it)));
     }
     Ok(found)
 }
 
 /// Returns what of a hit holds still; `None` when that is not what was asked for.
-fn what_holds(site: &Site, hit: &Hit, taken: &Taken<'_>) -> Option<String> {
+fn what_holds(site: &Site, hit: &Hit, taken: &Taken<'_>, table: &StampTable) -> Option<String> {
     let whole = || Some(hit.text.clone());
     if taken.is_empty() {
         return whole();
@@ -112,7 +112,7 @@ fn what_holds(site: &Site, hit: &Hit, taken: &Taken<'_>) -> Option<String> {
     let Ok(text) = std::str::from_utf8(&bytes) else { return whole() };
     let kind = PageKind::of(&hit.path);
     let touches = |it: &Unit| it.bytes.start < hit.bytes.end && hit.bytes.start < it.bytes.end;
-    let touched = units(text).into_iter().filter(touches);
+    let touched = known_units(text, table).into_iter().filter(touches);
     let gone: Vec<Range<usize>> = touched
         .map(|it| Placed::new(&hit.path, kind, it))
         .filter(|it| it.is_superseded(taken))
@@ -140,11 +140,12 @@ fn is_ours(site: &Site, hit: &Hit, own: &OwnStamps) -> bool {
 }
 
 impl RecalledMemory {
-    fn of(hit: &Hit, text: &str, is_verified: bool) -> Self {
-        let noted = hit.provenance.origin.as_deref().and_then(|it| it.parse().ok());
+    fn of(hit: &Hit, text: &str, is_verified: bool, table: &StampTable) -> Self {
+        let provenance = hit.provenance.clone().resolved(table);
+        let noted = provenance.origin.as_deref().and_then(|it| it.parse().ok());
         // A paragraph that was written by several hands has more than the stamp at its end.
-        let within = Stamp::all_in(text).map(|(_, it)| it.origin).max();
-        let observed = hit.provenance.observed_at.as_deref();
+        let within = Stamp::all_in(text).filter_map(|(_, it)| table.resolved(it).origin).max();
+        let observed = provenance.observed_at.as_deref();
         let observed = observed.and_then(|it| it.get(..10)?.parse().ok());
         Self {
             path: hit.path.clone(),

@@ -389,9 +389,9 @@ mod tests {
         fn begin(&self) -> Uuid {
             let seen = |name: &str| self.site.read(name).unwrap().unwrap();
             let (a, b) = (seen("a.md"), seen("b.md"));
-            let change = Change {
-                what: "tidy".to_owned(),
-                edits: vec![
+            let change = Change::new(
+                "tidy",
+                vec![
                     Edit::replace(&a, NEW.into()),
                     Edit::Remove { path: "b.md".to_owned(), before: b.sha256 },
                     Edit::Append {
@@ -401,7 +401,7 @@ mod tests {
                     },
                     Edit::Write { path: "d.md".to_owned(), before: None, after: NEW.into() },
                 ],
-            };
+            );
             let seen = [Some(a), Some(b), self.site.read("c.md").unwrap(), None];
             let id = Uuid::from_u128(7);
             let held = self.site.lock().unwrap();

@@ -184,7 +184,7 @@ pub fn plan_remember(
         message: format!("a model may be misled by it ({}): {}", it.kind.as_str(), it.excerpt),
     }));
     let entry = render(&given);
-    let change = change(site, place, &entry)?;
+    let change = change(site, place, &given, &entry)?;
     Ok(Remembering { change, path, entry, given, duplicates, secrets, cautions, place, last_look })
 }
 
@@ -194,12 +194,13 @@ impl Remembering {
     pub fn write(&self, site: &Site, id: Uuid, now: Timestamp) -> Result<Applied, ApplyError> {
         let held = site.lock()?;
         self.look_again(site)?;
-        let mut last = held.apply(&change(site, self.place, &self.entry)?, id, now);
+        let make = || held.apply(&change(site, self.place, &self.given, &self.entry)?, id, now);
+        let mut last = make();
         for _ in 1..TIMES {
             if !matches!(last, Err(ApplyError::Changed { .. })) {
                 break;
             }
-            last = held.apply(&change(site, self.place, &self.entry)?, id, now);
+            last = make();
         }
         last
     }
@@ -291,7 +292,7 @@ fn path_of(site: &Site, place: Place) -> String {
 }
 
 /// Returns the change that adds an entry, as the files are now.
-fn change(site: &Site, place: Place, entry: &str) -> Result<Change, SiteError> {
+fn change(site: &Site, place: Place, given: &Given, entry: &str) -> Result<Change, SiteError> {
     let path = path_of(site, place);
     let edit = match place {
         Place::Daily(day) => {
@@ -308,7 +309,7 @@ fn change(site: &Site, place: Place, entry: &str) -> Result<Change, SiteError> {
             Edit::Write { path, before: seen.map(|it| it.sha256), after }
         }
     };
-    Ok(Change { what: "remember".to_owned(), edits: vec![edit] })
+    Ok(Change { stamps: vec![given.stamp.clone()], ..Change::new("remember", vec![edit]) })
 }
 
 /// Whether an entry has a key or id.

@@ -20,13 +20,14 @@
 //! to date; a note that somebody edited is left alone, and the session gets a second one.
 
 use anemone_format::escaped;
+use anemone_secrets::SecretValues;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Edit, digest};
-use crate::page::tidied;
-use crate::site::{Seen, Site, SiteError};
+use crate::page::{Unit, tidied};
+use crate::site::{PageKind, Seen, Site, SiteError};
 
 /// More notes of one name on one day than anybody has.
 const MOST_NOTES: usize = 1000;
@@ -62,6 +63,9 @@ pub struct SessionNote<'a> {
     pub reason: Option<&'a str>,
     /// Who said what, the oldest first.
     pub said: Vec<(&'a str, &'a str)>,
+    /// The secrets that were said; an earlier note of the session may hold one that nobody had
+    /// named yet.
+    pub secrets: SecretValues,
 }
 
 /// The note of a session that was written before.
@@ -145,6 +149,7 @@ impl SessionNote<'_> {
     #[must_use]
     pub fn text_after(&self, before: &str) -> String {
         let text = self.text();
+        let before = self.secrets.redact(before).0;
         let (Some((_, old)), Some((head, new))) =
             (before.split_once(SUMMARY), text.split_once(SUMMARY))
         else {
@@ -249,7 +254,7 @@ impl SessionNote<'_> {
     }
 
     fn change(&self, edit: Edit) -> Change {
-        Change { what: "hook session-end".to_owned(), edits: vec![edit] }
+        Change::new("hook session-end", vec![edit])
     }
 
     /// Returns what is kept of the note once it is written.
@@ -261,6 +266,15 @@ impl SessionNote<'_> {
             file: Some(hex_digest(text.as_bytes())),
         }
     }
+}
+
+/// Whether an item says what a note is about, and nothing that was said: the head of every note, ours
+/// and OpenClaw's, has some.
+pub(crate) fn is_head(kind: PageKind, unit: &Unit) -> bool {
+    const NAMES: [&str; 4] = ["Session Key", "Session ID", "Source", "Reason"];
+    matches!(kind, PageKind::Session(_))
+        && unit.stamp.is_none()
+        && unit.key.as_deref().is_some_and(|key| NAMES.contains(&key))
 }
 
 impl NotedSession {
@@ -304,6 +318,7 @@ mod tests {
             session_id: Some("abc123"),
             source: Some("telegram"),
             reason: None,
+            secrets: SecretValues::default(),
             said: vec![
                 ("user", "What about the API design?"),
                 ("assistant", "I suggest \"REST\"\nwith JSON."),

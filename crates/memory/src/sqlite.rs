@@ -17,6 +17,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anemone_embed::Embedder;
+use anemone_format::{Moment, Origin};
 use anemone_index::{Hit, Request};
 use async_trait::async_trait;
 use jiff::tz::TimeZone;
@@ -290,18 +291,19 @@ impl Inner {
         let texts: Vec<(String, String)> =
             given.iter().map(|(it, _)| (row_key(it), row_content(it))).collect();
         let new = given.iter().zip(&texts).map(|((given, category), (key, content))| NewRow {
-            id: given.stamp.id,
+            id: given.stamp.uuid.unwrap_or_else(|| self.clock.fresh_id()),
             key,
             content,
             category,
             session: given.stamp.session.as_deref(),
             importance: given.label.as_ref().map(|it| it.importance.get()),
             embedding: None,
-            origin: given.stamp.origin.as_str(),
+            // Nobody is trusted less than whoever is not known.
+            origin: given.stamp.origin.unwrap_or(Origin::Web).as_str(),
             source: given.stamp.source.as_deref(),
             supersedes: given.stamp.supersedes.as_deref(),
             agent: self.clock.fresh_id(),
-            now: given.stamp.at.instant(),
+            now: given.stamp.at.as_ref().map_or_else(|| self.clock.now(), Moment::instant),
             zone: self.clock.zone(),
         });
         self.put(new.collect(), keep)

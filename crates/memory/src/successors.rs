@@ -1,11 +1,12 @@
 //! Which of the lines that a search found no longer hold, since another entry took their place.
 
+use anemone_format::StampTable;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cited::citation_of;
 use crate::gathered::day_of;
-use crate::page::{Unit, key_prefix, units};
+use crate::page::{Unit, key_prefix, known_units};
 use crate::placed::{Placed, decoded};
 use crate::site::{PageKind, Site, SiteError};
 
@@ -39,7 +40,9 @@ pub fn successors(
     site: &Site,
     found: &[FoundLines<'_>],
 ) -> Result<Vec<Option<Successor>>, SiteError> {
-    let shown: Vec<Vec<Placed>> = found.iter().map(|lines| entries_in(site, lines)).collect();
+    let table = site.stamps();
+    let shown: Vec<Vec<Placed>> =
+        found.iter().map(|lines| entries_in(site, &table, lines)).collect();
     // Only what has a name can be replaced; of most notes nothing has, and no file is read.
     let names: Vec<String> =
         shown.iter().flatten().filter_map(|it| it.unit.key.as_deref().map(key_prefix)).collect();
@@ -78,12 +81,16 @@ fn newer_pages(
 }
 
 /// Returns the entries that stand in lines of a file.
-fn entries_in(site: &Site, (path, first, last): &FoundLines<'_>) -> Vec<Placed> {
+fn entries_in(
+    site: &Site,
+    table: &StampTable,
+    (path, first, last): &FoundLines<'_>,
+) -> Vec<Placed> {
     // What is no file of the memory, such as a row of a database, has no lines.
     let Ok(Some(bytes)) = site.read_bytes(path) else { return Vec::new() };
     let Some(text) = decoded(&bytes) else { return Vec::new() };
     let touches = |unit: &Unit| unit.lines.0 <= *last && unit.lines.1 >= *first;
-    let found = units(&text).into_iter().filter(touches);
+    let found = known_units(&text, table).into_iter().filter(touches);
     found.map(|unit| Placed::new(path, PageKind::of(path), unit)).collect()
 }
 

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use uuid::Uuid;
 
 use crate::page::Unit;
 use crate::site::PageKind;
@@ -17,12 +18,14 @@ use crate::site::PageKind;
 pub(crate) struct Age<'a> {
     /// When it was written, where that is known.
     pub(crate) written: Option<Timestamp>,
-    /// The id of its stamp: ids are made in order.
-    pub(crate) id: Option<&'a str>,
+    /// The UUID of its stamp: those are made in order.
+    pub(crate) uuid: Option<Uuid>,
     /// The file.
     pub(crate) path: &'a str,
     /// Its first line.
     pub(crate) line: usize,
+    /// What its stamp calls it.
+    pub(crate) id: Option<&'a str>,
 }
 
 /// Keys and ids whose place was taken, each with the newest entry that takes it.
@@ -50,8 +53,8 @@ impl<'a> Taken<'a> {
 
 /// Returns when an entry was written; without a stamp, when the day of its file began.
 pub(crate) fn written(kind: PageKind, unit: &Unit) -> Option<Timestamp> {
-    if let Some(stamp) = &unit.stamp {
-        return Some(stamp.at.instant());
+    if let Some(at) = unit.stamp.as_ref().and_then(|it| it.at.as_ref()) {
+        return Some(at.instant());
     }
     match kind {
         PageKind::Daily(day) | PageKind::Session(day) => {

@@ -62,11 +62,20 @@ impl SuspicionKind {
 /// Returns why a text looks suspicious, in one line; `None` for a text that does not.
 #[must_use]
 pub fn suspicion_reason(text: &str) -> Option<String> {
+    joined(text, SuspicionKind::reason, "; ")
+}
+
+/// Returns the words for what looks suspicious in a text; `None` for a text that does not.
+pub(crate) fn suspicion_words(text: &str) -> Option<String> {
+    joined(text, SuspicionKind::as_str, ",")
+}
+
+fn joined(text: &str, said: fn(SuspicionKind) -> &'static str, between: &str) -> Option<String> {
     let mut kinds: Vec<SuspicionKind> = suspicious(text).iter().map(|it| it.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let reasons: Vec<&str> = kinds.into_iter().map(SuspicionKind::reason).collect();
-    (!reasons.is_empty()).then(|| reasons.join("; "))
+    let parts: Vec<&str> = kinds.into_iter().map(said).collect();
+    (!parts.is_empty()).then(|| parts.join(between))
 }
 
 /// What tells a model to drop what it was told.

@@ -16,8 +16,8 @@ use jiff::civil::Date;
 use crate::alike::alike;
 use crate::change::{Change, Edit};
 use crate::entry::Tier;
-use crate::gathered::{Contradiction, Gathered, contradictions, title_of};
-use crate::page::units;
+use crate::gathered::{Contradiction, Gathered, contradictions, tell_apart, title_of};
+use crate::page::known_units;
 use crate::reading::{self, Text, Unread};
 use crate::recalls::{RecallError, recall_counts};
 use crate::site::{Manner, PageKind, Site};
@@ -110,6 +110,7 @@ pub fn plan_tidy(
 ) -> Result<TidyPlan, RecallError> {
     let (pages, mut unread) = reading::list(site);
     let mut hygiene = hygiene::Hygiene::new(site, settings, today, &pages);
+    let table = site.stamps();
     let mut entries = Vec::new();
     let mut expired = Vec::new();
     let mut edits = Vec::new();
@@ -123,7 +124,7 @@ pub fn plan_tidy(
                 continue;
             }
         };
-        let found = units(&file.text);
+        let found = known_units(&file.text, &table);
         let title = title_of(&file.text);
         let mut going = Vec::new();
         for unit in &found {
@@ -141,6 +142,7 @@ pub fn plan_tidy(
         let kept = retention::without(&file.text, &going, found.len());
         edits.extend(edits_of(&file, kept, hygiene.place_of(&path, kind)));
     }
+    tell_apart(&mut entries);
     edits.extend(tidied.edits());
     let counts = recall_counts(site)?;
     let promotions = promotion::promotions(&entries, &counts, settings);
@@ -191,7 +193,7 @@ impl TidyPlan {
     #[must_use]
     pub fn change(&self) -> Option<Change> {
         let edits = self.edits.clone();
-        (!edits.is_empty()).then(|| Change { what: "tidy".to_owned(), edits })
+        (!edits.is_empty()).then(|| Change::new("tidy", edits))
     }
 }
 

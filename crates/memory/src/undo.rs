@@ -77,7 +77,7 @@ impl Site {
             })?;
             edits.push(undone);
         }
-        Ok(Undo { id, noted, change: Change { what: "undo".to_owned(), edits } })
+        Ok(Undo { id, noted, change: Change::new("undo", edits) })
     }
 }
 
@@ -89,7 +89,7 @@ impl Held<'_> {
 
     /// Leaves a change as it is and passes it over from here on.
     pub fn skip(&self, change: ChangeId, id: Uuid, now: Timestamp) -> Result<Applied, UndoError> {
-        let nothing = Change { what: "skip".to_owned(), edits: Vec::new() };
+        let nothing = Change::new("skip", Vec::new());
         Ok(self.apply_as(&nothing, Some(change), id, now)?)
     }
 }

@@ -8,6 +8,9 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::commands::{COMMANDS, Form};
 use crate::kinds::{PREFIXES, Prefix};
 
 /// What to do at an anchor.
@@ -29,10 +32,20 @@ pub(crate) enum Rule {
     SessionCookie,
     /// `Authorization:` with a token of any scheme.
     Authorization,
-    /// `%XX` or `\\uXXXX`: text that may read otherwise once it is decoded.
+    /// `%XX`, `\\uXXXX`, `\\xXX` or `&#NN;`: text that may read otherwise once it is decoded.
     Escape,
-    /// `-u user:password` of a command line.
-    UserOption,
+    /// A command that may be given a password.
+    Command(&'static [Form]),
+    /// A command that reads a password from a pipe.
+    Piped,
+    /// `identified by`, of SQL.
+    IdentifiedBy,
+    /// The address of a one-time password.
+    OneTime,
+    /// What the code for a wireless network holds.
+    WifiCode,
+    /// `recovery codes`, with one or more codes behind or below it.
+    Codes,
     /// `:5432:` and the like, in a line of a pgpass file.
     Pgpass,
     /// The lines of a PuTTY key.
@@ -121,11 +134,11 @@ impl Anchor {
         {
             return None;
         }
-        let same = if self.exact_case {
-            found == self.literal
-        } else {
-            found.eq_ignore_ascii_case(self.literal)
-        };
+        // Byte by byte: most literals differ in their first two, and a call costs more than that.
+        let same = found.iter().zip(self.literal).all(|(a, b)| match self.exact_case {
+            true => a == b,
+            false => a.eq_ignore_ascii_case(b),
+        });
         same.then_some(start)
     }
 }
@@ -136,6 +149,8 @@ const PIECE: usize = 3;
 const BITS: u32 = 5;
 /// All pieces.
 const PIECES: usize = 1 << (BITS * PIECE as u32);
+/// All pairs of classes.
+const PAIRS: usize = 1 << (BITS * 2);
 /// No literal is longer.
 pub(crate) const LONGEST_LITERAL: usize = 32;
 
@@ -150,8 +165,8 @@ const CLASSES: [u8; 256] = {
             b'_' => 28,
             b'-' => 29,
             b':' | b'.' => 30,
-            // The third bytes of the characters with which Chinese and Japanese begin the word.
-            0x86 | 0x91 | 0x97 | 0xa3 => 31,
+            // What escapes and addresses begin with.
+            b'&' | b'%' | b'\\' | b'/' => 31,
             _ => 0,
         };
         byte += 1;
@@ -161,8 +176,9 @@ const CLASSES: [u8; 256] = {
 
 /// All anchors, by their pieces.
 pub(crate) struct Anchors {
-    /// One bit per piece: small enough to stay in the nearest cache.
-    wanted: [u64; PIECES / 64],
+    /// One bit per piece, by its first two classes and then its last one: small enough to stay in the
+    /// nearest cache.
+    wanted: [u32; PAIRS],
     /// For each piece the place of its anchors in `groups`; the first group is empty.
     group: Vec<u16>,
     groups: Vec<Vec<Anchor>>,
@@ -171,7 +187,7 @@ pub(crate) struct Anchors {
 impl Anchors {
     fn new() -> Self {
         let groups = vec![Vec::new()];
-        Self { wanted: [0; PIECES / 64], group: vec![0; PIECES], groups }
+        Self { wanted: [0; PAIRS], group: vec![0; PIECES], groups }
     }
 
     fn add(&mut self, piece: usize, anchor: Anchor) {
@@ -179,7 +195,7 @@ impl Anchors {
         if *group == 0 {
             *group = u16::try_from(self.groups.len()).expect("there are fewer than 65536 pieces");
             self.groups.push(Vec::new());
-            self.wanted[piece / 64] |= 1 << (piece % 64);
+            self.wanted[piece >> BITS] |= 1 << (piece % 32);
         }
         self.groups[usize::from(*group)].push(anchor);
     }
@@ -191,21 +207,45 @@ impl Anchors {
         range: Range<usize>,
         mut take: impl FnMut(&Anchor, usize),
     ) {
-        let before = bytes[range.start.saturating_sub(PIECE - 1)..range.start].iter();
-        let mut state = before.fold(0, |state, &byte| step(state, byte));
+        let class = |byte: u8| usize::from(CLASSES[usize::from(byte)]);
+        let before = |back| range.start.checked_sub(back).map_or(0, |at| class(bytes[at]));
+        // Two classes instead of one number made of them, so that no byte waits for the one before.
+        let (mut first, mut second) = (before(2), before(1));
         for (index, &byte) in bytes[range.clone()].iter().enumerate() {
-            state = step(state, byte);
-            let piece = state as usize & (PIECES - 1);
-            if self.wanted[piece / 64] >> (piece % 64) & 1 == 1 {
-                for anchor in &self.groups[usize::from(self.group[piece])] {
-                    if let Some(start) = anchor.start(bytes, range.start + index) {
-                        take(anchor, start);
-                    }
-                }
+            let third = class(byte);
+            let pair = (first << BITS | second) % PAIRS;
+            if self.wanted[pair] >> third & 1 == 1 {
+                self.each_at(bytes, pair << BITS | third, range.start + index, &mut take);
+            }
+            (first, second) = (second, third);
+        }
+    }
+
+    /// Calls `take` with the anchors of a piece that ends at `last`. Kept out of the loop, which is
+    /// then small enough to be fast.
+    #[inline(never)]
+    fn each_at(
+        &self,
+        bytes: &[u8],
+        piece: usize,
+        last: usize,
+        take: &mut impl FnMut(&Anchor, usize),
+    ) {
+        // Numbers are everywhere; a card begins with the first digit of one.
+        let is_inside = || last.checked_sub(PIECE).is_some_and(|at| bytes[at].is_ascii_digit());
+        if piece == DIGITS && is_inside() {
+            return;
+        }
+        for anchor in &self.groups[usize::from(self.group[piece])] {
+            if let Some(start) = anchor.start(bytes, last) {
+                take(anchor, start);
             }
         }
     }
 }
+
+/// The piece of three digits.
+const DIGITS: usize = 27 << (2 * BITS) | 27 << BITS | 27;
 
 #[inline]
 fn step(state: u32, byte: u8) -> u32 {
@@ -225,6 +265,9 @@ pub(crate) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     for &(literal, rule) in LITERALS {
         hang(literal, rule, false);
     }
+    for &(literal, forms) in COMMANDS {
+        hang(literal, Rule::Command(forms), false);
+    }
     for prefix in PREFIXES.iter().filter(|prefix| prefix.literal.len() < PIECE) {
         // Two letters are no piece, so they are looked for with what the body may begin with.
         for next in b"0abcdef" {
@@ -238,6 +281,9 @@ pub(crate) static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     for escape in [b"%00", b"%0a", b"%0b", b"%0c", b"%0d", b"%0e", b"%0f"] {
         anchors.add(piece(escape), anchor("%", Rule::Escape, true, PIECE - 1));
     }
+    anchors.add(piece(b"\\x0"), anchor("\\x", Rule::Escape, true, PIECE - 1));
+    anchors.add(piece(b"&#0"), anchor("&#", Rule::Escape, true, PIECE - 1));
+    anchors.add(piece(b"&#x"), anchor("&#", Rule::Escape, true, PIECE - 1));
     anchors.add(piece(b"0q~"), anchor("Q~", Rule::AzureSecret, true, 1));
     anchors
 });
@@ -259,7 +305,6 @@ const LITERALS: &[(&str, Rule)] = &[
     ("passcode", Rule::Name(NameWord::Password)),
     ("passwort", Rule::Name(NameWord::Password)),
     ("kennwort", Rule::Name(NameWord::Password)),
-    ("contraseña", Rule::Name(NameWord::Password)),
     ("contrasena", Rule::Name(NameWord::Password)),
     ("senha", Rule::Name(NameWord::Password)),
     ("wachtwoord", Rule::Name(NameWord::Password)),
@@ -269,12 +314,6 @@ const LITERALS: &[(&str, Rule)] = &[
     ("mdp", Rule::Spoken(SpokenWord::Password)),
     ("clave", Rule::Spoken(SpokenWord::Password)),
     ("pass phrase", Rule::Spoken(SpokenWord::Password)),
-    ("密码", Rule::Spoken(SpokenWord::Ideographic)),
-    ("密碼", Rule::Spoken(SpokenWord::Ideographic)),
-    ("口令", Rule::Spoken(SpokenWord::Ideographic)),
-    ("パスワード", Rule::Spoken(SpokenWord::Ideographic)),
-    ("パスコード", Rule::Spoken(SpokenWord::Ideographic)),
-    ("暗証番号", Rule::Spoken(SpokenWord::Ideographic)),
     ("pin", Rule::Spoken(SpokenWord::Pin)),
     ("pin code", Rule::Spoken(SpokenWord::Pin)),
     ("pin-code", Rule::Spoken(SpokenWord::Pin)),
@@ -285,12 +324,33 @@ const LITERALS: &[(&str, Rule)] = &[
     ("entry code", Rule::Spoken(SpokenWord::Pin)),
     ("unlock code", Rule::Spoken(SpokenWord::Pin)),
     ("zugangscode", Rule::Spoken(SpokenWord::Pin)),
+    ("pincode", Rule::Spoken(SpokenWord::Pin)),
+    ("pin number", Rule::Spoken(SpokenWord::Pin)),
+    ("pin-nummer", Rule::Spoken(SpokenWord::Pin)),
+    ("geheimzahl", Rule::Spoken(SpokenWord::Pin)),
+    ("code secret", Rule::Spoken(SpokenWord::Pin)),
+    ("combination", Rule::Spoken(SpokenWord::Pin)),
+    ("passord", Rule::Spoken(SpokenWord::Password)),
+    ("passordet", Rule::Spoken(SpokenWord::Password)),
+    ("adgangskode", Rule::Spoken(SpokenWord::Password)),
+    ("adgangskoden", Rule::Spoken(SpokenWord::Password)),
+    ("wlan-schlüssel", Rule::Spoken(SpokenWord::Password)),
+    ("netzwerkschlüssel", Rule::Spoken(SpokenWord::Password)),
+    ("salasana", Rule::Spoken(SpokenWord::Password)),
+    ("heslo", Rule::Spoken(SpokenWord::Password)),
     ("credentials", Rule::Spoken(SpokenWord::Login)),
     ("creds", Rule::Spoken(SpokenWord::Login)),
     ("login", Rule::Spoken(SpokenWord::Login)),
     ("zugangsdaten", Rule::Spoken(SpokenWord::Login)),
     ("cvv", Rule::CardCode),
     ("cvc", Rule::CardCode),
+    ("security code", Rule::CardCode),
+    ("codice di sicurezza", Rule::CardCode),
+    ("code de sécurité", Rule::CardCode),
+    ("cryptogramme", Rule::CardCode),
+    ("código de seguridad", Rule::CardCode),
+    ("kartenprüfnummer", Rule::CardCode),
+    ("prüfziffer", Rule::CardCode),
     ("cookie", Rule::Cookie),
     ("sessid=", Rule::SessionCookie),
     ("jsessionid=", Rule::SessionCookie),
@@ -299,9 +359,19 @@ const LITERALS: &[(&str, Rule)] = &[
     ("_session=", Rule::SessionCookie),
     ("authorization", Rule::Authorization),
     ("\\u00", Rule::Escape),
-    ("curl ", Rule::UserOption),
-    ("wget ", Rule::UserOption),
-    ("sshpass ", Rule::UserOption),
+    ("&quot;", Rule::Escape),
+    ("chpasswd", Rule::Piped),
+    ("-stdin", Rule::Piped),
+    ("sudo -S", Rule::Piped),
+    ("passphrase-fd", Rule::Piped),
+    ("identified by", Rule::IdentifiedBy),
+    ("_password by", Rule::IdentifiedBy),
+    ("otpauth:", Rule::OneTime),
+    ("wifi:", Rule::WifiCode),
+    ("recovery code", Rule::Codes),
+    ("backup code", Rule::Codes),
+    ("rescue code", Rule::Codes),
+    ("wiederherstellungscode", Rule::Codes),
     (":5432:", Rule::Pgpass),
     (":5433:", Rule::Pgpass),
     (":6432:", Rule::Pgpass),
@@ -321,6 +391,64 @@ const LITERALS: &[(&str, Rule)] = &[
     ("machine ", Rule::Netrc),
 ];
 
+/// Literals with letters beyond ASCII, which have no pieces of their own. Both cases are written
+/// out.
+const FOREIGN: &[(&str, Rule)] = &[
+    ("contraseña", Rule::Name(NameWord::Password)),
+    ("Contraseña", Rule::Name(NameWord::Password)),
+    ("密码", Rule::Spoken(SpokenWord::Ideographic)),
+    ("密碼", Rule::Spoken(SpokenWord::Ideographic)),
+    ("口令", Rule::Spoken(SpokenWord::Ideographic)),
+    ("パスワード", Rule::Spoken(SpokenWord::Ideographic)),
+    ("パスコード", Rule::Spoken(SpokenWord::Ideographic)),
+    ("暗証番号", Rule::Spoken(SpokenWord::Ideographic)),
+    ("비밀번호", Rule::Spoken(SpokenWord::Ideographic)),
+    ("пароль", Rule::Spoken(SpokenWord::Password)),
+    ("Пароль", Rule::Spoken(SpokenWord::Password)),
+    ("hasło", Rule::Spoken(SpokenWord::Password)),
+    ("Hasło", Rule::Spoken(SpokenWord::Password)),
+    ("lösenord", Rule::Spoken(SpokenWord::Password)),
+    ("lösenordet", Rule::Spoken(SpokenWord::Password)),
+    ("Lösenord", Rule::Spoken(SpokenWord::Password)),
+    ("Lösenordet", Rule::Spoken(SpokenWord::Password)),
+    ("şifre", Rule::Spoken(SpokenWord::Password)),
+    ("Şifre", Rule::Spoken(SpokenWord::Password)),
+    ("jelszó", Rule::Spoken(SpokenWord::Password)),
+    ("Jelszó", Rule::Spoken(SpokenWord::Password)),
+];
+
+/// Finds all foreign literals in one pass.
+pub(crate) struct ForeignAnchors {
+    search: AhoCorasick,
+    anchors: Vec<Anchor>,
+}
+
+pub(crate) static FOREIGN_ANCHORS: LazyLock<ForeignAnchors> = LazyLock::new(|| {
+    let search = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(FOREIGN.iter().map(|(literal, _)| literal))
+        .expect("a few short words make a small automaton");
+    let anchors = FOREIGN.iter().map(|&(literal, rule)| anchor(literal, rule, true, 0)).collect();
+    ForeignAnchors { search, anchors }
+});
+
+impl ForeignAnchors {
+    /// Calls `take` with every literal that ends in `range`, in order.
+    pub(crate) fn each(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        mut take: impl FnMut(&Anchor, usize),
+    ) {
+        let from = range.start.saturating_sub(LONGEST_LITERAL);
+        for found in self.search.find_iter(&bytes[from..range.end]) {
+            if from + found.end() > range.start {
+                take(&self.anchors[found.pattern()], from + found.start());
+            }
+        }
+    }
+}
+
 fn anchor(literal: &'static str, rule: Rule, exact_case: bool, reach: usize) -> Anchor {
     Anchor { literal: literal.as_bytes(), rule, exact_case, reach }
 }
@@ -333,7 +461,17 @@ fn rarest(literal: &'static str, rule: Rule, exact_case: bool) -> (usize, Anchor
     (piece(text), anchor(literal, rule, exact_case, offset + PIECE - 1))
 }
 
+/// Pieces that prose or code is full of, though their letters are rare enough.
+const COMMON_PIECES: &[&[u8]] = &[
+    b"acc", b"com", b"con", b"cor", b"cre", b"cur", b"for", b"ing", b"key", b"loc", b"men", b"ock",
+    b"par", b"pat", b"per", b"pre", b"pro", b"pub", b"ser", b"str", b"sub", b"use", b" us", b" by",
+    b"uct", b"umb", b"urn", b"val", b"ype",
+];
+
 fn rarity(piece: &[u8]) -> usize {
+    if COMMON_PIECES.iter().any(|common| common.eq_ignore_ascii_case(piece)) {
+        return 1;
+    }
     const BY_FREQUENCY: &[u8] = b"etaoinshrdlcumwfgypbvkjxqz";
     let letters = piece.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let digits = piece.iter().filter(|byte| byte.is_ascii_digit()).count();

@@ -29,15 +29,18 @@ pub(crate) fn check(
     kind: NameWord,
     found: &mut impl FnMut(Candidate),
 ) {
-    if let Some(candidate) = element(window, &word, kind) {
-        return found(candidate);
-    }
     let Some((name_end, sign, after)) = sign_behind(window, &word) else { return };
     let Some(name) = Name::read(window, &word, name_end, kind, sign) else { return };
     let sign = match sign {
         Sign::Equals if name.upper && after == name_end + 1 => Sign::Env,
         sign => sign,
     };
+    if matches!(kind, NameWord::Key | NameWord::Secret)
+        && let Some(length) = prose::hex_pairs(&window[after..])
+    {
+        let range = after..after + length;
+        return found(Candidate { kind: kind_by_word(kind), range, rank: Rank::Named });
+    }
     let Some(value) = Value::read(window, after, sign) else {
         return phrase(window, after, sign, &name).into_iter().for_each(found);
     };
@@ -56,26 +59,6 @@ pub(crate) fn check(
     }
 }
 
-/// `<password>value</password>`
-fn element(window: &[u8], word: &Range<usize>, kind: NameWord) -> Option<Candidate> {
-    let start = word.start - WORD.run_back(&window[..word.start], NAME);
-    if window.get(word.end) != Some(&b'>') || !window[..start].ends_with(b"<") {
-        return None;
-    }
-    let rest = &window[word.end + 1..window.len().min(word.end + 1 + BARE)];
-    let length = memmem::find(rest, b"</")?;
-    let text = &rest[..length];
-    let before = fold(&window[start..word.start]);
-    let name = Name { before, rest: fold(&window[word.clone()]), word: kind, upper: false };
-    let range = word.end + 1..word.end + 1 + length;
-    let value = Value { range, quoted: true, in_list: false, ends_line: false };
-    let plain = text.iter().all(|byte| byte.is_ascii_graphic());
-    if !plain || !is_secret(kind, &name.before) {
-        return None;
-    }
-    judge(window, &name, Sign::Colon, &value)
-}
-
 /// A passphrase with blanks in it, in quotes.
 fn phrase(window: &[u8], at: usize, sign: Sign, name: &Name) -> Option<Candidate> {
     let start = open_quote(window, at)?;
@@ -86,8 +69,7 @@ fn phrase(window: &[u8], at: usize, sign: Sign, name: &Name) -> Option<Candidate
     let length =
         rest.iter().position(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'\n'))?;
     let text = str::from_utf8(&rest[..length]).ok()?;
-    let least = if sign == Sign::Env { 2 } else { 3 };
-    (rest[length] != b'\n' && prose::is_phrase(text, least)).then_some(Candidate {
+    (rest[length] != b'\n' && prose::is_quoted_phrase(text)).then_some(Candidate {
         kind: "password",
         range: start..start + length,
         rank: Rank::Named,
@@ -241,7 +223,7 @@ impl Name {
 }
 
 /// Whether a name with this word is that of a secret, by what stands before the word.
-fn is_secret(word: NameWord, before: &[u8]) -> bool {
+pub(crate) fn is_secret(word: NameWord, before: &[u8]) -> bool {
     const KEYS: &[&str] = &[
         "api",
         "secret",
@@ -471,12 +453,30 @@ fn judge(window: &[u8], name: &Name, sign: Sign, value: &Value) -> Option<Candid
         range.end = range.start + memchr(b'&', text).unwrap_or(text.len());
     }
     let text = &window[range.clone()];
-    if !looks_secret(name, sign, value, text) || refers(text, value.quoted) || is_placeholder(text)
+    let is_login = || {
+        let is_word = str::from_utf8(text).is_ok_and(prose::is_plain_word);
+        let alone = value.ends_line || value.quoted;
+        alone && is_word && text.len() >= 4 && logs_in(&window[..range.start])
+    };
+    let is_pass = name.word == NameWord::Pass && matches!(sign, Sign::Colon | Sign::Equals);
+    if !(looks_secret(name, sign, value, text) || is_pass && is_login())
+        || refers(text, value.quoted)
+        || is_placeholder(text)
     {
         return None;
     }
     let (kind, rank) = kind_of(name, text);
     Some(Candidate { kind, range, rank })
+}
+
+/// Whether the lines above name a user, as the settings of a login do.
+fn logs_in(before: &[u8]) -> bool {
+    let near = before[before.len().saturating_sub(160)..].to_ascii_lowercase();
+    let lines = near.split(|byte| matches!(byte, b'\n' | b',' | b'{')).rev().skip(1).take(4);
+    lines.into_iter().any(|line| {
+        let name = &line[..line.iter().position(|b| matches!(b, b':' | b'=')).unwrap_or(0)];
+        [&b"user"[..], b"login"].iter().any(|word| memmem::find(name, word).is_some())
+    })
 }
 
 /// Whether a value points to something else (a path, an address, a variable), or is sealed.
@@ -614,12 +614,19 @@ fn kind_of(name: &Name, text: &[u8]) -> (&'static str, Rank) {
     }
     let kind = match name.word {
         NameWord::Key if name.has("privatekey") => "private_key",
+        word => kind_by_word(word),
+    };
+    (kind, Rank::Named)
+}
+
+/// Returns the kind of a secret of which no more is known than its name.
+pub(crate) const fn kind_by_word(word: NameWord) -> &'static str {
+    match word {
         NameWord::Key => "api_key",
         NameWord::Token => "token",
         NameWord::Secret => "secret",
         NameWord::Password | NameWord::Pass => "password",
-    };
-    (kind, Rank::Named)
+    }
 }
 
 fn is_aws_secret(text: &[u8]) -> bool {

@@ -52,7 +52,7 @@ impl Mapped {
     }
 }
 
-/// Reads the text around an escape (`%3D`, `\u003d`) without its escapes.
+/// Reads the text around an escape (`%3D`, `\u003d`, `\x3d`, `&#61;`) without its escapes.
 pub(crate) fn escaped(window: &[u8], at: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
     if depth >= MOST_DEPTH || escape(&window[at..]).is_none() {
         return;
@@ -81,16 +81,44 @@ pub(crate) fn escaped(window: &[u8], at: usize, depth: u8, found: &mut impl FnMu
     mapped.scan(depth, found);
 }
 
-/// Reads `%XX` or `\u00XX`.
+/// Reads `%XX`, `\u00XX`, `\xXX`, or an entity of HTML.
 fn escape(bytes: &[u8]) -> Option<(u8, usize)> {
     let (digits, length) = match bytes {
         [b'%', a, b, ..] => ([*a, *b], 3),
+        [b'\\', b'x', a, b, ..] => ([*a, *b], 4),
         [b'\\', b'u', b'0', b'0', a, b, ..] => ([*a, *b], 6),
+        [b'&', ..] => return entity(bytes),
         _ => return None,
     };
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let value = digit(digits[0])? * 16 + digit(digits[1])?;
     Some((u8::try_from(value).ok()?, length))
+}
+
+/// Reads `&#112;`, `&#x70;`, `&quot;` and the like.
+fn entity(bytes: &[u8]) -> Option<(u8, usize)> {
+    const NAMED: &[(&[u8], u8)] = &[
+        (b"&quot;", b'"'),
+        (b"&apos;", b'\''),
+        (b"&amp;", b'&'),
+        (b"&lt;", b'<'),
+        (b"&gt;", b'>'),
+        (b"&nbsp;", b' '),
+        (b"&colon;", b':'),
+        (b"&equals;", b'='),
+    ];
+    let head = &bytes[..bytes.len().min(10)];
+    let Some(number) = head.strip_prefix(b"&#") else {
+        let (name, byte) = NAMED.iter().find(|(name, _)| head.starts_with(name))?;
+        return Some((*byte, name.len()));
+    };
+    let (radix, digits) = match number {
+        [b'x' | b'X', digits @ ..] => (16, digits),
+        digits => (10, digits),
+    };
+    let end = digits.iter().position(|byte| *byte == b';')?;
+    let value = u8::from_str_radix(str::from_utf8(&digits[..end]).ok()?, radix).ok()?;
+    value.is_ascii().then_some((value, head.len() - digits.len() + end + 1))
 }
 
 /// Bytes between which hidden characters are taken out together.
@@ -111,7 +139,24 @@ pub(crate) fn hidden(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Reads a block of a buffer that begins at `base` without its hidden characters.
+/// Returns the letter that a full-width one of Chinese and Japanese stands for.
+fn narrow(bytes: &[u8]) -> Option<u8> {
+    match bytes {
+        [0xef, 0xbc, last @ 0x81..=0xbf, ..] => Some(last - 0x81 + b'!'),
+        [0xef, 0xbd, last @ 0x80..=0x9e, ..] => Some(last - 0x80 + b'`'),
+        [0xe3, 0x80, 0x80, ..] => Some(b' '),
+        _ => None,
+    }
+}
+
+/// Whether a text goes on with a letter or digit of full width; punctuation of that width is in
+/// every Chinese sentence.
+pub(crate) fn is_full_width(bytes: &[u8]) -> bool {
+    narrow(bytes).is_some_and(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Reads a block of a buffer that begins at `base` without its hidden characters, and with letters
+/// of full width as ordinary ones.
 pub(crate) fn without_hidden(
     buffer: &[u8],
     base: usize,
@@ -124,12 +169,15 @@ pub(crate) fn without_hidden(
     let mut mapped = Mapped::default();
     let mut at = start;
     while at < end {
-        match hidden(&buffer[at..]) {
-            Some(length) => at += length,
-            None => {
-                mapped.push(buffer[at], at);
-                at += 1;
-            }
+        let text = &buffer[at..];
+        if let Some(length) = hidden(text) {
+            at += length;
+        } else if let Some(byte) = narrow(text) {
+            mapped.push(byte, at);
+            at += 3;
+        } else {
+            mapped.push(buffer[at], at);
+            at += 1;
         }
     }
     mapped.from.push(at.min(buffer.len()));
@@ -138,7 +186,8 @@ pub(crate) fn without_hidden(
 
 /// Decodes a run of base64 or hexadecimal digits that begins at `start` and scans what it holds.
 pub(crate) fn decoded(window: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
-    if depth >= MOST_DEPTH || continues_a_line(&window[..start]) {
+    if depth >= MOST_DEPTH || !may_hold_text(&window[start..]) || continues_a_line(&window[..start])
+    {
         return;
     }
     let limit = window.len().min(start + AFTER / 2);
@@ -169,6 +218,39 @@ pub(crate) fn decoded(window: &[u8], start: usize, depth: u8, found: &mut impl F
             return found(Candidate { kind: hit.kind, range: start..last + padding, rank });
         }
     }
+}
+
+/// Whether the first characters of a run can be text in base64 or hexadecimal. Names and paths are
+/// told by it without decoding them.
+fn may_hold_text(run: &[u8]) -> bool {
+    let Some(head) = run.get(..16) else { return true };
+    let hex = head.strip_prefix(b"0x").unwrap_or(head);
+    if hex.iter().all(u8::is_ascii_hexdigit) {
+        return true;
+    }
+    let mut bytes = [0; 12];
+    for (group, three) in head.chunks_exact(4).zip(bytes.chunks_exact_mut(3)) {
+        let Some(value) =
+            group.iter().try_fold(0_u32, |sum, byte| Some(sum << 6 | digit64(*byte)?))
+        else {
+            return false;
+        };
+        three.copy_from_slice(&value.to_be_bytes()[1..]);
+    }
+    is_readable(&bytes)
+}
+
+/// Returns the value of a digit of base64, of either alphabet.
+fn digit64(byte: u8) -> Option<u32> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' | b'-' => 62,
+        b'/' | b'_' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
 }
 
 fn is_digit64(byte: u8) -> bool {
@@ -226,20 +308,28 @@ fn from_base64(encoded: &[u8]) -> Option<Vec<u8>> {
 
 /// Returns decoded bytes as text, if they are text, UTF-16, or compressed text.
 fn readable(bytes: Vec<u8>) -> Option<Vec<u8>> {
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        return Some(bytes);
+    if is_wide(&bytes) {
+        return Some(bytes.chunks_exact(2).map(|pair| pair[0]).collect());
     }
-    let cut = |text: &[u8]| match str::from_utf8(text) {
+    is_readable(&bytes).then_some(bytes)
+}
+
+fn is_readable(bytes: &[u8]) -> bool {
+    let is_text = |text: &[u8]| match str::from_utf8(text) {
         Ok(_) => true,
         Err(error) => error.error_len().is_none(),
     };
-    let shown = |byte: &u8| *byte >= 0x20 && *byte != 0x7f || matches!(byte, b'\t' | b'\n' | b'\r');
-    if bytes.iter().all(shown) && cut(&bytes) {
-        return Some(bytes);
-    }
-    let wide =
-        bytes.len() >= 8 && bytes.chunks_exact(2).all(|pair| pair[1] == 0 && shown(&pair[0]));
-    wide.then(|| bytes.chunks_exact(2).map(|pair| pair[0]).collect())
+    let is_compressed = bytes.starts_with(&[0x1f, 0x8b]);
+    is_compressed || bytes.iter().all(is_shown) && is_text(bytes) || is_wide(bytes)
+}
+
+fn is_shown(byte: &u8) -> bool {
+    *byte >= 0x20 && *byte != 0x7f || matches!(byte, b'\t' | b'\n' | b'\r')
+}
+
+/// Whether bytes are ASCII in UTF-16.
+fn is_wide(bytes: &[u8]) -> bool {
+    bytes.len() >= 8 && bytes.chunks_exact(2).all(|pair| pair[1] == 0 && is_shown(&pair[0]))
 }
 
 /// Inflates compressed bytes that are a part of a text.

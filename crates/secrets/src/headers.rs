@@ -1,4 +1,4 @@
-//! Secrets in headers, cookies and command lines.
+//! Secrets in headers, cookies, and files of passwords and keys.
 
 use std::ops::Range;
 
@@ -100,33 +100,6 @@ pub(crate) fn authorization(window: &[u8], word: Range<usize>) -> Option<Candida
         at += length + 1;
     }
     None
-}
-
-/// `curl -u user:password` and `sshpass -p password`.
-pub(crate) fn user_option(window: &[u8], command: Range<usize>) -> Option<Candidate> {
-    let line = line_behind(window, command.start);
-    let line = &line[..line.len().min(512)];
-    let shell = command.len() > 5;
-    let options: &[&[u8]] =
-        if shell { &[b" -p ", b" -p"] } else { &[b" -u ", b" --user ", b" --user=", b" -u"] };
-    let (option, start) = options
-        .iter()
-        .find_map(|option| memmem::find(line, option).map(|at| (option, at + option.len())))?;
-    let _ = option;
-    let rest = &line[start..];
-    let quotes = rest.iter().take_while(|byte| matches!(byte, b'"' | b'\'' | b'\\')).count();
-    let rest = &rest[quotes..];
-    let ends = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'\\' | b'`');
-    let value = &rest[..rest.iter().position(ends).unwrap_or(rest.len())];
-    let skipped = if shell { 0 } else { memchr(b':', value)? + 1 };
-    let value = &value[skipped..];
-    let variable = value.contains(&b'$') || value.contains(&b'{') || value.starts_with(b"//");
-    let start = command.start + start + quotes + skipped;
-    (value.len() >= 5 && !variable && !is_placeholder(value)).then_some(Candidate {
-        kind: "password",
-        range: start..start + value.len(),
-        rank: Rank::Named,
-    })
 }
 
 /// `host:5432:database:user:password`, a whole line.

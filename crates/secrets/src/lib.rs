@@ -4,7 +4,7 @@
 //! three-byte pieces that nearly every secret has in it or in front of it (`anchors`); only around
 //! these are rules asked: for shapes (`rules`), values with a name (`assignments`, `headers`),
 //! sentences (`prose`) and cards (`payment`). Secrets without an anchor are long, and found by a
-//! look at every sixteenth byte (`samples`). What is encoded is decoded and scanned again
+//! look at few bytes (`samples`). What is encoded is decoded and scanned again
 //! (`encoded`). What a rule finds depends on a bounded window, so a stream gives the same hits as
 //! the whole.
 
@@ -12,12 +12,16 @@
 
 mod anchors;
 mod assignments;
+mod commands;
 #[cfg(test)]
 mod corpus;
 mod encoded;
 mod file;
+#[cfg(test)]
+mod fixture_tests;
 mod headers;
 mod kinds;
+mod markup;
 mod payment;
 #[cfg(test)]
 mod planted;
@@ -26,13 +30,14 @@ mod redact;
 mod rules;
 mod samples;
 mod shape;
+mod tables;
 
 use std::ops::Range;
 
-use anchors::{ANCHORS, Anchor, LONGEST_LITERAL};
+use anchors::{ANCHORS, Anchor, FOREIGN_ANCHORS, LONGEST_LITERAL};
 pub use file::{FileScanner, is_text, scan_file};
 pub use kinds::{KINDS, Kind};
-pub use redact::{redact, redact_text};
+pub use redact::{SecretValues, redact, redact_text};
 use rules::{AFTER, BEFORE, Candidate, Rank};
 use samples::{SEED_STRIDE, STRIDE};
 
@@ -144,19 +149,27 @@ struct Found {
 impl Found {
     /// Looks at the anchors that end in `range` of a buffer that begins at `base`.
     fn search(&mut self, buffer: &[u8], base: usize, range: Range<usize>) {
+        // In parts, so that what the passes over a part find stays near the end of the list.
+        for start in range.clone().step_by(GATHER) {
+            self.search_part(buffer, base, start..range.end.min(start + GATHER));
+        }
+    }
+
+    fn search_part(&mut self, buffer: &[u8], base: usize, range: Range<usize>) {
         let depth = self.depth;
         ANCHORS.each(buffer, range.clone(), |anchor, start| {
             self.look_around(buffer, base, anchor, start);
         });
+        FOREIGN_ANCHORS.each(buffer, range.clone(), |anchor, start| {
+            self.look_around(buffer, base, anchor, start);
+        });
         let from = |stride| (base + range.start).next_multiple_of(stride) - base;
-        for at in (from(STRIDE)..range.end).step_by(STRIDE) {
-            if samples::may_be_in_a_run(buffer, at) {
-                samples::run(buffer, at, depth, &mut |candidate| self.add_at(base, candidate));
-            }
-        }
-        for at in (from(SEED_STRIDE)..range.end).step_by(SEED_STRIDE) {
-            samples::seed_phrase(buffer, at, &mut |candidate| self.add_at(base, candidate));
-        }
+        samples::each_run(buffer, from(STRIDE)..range.end, |start| {
+            samples::opaque(buffer, start, depth, &mut |candidate| self.add_at(base, candidate));
+        });
+        samples::seed_phrases(buffer, from(SEED_STRIDE)..range.end, &mut |candidate| {
+            self.add_at(base, candidate);
+        });
         if depth < encoded::MOST_DEPTH {
             self.search_without_hidden(buffer, base, range);
         }
@@ -178,7 +191,9 @@ impl Found {
         for at in memchr::memchr3_iter(0xc2, 0xe2, 0xef, &buffer[range.clone()]) {
             let at = range.start + at;
             let block = (base + at) / encoded::BLOCK;
-            if self.unhidden == Some(block) || encoded::hidden(&buffer[at..]).is_none() {
+            let text = &buffer[at..];
+            let is_hidden = || encoded::hidden(text).is_some() || encoded::is_full_width(text);
+            if self.unhidden == Some(block) || !is_hidden() {
                 continue;
             }
             self.unhidden = Some(block);

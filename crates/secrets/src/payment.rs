@@ -156,8 +156,9 @@ fn speaks_of_a_card(before: &[u8]) -> bool {
         "カード",
         "maestro",
         "credit",
+        "amex",
     ];
-    let near = &before[before.len().saturating_sub(48)..];
+    let near = &before[before.len().saturating_sub(72)..];
     let near = String::from_utf8_lossy(near).to_lowercase();
     WORDS.iter().any(|word| near.contains(word))
 }
@@ -165,6 +166,11 @@ fn speaks_of_a_card(before: &[u8]) -> bool {
 /// Three or four digits behind `cvv`.
 pub(crate) fn card_code(window: &[u8], word: Range<usize>) -> Option<Candidate> {
     if window[..word.start].last().is_some_and(u8::is_ascii_alphanumeric) {
+        return None;
+    }
+    // Other things have security codes and check digits too.
+    let is_plain = word.len() > 3;
+    if is_plain && !speaks_of_a_card(&window[..word.start]) {
         return None;
     }
     let rest = &window[word.end..window.len().min(word.end + 24)];

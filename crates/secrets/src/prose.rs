@@ -33,40 +33,291 @@ pub(crate) fn check(
     }
     let rest = &window[name.end..window.len().min(name.end + REACH)];
     // What follows a sign is an assignment, and has its own rules.
+    let makes_one_time = matches!(word, SpokenWord::Secret | SpokenWord::Key)
+        && names_one_time_secret(&window[..name.start]);
     let assigned = matches!(word, SpokenWord::Token | SpokenWord::Secret | SpokenWord::Key)
+        && !makes_one_time
         && rest.first().is_none_or(|byte| *byte != b' ');
     let blank = rest.iter().take(LONGEST + 32).any(|byte| *byte <= b' ');
     if assigned || !blank && rest.len() > LONGEST + 32 {
         return;
     }
     let line = line_of(rest);
-    let value = if word == SpokenWord::Ideographic {
-        ideographic_value(line)
-    } else {
-        value_behind(line, word, speaks_of_change(&window[..name.start]))
+    let before = &window[..name.start];
+    let value = match word {
+        SpokenWord::Ideographic => ideographic_value(line),
+        SpokenWord::Pin if counts_pins(window, &name) => None,
+        _ if makes_one_time => one_time_secret(line),
+        _ => value_behind(line, word, &Before(before)),
     };
     let value = value.or_else(|| {
         let is_password = word == SpokenWord::Password || word == SpokenWord::Ideographic;
-        is_password.then(|| value_below(rest, line)).flatten()
+        is_password.then(|| value_below(rest, line, before)).flatten()
     });
     let range = match value {
         Some(value) => Some(name.end + value.start..name.end + value.end),
-        None if word == SpokenWord::Password => value_before(&window[..name.start]),
+        None if matches!(word, SpokenWord::Password | SpokenWord::Pin) => {
+            value_before(before, word)
+        }
         None => None,
     };
-    if let Some(range) = range.filter(|range| !range.is_empty()) {
-        let kind = match word {
-            SpokenWord::Pin => "pin",
-            SpokenWord::Password
-            | SpokenWord::Pass
-            | SpokenWord::Ideographic
-            | SpokenWord::Login => "password",
-            SpokenWord::Token => "token",
-            SpokenWord::Secret => "secret",
-            SpokenWord::Key => "api_key",
-        };
-        found(Candidate { kind, range, rank: Rank::Named });
+    let has_old = word == SpokenWord::Password && range.is_some();
+    let old = has_old.then(|| old_value(line)).flatten();
+    let old = old.map(|old| name.end + old.start..name.end + old.end);
+    for range in range.into_iter().chain(old).filter(|range| !range.is_empty()) {
+        found(Candidate { kind: kind_of(word), range, rank: Rank::Named });
     }
+}
+
+/// Returns the kind of a secret that is named so.
+pub(crate) const fn kind_of(word: SpokenWord) -> &'static str {
+    match word {
+        SpokenWord::Pin => "pin",
+        SpokenWord::Password | SpokenWord::Pass | SpokenWord::Ideographic | SpokenWord::Login => {
+            "password"
+        }
+        SpokenWord::Token => "token",
+        SpokenWord::Secret => "secret",
+        SpokenWord::Key => "api_key",
+    }
+}
+
+/// The words before a name.
+struct Before<'a>(&'a [u8]);
+
+impl Before<'_> {
+    /// Calls `test` with the words of the line, the last one first, until it holds.
+    fn any(&self, most: usize, test: impl Fn(&str) -> bool) -> bool {
+        let near = &self.0[self.0.len().saturating_sub(72)..];
+        let near = String::from_utf8_lossy(near).to_lowercase();
+        let line = near.rsplit(['\n', '!', '?']).next().unwrap_or_default();
+        line.split_whitespace().rev().take(most).any(test)
+    }
+
+    /// Whether they say that what is named was changed.
+    fn is_changed(&self) -> bool {
+        self.any(4, |word| CHANGED.contains(&word) || word == "habe")
+    }
+
+    /// Whether they say who logs in.
+    fn has_user(&self) -> bool {
+        self.any(usize::MAX, |word| {
+            word.contains('@') || USERS.contains(&word.trim_matches(|c: char| !c.is_alphanumeric()))
+        })
+    }
+}
+
+/// Words that say who logs in.
+const USERS: &[&str] = &[
+    "user",
+    "username",
+    "login",
+    "log",
+    "account",
+    "admin",
+    "root",
+    "benutzer",
+    "benutzername",
+    "konto",
+    "nutzer",
+    "utilisateur",
+    "identifiant",
+    "compte",
+    "usuario",
+    "cuenta",
+    "utente",
+    "usuário",
+    "conta",
+    "gebruiker",
+    "gebruikersnaam",
+];
+
+/// Whether the word before `key` makes it the password of a wireless network.
+pub(crate) fn is_wifi_key(before: &[u8]) -> bool {
+    const NETWORKS: &[&[u8]] = &[b"wpa", b"wpa2", b"wpa3", b"wifi", b"fi", b"wlan", b"wep"];
+    let word = last_word(before);
+    let near = &before[before.len().saturating_sub(40)..];
+    NETWORKS.iter().any(|network| word.eq_ignore_ascii_case(network))
+        || near.windows(5).any(|part| part.eq_ignore_ascii_case(b"ssid "))
+}
+
+/// Returns the last word of a text, which may be followed by a space or a dash.
+fn last_word(before: &[u8]) -> &[u8] {
+    let before = before.strip_suffix(b" ").or(before.strip_suffix(b"-")).unwrap_or(before);
+    let length = before.iter().rev().take(24).take_while(|b| b.is_ascii_alphanumeric()).count();
+    &before[before.len() - length..]
+}
+
+/// Whether `pin` is one of a chip, or something that is fastened; a number behind it counts pins.
+fn counts_pins(window: &[u8], name: &Range<usize>) -> bool {
+    const PARTS: &[&str] = &[
+        "gpio",
+        "header",
+        "connector",
+        "chip",
+        "arduino",
+        "esp32",
+        "led",
+        "dac",
+        "adc",
+        "data",
+        "clock",
+        "digital",
+        "analog",
+        "bcm",
+        "board",
+        "output",
+        "input",
+        "io",
+        "power",
+        "ground",
+        "port",
+        "signal",
+        "reset",
+        "interrupt",
+        "jumper",
+        "socket",
+        "i2c",
+        "spi",
+        "uart",
+        "pwm",
+        "physical",
+        "rx",
+        "tx",
+        "please",
+        "to",
+        "we",
+        "and",
+        "or",
+        "bowling",
+        "safety",
+        "rolling",
+    ];
+    const LOCKS: &[&str] =
+        &["safe", "lock", "locker", "padlock", "vault", "suitcase", "gate", "door"];
+    let literal = &window[name.clone()];
+    let before = String::from_utf8_lossy(last_word(&window[..name.start])).to_lowercase();
+    if literal.eq_ignore_ascii_case(b"combination") {
+        return !LOCKS.contains(&before.as_str());
+    }
+    if !literal.eq_ignore_ascii_case(b"pin") {
+        return false;
+    }
+    let behind = &window[name.end..window.len().min(name.end + 48)];
+    let behind = String::from_utf8_lossy(behind).to_lowercase();
+    let is_part = |text: &str| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| PARTS[..31].contains(&word) || matches!(word, "connected" | "wired"))
+    };
+    // A card has a PIN; `pin 12` without more than a space is one of many.
+    let is_spelled = literal == b"PIN" || OWNERS.contains(&before.as_str());
+    let is_sign = behind.trim_start().starts_with([':', '=']);
+    PARTS.contains(&before.as_str())
+        || is_part(&behind)
+        || !is_spelled && !is_sign && !is_linked(&behind)
+}
+
+/// Whether a verb follows: "pin is", "pin of the card is".
+fn is_linked(behind: &str) -> bool {
+    let verbs = ["is", "was", "ist", "lautet", "est", "es", "è", "é"];
+    behind.split_whitespace().take(6).any(|word| verbs.contains(&word))
+        && !behind.trim_start().starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether the words before say that a key or secret makes one-time passwords.
+fn names_one_time_secret(before: &[u8]) -> bool {
+    let near = &before[before.len().saturating_sub(24)..];
+    let near = String::from_utf8_lossy(near).to_lowercase();
+    let words = near.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).rev();
+    words.take(2).any(|word| {
+        matches!(word, "totp" | "otp" | "2fa" | "mfa" | "authenticator" | "setup" | "hotp")
+    })
+}
+
+/// Finds a secret in base32, which may be written in groups of four.
+fn one_time_secret(line: &str) -> Option<Range<usize>> {
+    let is_digit = |c: char| c.is_ascii_alphabetic() || ('2'..='7').contains(&c);
+    let mut from = 0;
+    for _ in 0..MOST_BETWEEN {
+        let token = tokens(&line[from..]).next()?;
+        let (start, mut end) = (from + token.start, from + token.end);
+        let first = bare(&line[start..end]);
+        let start = start + line[start..end].find(first)?;
+        end = start + first.len();
+        let mut digits = first.len();
+        if first.len() == 4 && first.chars().all(is_digit) {
+            while let Some(next) = tokens(&line[end..]).next()
+                && next.start == 1
+                && bare(&line[end..][next.clone()]).len() == 4
+                && bare(&line[end..][next.clone()]).chars().all(is_digit)
+            {
+                end += 5;
+                digits += 4;
+            }
+        }
+        let text = &line[start..end];
+        let drawn = text.bytes().any(|byte| byte.is_ascii_digit())
+            || text.bytes().all(|byte| byte.is_ascii_uppercase());
+        if digits >= 16 && drawn && text.chars().all(|c| c == ' ' || is_digit(c)) {
+            return Some(start..end);
+        }
+        from += token.end;
+    }
+    None
+}
+
+/// Finds the value that a password had: "changed from X to Y".
+fn old_value(line: &str) -> Option<Range<usize>> {
+    let mut words = tokens(line).take(5);
+    let from = words.find(|token| matches!(&line[token.clone()], "from" | "von"))?;
+    let token = tokens(&line[from.end..]).next()?;
+    let (start, end) = (from.end + token.start, from.end + token.end);
+    let text = bare(&line[start..end]);
+    let start = start + line[start..end].find(text)?;
+    let fits = is_made_up(text) && !refers(text) && !is_placeholder(text.as_bytes());
+    fits.then_some(start..start + text.len())
+}
+
+/// Finds the codes behind or below `recovery codes`.
+pub(crate) fn codes(window: &[u8], from: usize, found: &mut impl FnMut(Candidate)) {
+    let rest = &window[from..window.len().min(from + 1024)];
+    let Some(text) = rest.utf8_chunks().next().map(|chunk| chunk.valid()) else { return };
+    let mut at = 0;
+    let mut is_first = true;
+    for line in text.split_inclusive('\n').take(32) {
+        let mut is_code_line = line.trim().is_empty() || is_first;
+        for token in tokens(line) {
+            let code = bare(&line[token.clone()]);
+            let marker = code.trim_end_matches(['.', ')']);
+            let is_marker = matches!(marker, "-" | "" | "+") || marker.len() <= 2;
+            if is_recovery_code(code) {
+                let start = at + token.start + line[token].find(code).unwrap_or(0);
+                let range = from + start..from + start + code.len();
+                found(Candidate { kind: "recovery_code", range, rank: Rank::Named });
+                is_code_line = true;
+            } else if !is_marker && !is_first {
+                return;
+            }
+        }
+        if !is_code_line {
+            return;
+        }
+        is_first = false;
+        at += line.len();
+    }
+}
+
+/// Whether it is one of several codes: digits and letters, or enough digits.
+fn is_recovery_code(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let letters = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_date = text.len() == 10 && text.starts_with("20") && text.contains('-');
+    (6..=40).contains(&text.len())
+        && plain
+        && !is_date
+        && !(letters && is_technical(text))
+        && (letters && digits >= 2 || digits >= 8)
 }
 
 /// Whether the name is a word of its own, and not a part of an identifier.
@@ -86,7 +337,7 @@ fn stands_alone(window: &[u8], name: &Range<usize>, word: SpokenWord) -> bool {
         Some(b'_' | b'$' | b'.' | b'@' | b'#') => false,
         // One-pass, and the word that tests print.
         Some(b'-') if word == SpokenWord::Pass => false,
-        Some(byte) => byte.is_ascii() || compound,
+        Some(byte) => byte.is_ascii() || compound || !literal.is_ascii(),
     };
     let plural = usize::from(matches!(window.get(name.end), Some(b's' | b'S')));
     let ends = |at: usize| match window.get(at) {
@@ -99,7 +350,9 @@ fn stands_alone(window: &[u8], name: &Range<usize>, word: SpokenWord) -> bool {
         return false;
     }
     // A key or token in prose is "the API key", not "keys".
-    let key_is_secret = word != SpokenWord::Key || secret_key(&window[..name.start]);
+    let key_is_secret = word != SpokenWord::Key
+        || secret_key(&window[..name.start])
+        || names_one_time_secret(&window[..name.start]);
     begins && (ends(name.end) || ends(name.end + plural)) && key_is_secret
 }
 
@@ -121,11 +374,13 @@ fn secret_key(before: &[u8]) -> bool {
         "service",
         "deploy",
         "wallet",
+        "aes",
+        "hmac",
+        "symmetric",
+        "setup",
     ];
-    let before = before.trim_ascii_end();
-    let length = before.iter().rev().take(16).take_while(|b| b.is_ascii_alphabetic()).count();
-    let word = before[before.len() - length..].to_ascii_lowercase();
-    KEYS.iter().any(|key| key.as_bytes() == word)
+    let word = last_word(before).to_ascii_lowercase();
+    KEYS.iter().any(|key| key.as_bytes() == word) || is_wifi_key(before)
 }
 
 /// Returns the valid text up to the end of the line, whose break may be escaped.
@@ -140,26 +395,47 @@ fn line_of(rest: &[u8]) -> &str {
 }
 
 /// Finds a value that stands alone in the line below `name:`, as YAML and letters have it.
-fn value_below(rest: &[u8], line: &str) -> Option<Range<usize>> {
-    let sign = after_sign(line)?.trim();
-    if !matches!(sign, "" | "|" | ">" | "|-" | ">-" | "**") {
+fn value_below(rest: &[u8], line: &str, before: &[u8]) -> Option<Range<usize>> {
+    let sign = after_sign(line).map(str::trim);
+    let is_block = sign.is_some_and(|sign| matches!(sign, "|" | ">" | "|-" | ">-"));
+    let is_title = is_title(before, line);
+    if !is_block && !is_title && !sign.is_some_and(|sign| matches!(sign, "" | "**")) {
         return None;
     }
     let gap = rest[line.len()..].iter().take(16).take_while(|byte| byte.is_ascii_whitespace());
     let start = line.len() + gap.count();
     let below = line_of(&rest[start..]);
-    let token = tokens(below).next()?;
-    let text = bare(&below[token.clone()]);
-    let offset = below.find(text)?;
-    let alone = below[token.end..].trim().is_empty();
-    let mixed = text.chars().any(|c| c.is_ascii_digit()) && !text.contains([':', '/', '=']);
-    let fits = start > line.len()
-        && alone
-        && mixed
-        && is_made_up(text)
-        && !refers(text)
-        && !is_placeholder(text.as_bytes());
+    // An item of a list, or the answer to a question.
+    let item = ["- ", "* ", "> ", "A: ", "A. "].iter().find(|item| below.starts_with(**item));
+    let text = &below[item.map_or(0, |item| item.len())..];
+    let marked = text.trim_start().starts_with(['`', '"', '*']);
+    let text = bare(text.trim());
+    let offset = below.find(text).filter(|_| start > line.len() && !text.is_empty())?;
+    if refers(text) || is_placeholder(text.as_bytes()) || text.len() > LONGEST {
+        return None;
+    }
+    let is_told = is_block || is_title;
+    let fits = if text.contains(' ') {
+        let is_lower = !text.chars().any(char::is_uppercase);
+        is_told && (is_lower || marked || is_block) && is_quoted_phrase(text)
+    } else {
+        let mixed = text.chars().any(|c| c.is_ascii_digit()) && !text.contains([':', '/', '=']);
+        let plain = (marked || is_block || item.is_some())
+            && text.chars().count() >= 4
+            && text.split(['_', '-']).all(is_plain_word);
+        is_made_up(text) && (mixed || is_told) || is_told && plain
+    };
     fits.then_some(start + offset..start + offset + text.len())
+}
+
+/// Whether a name ends a heading, a line in bold, or a question.
+fn is_title(before: &[u8], line: &str) -> bool {
+    let before = &before[before.len().saturating_sub(80)..];
+    let before = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
+    let is_marked = before.starts_with(b"#") || before.starts_with(b"**");
+    let end = line.trim_end();
+    let is_question = end.ends_with('?') && end.split_whitespace().count() <= 8;
+    is_marked && matches!(end, "" | "**" | ":" | ":**" | "**:" | "s" | "s:") || is_question
 }
 
 /// How strongly the words in front of a value say that it is one.
@@ -180,7 +456,7 @@ enum Link {
 }
 
 /// Follows a name to its value.
-fn value_behind(line: &str, word: SpokenWord, changed: bool) -> Option<Range<usize>> {
+fn value_behind(line: &str, word: SpokenWord, before: &Before) -> Option<Range<usize>> {
     let closing = |c: char| matches!(c, '*' | '`' | '"' | '\'' | ')' | ']' | '\\' | '”' | '’');
     let head = line.len() - line.strip_prefix(['s', 'S']).unwrap_or(line).len();
     let head = head + (line[head..].len() - line[head..].trim_start_matches(closing).len());
@@ -190,7 +466,7 @@ fn value_behind(line: &str, word: SpokenWord, changed: bool) -> Option<Range<usi
         return value_at(line, at, Link::Sign, word);
     }
     if word == SpokenWord::Pass {
-        return None;
+        return pass_behind(line, head, before);
     }
     // "the password's X"
     let head = head + if line[..head].ends_with('\'') && rest.starts_with("s ") { 1 } else { 0 };
@@ -202,7 +478,7 @@ fn value_behind(line: &str, word: SpokenWord, changed: bool) -> Option<Range<usi
     if !rest.starts_with([' ', '\t', '(', ',', ';']) {
         return None;
     }
-    let mut changed = changed;
+    let mut changed = false;
     for (number, token) in tokens(rest).take(MOST_BETWEEN + 1).enumerate() {
         let text = &rest[token.clone()];
         let folded = text.trim_matches(['(', ')', '*', '"', '\'', '`']).to_lowercase();
@@ -215,15 +491,28 @@ fn value_behind(line: &str, word: SpokenWord, changed: bool) -> Option<Range<usi
             if let Some(value) = value_at(line, start, Link::None, word) {
                 return Some(value);
             }
+            if word == SpokenWord::Password {
+                let value = value_at(line, start, Link::Changed, word);
+                let mixed = |value: &Range<usize>| {
+                    line[value.clone()].contains(|c: char| c.is_ascii_digit())
+                };
+                if let Some(value) = value.filter(|value| mixed(value) && before.has_user()) {
+                    return Some(value);
+                }
+            }
         }
         let end = head + token.end;
         let link = match plain {
             _ if text.ends_with([':', '→', '：']) || text == "->" || text == "=>" => Link::Label,
             "–" | "—" | "-" if number == 0 => Link::Sign,
-            "lautet" | "lautete" | "heißt" | "namens" => Link::Names,
+            "lautet" | "lautete" | "heißt" | "namens" | "luidt" | "brzmi" => Link::Names,
             "is" | "was" | "are" | "it's" | "it’s" | "ist" | "war" | "es" | "est" | "era" | "è"
-            | "é" | "being" | "reads" | "equals" | "c'est" | "c’est" | "sind" => Link::Verb,
-            "to" | "in" | "auf" | "a" | "por" | "à" | "en" | "with" | "mit" if changed => {
+            | "é" | "being" | "reads" | "equals" | "c'est" | "c’est" | "sind" | "jest" | "är"
+            | "er" | "je" => Link::Verb,
+            "to" if number < 4 && has_foreign_word(&rest[..token.start]) => Link::Verb,
+            "to" | "in" | "auf" | "a" | "por" | "à" | "en" | "with" | "mit"
+                if changed || before.is_changed() =>
+            {
                 Link::Changed
             }
             _ => {
@@ -247,12 +536,34 @@ fn value_behind(line: &str, word: SpokenWord, changed: bool) -> Option<Range<usi
     None
 }
 
-/// Whether the last words before a name say that what it names is changed.
-fn speaks_of_change(before: &[u8]) -> bool {
-    let near = &before[before.len().saturating_sub(40)..];
-    let near = String::from_utf8_lossy(near).to_lowercase();
-    let line = near.rsplit(['\n', '.', '!', '?']).next().unwrap_or_default();
-    line.split_whitespace().rev().take(4).any(|word| CHANGED.contains(&word) || word == "habe")
+/// Whether Polish words stand before "to", which then means "is".
+fn has_foreign_word(between: &str) -> bool {
+    between.split_whitespace().any(|word| matches!(word, "do" | "na" | "dla" | "od"))
+}
+
+/// Finds what follows `pass`, which has other meanings: "the pass is X1", "user admin, pass X".
+fn pass_behind(line: &str, head: usize, before: &Before) -> Option<Range<usize>> {
+    let rest = &line[head..];
+    let mut words = tokens(rest);
+    let first = words.next().filter(|token| token.start > 0)?;
+    let is_link = matches!(&rest[first.clone()], "is" | "was" | "ist" | "est" | "es" | "è");
+    let token = if is_link { words.next()? } else { first };
+    let text = bare(&rest[token.clone()]);
+    let start = head + token.start + rest[token].find(text)?;
+    if is_placeholder(text.as_bytes()) || refers(text) || text.contains(['/', '=']) {
+        return None;
+    }
+    let made_up = is_made_up(text) && text.chars().any(|c| !c.is_alphabetic());
+    let plain = || {
+        text.chars().count() >= 4
+            && is_plain_word(text)
+            && !has_predicate_ending(&text.to_lowercase())
+            && !is_about_passwords(&text.to_lowercase())
+            && ends_sentence(&line[start + text.len()..])
+            && before.has_user()
+    };
+    let fits = made_up && (is_link || before.has_user()) || plain();
+    fits.then_some(start..start + text.len())
 }
 
 /// Returns what stands behind a sign that follows the name at once.
@@ -332,7 +643,14 @@ fn value_at(line: &str, at: usize, link: Link, word: SpokenWord) -> Option<Range
     let start = at + token.start + offset;
     let behind = &line[start + text.len()..];
     if matches!(word, SpokenWord::Token | SpokenWord::Secret | SpokenWord::Key) {
-        let fits = link > Link::None
+        if word == SpokenWord::Key
+            && let Some(length) = hex_pairs(rest.as_bytes())
+        {
+            return Some(at..at + length);
+        }
+        // Without a link it has to be longer, and nothing that names a record or a version.
+        let alone = word == SpokenWord::Key && text.len() >= 24 && !text.contains(['-', '.', '/']);
+        let fits = (link > Link::None || alone)
             && text.len() >= 12
             && text.is_ascii()
             && !text.contains(['(', '{', '<', '['])
@@ -354,7 +672,12 @@ fn value_at(line: &str, at: usize, link: Link, word: SpokenWord) -> Option<Range
     if word == SpokenWord::Login {
         return login(line, start, text);
     }
-    if accepts_bare(text, behind, link, word) {
+    // A line of settings, and nothing else.
+    let is_setting = link == Link::Sign
+        && word == SpokenWord::Password
+        && line[..start].trim_end().ends_with(':')
+        && behind.trim().is_empty();
+    if accepts_bare(text, behind, link, word) || is_setting && is_kebab(text) {
         return Some(start..start + text.len());
     }
     if link >= Link::Verb && word == SpokenWord::Password {
@@ -363,12 +686,27 @@ fn value_at(line: &str, at: usize, link: Link, word: SpokenWord) -> Option<Range
     None
 }
 
+/// Returns the length of at least 16 bytes in hexadecimal with colons or spaces between them.
+pub(crate) fn hex_pairs(bytes: &[u8]) -> Option<usize> {
+    let sign = *bytes.get(2).filter(|byte| matches!(byte, b':' | b' ' | b'-'))?;
+    let is_pair = |pair: &[u8]| pair.len() >= 2 && pair[..2].iter().all(u8::is_ascii_hexdigit);
+    let mut count = 0;
+    for pair in bytes.chunks(3).take(128).take_while(|pair| is_pair(pair)) {
+        count += 1;
+        if pair.get(2) != Some(&sign) {
+            break;
+        }
+    }
+    (count >= 16).then(|| count * 3 - 1)
+}
+
 /// `user / password` or `user:password`, behind "login:" or "credentials are".
 fn login(line: &str, start: usize, first: &str) -> Option<Range<usize>> {
     let strong = |text: &str| {
         is_made_up(text)
             && text.chars().count() >= 6
-            && text.chars().any(|c| c.is_ascii_digit() || "!#$%^&*".contains(c))
+            && (text.chars().any(|c| c.is_ascii_digit() || "!#$%^&*".contains(c))
+                || is_joined(text))
             && !text.contains(['=', '.'])
             && !refers(text)
     };
@@ -466,7 +804,7 @@ fn accepts_quoted(text: &str, link: Link, word: SpokenWord) -> bool {
                 return false;
             }
             if text.contains(' ') {
-                return link >= Link::Changed && is_phrase(text, 2);
+                return link >= Link::Changed && is_quoted_phrase(text);
             }
             is_made_up(text) && (link > Link::None || text.len() >= 6)
                 || is_number(text, 4..=16) && link > Link::None
@@ -486,7 +824,10 @@ fn accepts_bare(text: &str, behind: &str, link: Link, word: SpokenWord) -> bool 
     if word == SpokenWord::Pin {
         let text = text.trim_end_matches(['#', '*']);
         let year = link == Link::None && (text.starts_with("19") || text.starts_with("20"));
-        return is_number(text, 4..=8) && !year;
+        let is_combination = text.len() >= 5
+            && text.split('-').count() >= 3
+            && text.split('-').all(|part| is_number(part, 1..=2));
+        return is_number(text, 4..=8) && !year || is_combination;
     }
     if is_placeholder(text.as_bytes()) || refers(text) {
         return false;
@@ -556,8 +897,71 @@ pub(crate) fn is_phrase(text: &str, least: usize) -> bool {
     (least..=12).contains(&count) && ordinary <= usize::from(count >= 3)
 }
 
+/// Whether words in quotes are a phrase, which may have small words inside: "salt and lanterns".
+pub(crate) fn is_quoted_phrase(text: &str) -> bool {
+    const NUMBERS: &[&str] =
+        &["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let words: Vec<String> = text.split(' ').map(str::to_lowercase).collect();
+    let is_small = |word: &String| FUNCTION_WORDS.contains(word.as_str());
+    let tells =
+        |word: &&String| !NUMBERS.contains(&word.as_str()) && (word.len() < 3 || is_small(word));
+    let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
+    let content: Vec<&String> = words.iter().filter(|word| !tells(word)).collect();
+    let is_common = |word: &&&String| COMMON_WORDS.contains(word.as_str());
+    let ends_as_adjective = |word: &&&String| has_predicate_ending(word);
+    let (common, endings) = (
+        content.iter().filter(is_common).count(),
+        content.iter().filter(ends_as_adjective).count(),
+    );
+    let letters = |word: &String| {
+        word.chars()
+            .all(|c| c.is_alphabetic() || c.is_ascii_digit() || matches!(c, '-' | '\'' | '’'))
+    };
+    (2..=8).contains(&words.len())
+        && words.iter().all(letters)
+        && !tells(&first)
+        && !tells(&last)
+        && content.len() >= 2
+        && content.len() * 2 >= words.len()
+        && common <= usize::from(content.len() >= 3)
+        && common + endings <= content.len() / 2
+}
+
+/// Whether it is words joined by a sign, of which a later one alone has a capital: `papaya-Bell`.
+fn is_joined(text: &str) -> bool {
+    const PREFIXES: &[&str] =
+        &["non", "pre", "post", "anti", "mid", "pro", "all", "self", "semi", "multi", "inter"];
+    let parts: Vec<&str> = text.split(['-', '_', '.', '&']).collect();
+    let is_capital = |part: &&str| part.starts_with(char::is_uppercase);
+    let is_word = |part: &&str| {
+        part.len() >= 3 && part.chars().all(char::is_alphabetic) && !is_common(&part.to_lowercase())
+    };
+    parts.len() >= 2
+        && parts.iter().all(is_word)
+        && !PREFIXES.contains(&parts[0])
+        && parts[0].chars().all(char::is_lowercase)
+        && parts[1..].iter().any(is_capital)
+}
+
+/// Whether it is words in lower case with dashes or underscores between: `correct-horse`.
+fn is_kebab(text: &str) -> bool {
+    let is_word =
+        |part: &str| part.len() >= 3 && part.chars().all(char::is_lowercase) && !is_common(part);
+    text.contains(['-', '_']) && !names_itself(text) && text.split(['-', '_']).all(is_word)
+}
+
+/// Whether a text holds the word for what it should be.
+pub(crate) fn names_itself(folded: &str) -> bool {
+    ["pass", "pwd", "secret", "token", "kennwort", "user"].iter().any(|word| folded.contains(word))
+}
+
+/// Whether a word behind "password" makes it something else: a policy, a length.
+pub(crate) fn is_about_passwords(word: &str) -> bool {
+    NOT_ITSELF.contains(word)
+}
+
 /// Whether it is letters, and no word that says something about a password.
-fn is_plain_word(text: &str) -> bool {
+pub(crate) fn is_plain_word(text: &str) -> bool {
     text.chars().all(char::is_alphabetic) && !is_common(&text.to_lowercase())
 }
 
@@ -587,7 +991,7 @@ fn is_number(text: &str, lengths: std::ops::RangeInclusive<usize>) -> bool {
 }
 
 /// Whether a value points to something else: a path, an address, a file, a variable.
-fn refers(text: &str) -> bool {
+pub(crate) fn refers(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let address = lower.contains('@')
         && lower.rsplit('@').next().is_some_and(|host| {
@@ -605,6 +1009,7 @@ fn refers(text: &str) -> bool {
     text.starts_with(['/', '~', '$', '<', '{', '[', '%', '#'])
         || tag
         || text.contains("://")
+        || text.contains("&amp;")
         || text.contains("::")
         || text.contains(['(', ')', '{', '}', '<', '>', '|', '[', ']', '"', '`'])
         || lower.starts_with("www.")
@@ -629,9 +1034,11 @@ pub(crate) fn is_made_up(text: &str) -> bool {
     if digits > 0 {
         return true;
     }
-    let names_itself = ["pass", "pwd", "secret", "token", "kennwort", "user"];
-    if names_itself.iter().any(|word| folded.contains(word)) {
+    if names_itself(&folded) {
         return false;
+    }
+    if is_joined(text) {
+        return true;
     }
     let constant = text.chars().all(|c| c.is_ascii_uppercase() || c == '_');
     let only_underscores = symbols > 0 && text.chars().all(|c| c.is_alphabetic() || c == '_');
@@ -688,7 +1095,7 @@ fn is_technical(text: &str) -> bool {
 }
 
 /// Finds what is said to be a password by "... is the password".
-fn value_before(before: &[u8]) -> Option<Range<usize>> {
+fn value_before(before: &[u8], word: SpokenWord) -> Option<Range<usize>> {
     let near = &before[before.len().saturating_sub(REACH_BACK)..];
     let offset = before.len() - near.len();
     let near_start = near.utf8_chunks().last().filter(|chunk| chunk.invalid().is_empty())?.valid();
@@ -720,6 +1127,10 @@ fn value_before(before: &[u8]) -> Option<Range<usize>> {
     let raw = &line[token.clone()];
     let text = bare(raw);
     let start = token.start + raw.find(text)?;
+    let base = offset + skipped;
+    if word == SpokenWord::Pin {
+        return is_number(text, 4..=8).then_some(base + start..base + start + text.len());
+    }
     let strong = text.chars().any(|c| c.is_ascii_digit() || "!@#$%^&*".contains(c));
     let fits = start + text.len() <= link
         && text.chars().count() >= 6
@@ -727,7 +1138,6 @@ fn value_before(before: &[u8]) -> Option<Range<usize>> {
         && is_made_up(text)
         && !refers(text)
         && !is_placeholder(text.as_bytes());
-    let base = offset + skipped;
     fits.then_some(base + start..base + start + text.len())
 }
 

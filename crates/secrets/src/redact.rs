@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use aho_corasick::{AhoCorasick, MatchKind};
+
 use crate::rules::MARKER;
 use crate::{SecretHit, scan};
 
@@ -34,15 +36,94 @@ pub fn redact<'a>(bytes: &'a [u8], hits: &[SecretHit]) -> Cow<'a, [u8]> {
     Cow::Owned(redacted)
 }
 
-/// Replaces each secret of a text with `[redacted:<kind>]`, and says how many there were.
+/// Replaces each secret of a text with `[redacted:<kind>]`, also where it is repeated without the
+/// words that name it, and says how many there were.
 #[must_use]
 pub fn redact_text(text: &str) -> (Cow<'_, str>, u64) {
-    let hits = scan(text.as_bytes());
-    let redacted = match redact(text.as_bytes(), &hits) {
-        Cow::Borrowed(_) => Cow::Borrowed(text),
-        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
-    };
-    (redacted, hits.len() as u64)
+    let mut values = SecretValues::default();
+    values.learn(text);
+    values.redact(text)
+}
+
+/// Secrets of texts that belong together, such as the messages of a conversation. A password that
+/// one message names has to be replaced in all of them.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct SecretValues {
+    /// Each secret with its kind.
+    values: Vec<(String, &'static str)>,
+}
+
+/// Shows how many there are, and none of them.
+impl std::fmt::Debug for SecretValues {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "SecretValues({})", self.values.len())
+    }
+}
+
+impl SecretValues {
+    /// Adds the secrets of a text.
+    pub fn learn(&mut self, text: &str) {
+        for hit in scan(text.as_bytes()) {
+            // Hits lie on the borders of characters, unless a rule looked at bytes only.
+            let Some(value) = text.get(hit.range) else { continue };
+            if !self.values.iter().any(|(known, _)| known == value) {
+                self.values.push((value.to_owned(), hit.kind));
+            }
+        }
+    }
+
+    /// Replaces the secrets of a text, and in it those that were learned, and says how many there
+    /// were.
+    #[must_use]
+    pub fn redact<'a>(&self, text: &'a str) -> (Cow<'a, str>, u64) {
+        let mut hits = scan(text.as_bytes());
+        hits.extend(self.repeated(text));
+        let hits = apart(hits);
+        let redacted = match redact(text.as_bytes(), &hits) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+        };
+        (redacted, hits.len() as u64)
+    }
+
+    /// Finds the values that stand in a text as words of their own.
+    fn repeated(&self, text: &str) -> Vec<SecretHit> {
+        let builder = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(self.values.iter().map(|(value, _)| value));
+        let Ok(search) = builder else { return Vec::new() };
+        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let found = search.find_iter(text).filter(|found| {
+            let value = &text[found.range()];
+            let (before, behind) = (&text[..found.start()], &text[found.end()..]);
+            let joins_before = is_word(value.chars().next()) && is_word(before.chars().next_back());
+            let joins_behind = is_word(value.chars().next_back()) && is_word(behind.chars().next());
+            // A mark must not be marked again.
+            !joins_before && !joins_behind && !before.ends_with("[redacted:")
+        });
+        found
+            .map(|found| SecretHit {
+                kind: self.values[found.pattern()].1,
+                range: found.range(),
+                line: 0,
+            })
+            .collect()
+    }
+}
+
+/// Sorts hits, and makes one of those that overlap.
+fn apart(mut hits: Vec<SecretHit>) -> Vec<SecretHit> {
+    hits.sort_by_key(|hit| (hit.range.start, std::cmp::Reverse(hit.range.end)));
+    let mut apart: Vec<SecretHit> = Vec::new();
+    for hit in hits {
+        match apart.last_mut() {
+            Some(last) if hit.range.start < last.range.end => {
+                last.range.end = last.range.end.max(hit.range.end);
+            }
+            _ => apart.push(hit),
+        }
+    }
+    apart
 }
 
 /// Widens a hit to everything around it without a blank.
@@ -67,4 +148,31 @@ fn replace(bytes: &[u8], hits: &[SecretHit]) -> Vec<u8> {
     }
     replaced.extend_from_slice(&bytes[from..]);
     replaced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_replaced_wherever_it_is_repeated() {
+        let text = "Try Krabbe-77 first. The router password is Krabbe-77; Krabbe-77x is none.";
+        let (redacted, count) = redact_text(text);
+        let mark = "[redacted:password]";
+        let expected =
+            format!("Try {mark} first. The router password is {mark}; Krabbe-77x is none.");
+        assert_eq!((redacted.as_ref(), count), (expected.as_str(), 2));
+    }
+
+    #[test]
+    fn what_one_text_names_is_replaced_in_another() {
+        let mut values = SecretValues::default();
+        values.learn("the PIN of my card is 4711");
+        values.learn("das Passwort lautet Blaubeere99");
+        let (redacted, count) = values.redact("4711 and Blaubeere99, in 47110 not");
+        assert_eq!(redacted, "[redacted:pin] and [redacted:password], in 47110 not");
+        assert_eq!(count, 2);
+        assert_eq!(format!("{values:?}"), "SecretValues(2)");
+        assert_eq!(values.redact("nothing").1, 0);
+    }
 }

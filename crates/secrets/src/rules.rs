@@ -16,7 +16,7 @@ use crate::shape::{
     all_three, begins_after, digit_or_capital, is_placeholder, is_placeholder_body, kebab_words,
     texture,
 };
-use crate::{assignments, encoded, headers, payment, prose};
+use crate::{assignments, commands, encoded, headers, markup, payment, prose, tables};
 
 /// How far before its anchor a rule may look.
 pub(crate) const BEFORE: usize = 256;
@@ -86,19 +86,35 @@ pub(crate) fn check(
                 NameWord::Pass => SpokenWord::Pass,
                 NameWord::Token => SpokenWord::Token,
                 NameWord::Secret => SpokenWord::Secret,
+                NameWord::Key if prose::is_wifi_key(&window[..at]) => SpokenWord::Password,
                 NameWord::Key => SpokenWord::Key,
             };
-            assignments::check(window, name.clone(), word, found);
+            if word == NameWord::Password {
+                commands::sql_password(window, name.clone()).into_iter().for_each(&mut *found);
+            }
+            match markup::check(window, &name, word) {
+                Some(candidate) => found(candidate),
+                None => assignments::check(window, name.clone(), word, found),
+            }
+            tables::check(window, &name, spoken, found);
             return prose::check(window, name, spoken, found);
         }
-        Rule::Spoken(word) => return prose::check(window, at..end, word, found),
+        Rule::Spoken(word) => {
+            tables::check(window, &(at..end), word, found);
+            return prose::check(window, at..end, word, found);
+        }
         Rule::Card => payment::card(window, at),
         Rule::CardCode => payment::card_code(window, at..end),
         Rule::Cookie => return headers::cookies(window, at..end, found),
         Rule::SessionCookie => headers::session_cookie(window, at..end),
         Rule::Authorization => headers::authorization(window, at..end),
         Rule::Escape => return encoded::escaped(window, at, depth, found),
-        Rule::UserOption => headers::user_option(window, at..end),
+        Rule::Command(forms) => return commands::check(window, at..end, forms, found),
+        Rule::Piped => commands::piped(window, at..end),
+        Rule::IdentifiedBy => commands::identified_by(window, at..end),
+        Rule::OneTime => one_time(window, end),
+        Rule::WifiCode => wifi_code(window, end),
+        Rule::Codes => return prose::codes(window, end, found),
         Rule::Pgpass => headers::pgpass(window, at..end),
         Rule::Putty => headers::putty(window, at..end),
         Rule::StaticKey => headers::static_key(window, at..end),
@@ -180,6 +196,8 @@ fn prefixed(window: &[u8], prefix: &'static Prefix, at: usize) -> Option<Candida
     if !(prefix.least..=prefix.most).contains(&length)
         || !fits(prefix.shape, body)
         || is_placeholder_body(body)
+        // The names of OpenSSH for keys in hardware.
+        || prefix.literal == "sk-" && (body.starts_with(b"ecdsa-") || body.starts_with(b"ssh-"))
     {
         return None;
     }
@@ -582,6 +600,35 @@ fn netrc(window: &[u8], word: Range<usize>) -> Option<Candidate> {
     (length >= 6 && !is_placeholder(value)).then_some(Candidate {
         kind: "netrc_password",
         range: word.end + start..word.end + start + length,
+        rank: Rank::Shaped,
+    })
+}
+
+/// The secret of `otpauth://totp/name?secret=...`.
+fn one_time(window: &[u8], from: usize) -> Option<Candidate> {
+    let address = &window[from..window.len().min(from + 512)];
+    let address = &address[..address.iter().position(|b| *b <= b' ').unwrap_or(address.len())];
+    let start = memmem::find(address, b"secret=")? + 7;
+    let length = shape::ALNUM.run(&address[start..], 128);
+    (length >= 8 && !is_placeholder_body(&address[start..start + length])).then_some(Candidate {
+        kind: "one_time_secret",
+        range: from + start..from + start + length,
+        rank: Rank::Shaped,
+    })
+}
+
+/// The password of `WIFI:T:WPA;S:name;P:password;;`.
+fn wifi_code(window: &[u8], from: usize) -> Option<Candidate> {
+    let code = &window[from..window.len().min(from + 200)];
+    if !matches!(code, [b'T' | b'S' | b'P' | b'H', b':', ..]) {
+        return None;
+    }
+    let start = if code.starts_with(b"P:") { 2 } else { memmem::find(code, b";P:")? + 3 };
+    let body = &code[start..];
+    let length = body.iter().position(|byte| matches!(byte, b';' | b'\n'))?;
+    (length >= 4 && !is_placeholder(&body[..length])).then_some(Candidate {
+        kind: "password",
+        range: from + start..from + start + length,
         rank: Rank::Shaped,
     })
 }

@@ -1,7 +1,7 @@
 //! Secrets without an anchor: seed phrases, and long runs that nobody would write by hand.
 //!
-//! Both are long, so it is enough to look at every sixteenth byte of the stream: one of these
-//! bytes lies near the beginning of every such run.
+//! Both are long, so it is enough to look at a few bytes of the text: one of these lies in every
+//! such run.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,10 +13,12 @@ use crate::encoded::{self, LEAST_RUN};
 use crate::rules::{Candidate, Rank, is_discord_token};
 use crate::shape::{ALNUM, OPAQUE, URL64_DOT, all_three, is_placeholder_body};
 
-/// Bytes between two looks.
-pub(crate) const STRIDE: usize = 16;
-/// Bytes between two looks for a seed phrase; twelve words have about 75.
-pub(crate) const SEED_STRIDE: usize = 64;
+/// Bytes between two looks for a run.
+pub(crate) const STRIDE: usize = 8;
+const _: () = assert!(LEAST_RUN + 1 >= 3 * STRIDE, "or a run could have no two whole blocks");
+/// Bytes between two looks for a seed phrase; twelve words have about 75, and a look has to see
+/// two of them behind it.
+pub(crate) const SEED_STRIDE: usize = 48;
 /// Fewest words of a seed phrase.
 const LEAST_WORDS: usize = 12;
 /// Most words that are followed to either side.
@@ -24,36 +26,64 @@ const MOST_WORDS: usize = 24;
 /// Most bytes between two words.
 const GAP: usize = 8;
 
-/// Whether the byte at `at` may lie in a long run without blanks.
-#[inline]
-pub(crate) fn may_be_in_a_run(buffer: &[u8], at: usize) -> bool {
-    let ahead = buffer.get(at..at + BYTES).and_then(|bytes| bytes.try_into().ok());
-    ahead.is_some_and(has_no_blank) && OPAQUE.has(buffer[at]) && OPAQUE.has(buffer[at + BYTES - 1])
-}
-
-/// Looks at the long run around the byte at `at`, if it begins less than a stride before.
-pub(crate) fn run(buffer: &[u8], at: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
-    let ahead = OPAQUE.run(&buffer[at..], LEAST_RUN);
-    if ahead < LEAST_RUN - STRIDE + 1 {
+/// Calls `take` with the start of each long run without blanks that has its first look in `range`.
+pub(crate) fn each_run(buffer: &[u8], range: Range<usize>, mut take: impl FnMut(usize)) {
+    if range.is_empty() {
         return;
     }
-    let back = OPAQUE.run_back(&buffer[..at], STRIDE);
-    // Only the first look at a run reads it.
-    if back < STRIDE && back + ahead >= LEAST_RUN {
-        opaque(buffer, at - back, depth, found);
+    // The last look sees one block more.
+    let text = &buffer[range.start..buffer.len().min(range.end.next_multiple_of(STRIDE) + STRIDE)];
+    let (lines, rest) = text.as_chunks::<LINE>();
+    let mut last = [b' '; LINE];
+    last[..rest.len()].copy_from_slice(rest);
+    // Whether the last block belongs to a run, and whether the one before it does as well.
+    let (mut was_full, mut was_found) = (0, 0);
+    for (number, line) in lines.iter().chain([&last]).enumerate() {
+        let full = full_blocks(line);
+        let found = full & (full << 1 | was_full);
+        let mut first = found & !(found << 1 | was_found);
+        (was_full, was_found) = (full >> (BLOCKS - 1), found >> (BLOCKS - 1));
+        while first != 0 {
+            let block = number * BLOCKS + first.trailing_zeros() as usize;
+            first &= first - 1;
+            // Two whole blocks, of which this is the second.
+            let at = range.start + (block - 1) * STRIDE;
+            if at < range.end {
+                run_around(buffer, at).into_iter().for_each(&mut take);
+            }
+        }
     }
 }
 
-/// Bytes behind a look that belong to every run that is long enough.
-const BYTES: usize = 8;
-const _: () = assert!(STRIDE + BYTES <= LEAST_RUN, "or a run could end before its bytes do");
+/// Bytes that are classed together.
+const LINE: usize = 64;
 
-/// Whether none of eight bytes is a blank or a control character.
+/// Blocks in a line.
+const BLOCKS: usize = LINE / STRIDE;
+
+/// Returns a bit for each block of eight bytes that may all belong to a run. There is no table and
+/// no branch in it, so that the compiler classes many bytes at once.
 #[inline]
-fn has_no_blank(bytes: [u8; BYTES]) -> bool {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let bytes = u64::from_ne_bytes(bytes);
-    bytes.wrapping_sub(ONES * 0x21) & !bytes & (ONES << 7) == 0
+fn full_blocks(line: &[u8; LINE]) -> u32 {
+    let mut foreign = [0; LINE];
+    for (byte, flag) in line.iter().zip(&mut foreign) {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        // From plus to nine: digits, and all signs of a run but two.
+        let is_sign = (byte.wrapping_sub(b'+') < 15) & (*byte != b',');
+        *flag = u8::from(!(is_letter | is_sign | (*byte == b'_') | (*byte == b'~')));
+    }
+    let (blocks, _) = foreign.as_chunks::<STRIDE>();
+    let bits = blocks.iter().enumerate();
+    bits.fold(0, |full, (number, block)| {
+        full | u32::from(u64::from_ne_bytes(*block) == 0) << number
+    })
+}
+
+/// Returns the start of the run around the byte at `at`, if that is the first look at it.
+fn run_around(buffer: &[u8], at: usize) -> Option<usize> {
+    let ahead = OPAQUE.run(&buffer[at..], LEAST_RUN);
+    let back = OPAQUE.run_back(&buffer[..at], STRIDE);
+    (back < STRIDE && back + ahead >= LEAST_RUN).then_some(at - back)
 }
 
 /// Returns the word of letters around a byte, or right behind it; nine letters are too many.
@@ -68,7 +98,7 @@ fn word_at(buffer: &[u8], at: usize) -> Range<usize> {
 }
 
 /// Looks at a long run without blanks.
-fn opaque(buffer: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
+pub(crate) fn opaque(buffer: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
     let start = start + escape_length(&buffer[..start], &buffer[start..]);
     let length = OPAQUE.run(&buffer[start..], 160);
     let whole = &buffer[start..start + length];
@@ -100,11 +130,16 @@ fn escape_length(before: &[u8], run: &[u8]) -> usize {
 /// Shapes that are known without a prefix.
 fn known_shape(run: &[u8], before: &[u8]) -> Option<(&'static str, Range<usize>)> {
     let run = run.strip_suffix(b".").unwrap_or(run);
-    let dotted = URL64_DOT.run(run, run.len()) == run.len();
+    let dotted = matches!(run.first(), Some(b'M' | b'N' | b'O'))
+        && URL64_DOT.run(run, run.len()) == run.len();
     if dotted && is_discord_token(run) && begins_with_an_id(run) {
         return Some(("discord_bot_token", 0..run.len()));
     }
-    if is_placeholder_body(run) || !all_three(run) {
+    // Nearly every run ends here: a path, a name, a digest.
+    if !matches!(run.len(), 26 | 43 | 49 | 51..=56 | 86..=88)
+        || !all_three(run)
+        || is_placeholder_body(run)
+    {
         return None;
     }
     let alnum = ALNUM.run(run, run.len()) == run.len();
@@ -169,7 +204,12 @@ static SEED_BITS: LazyLock<Vec<u64>> = LazyLock::new(|| {
 
 fn mix(word: &[u8]) -> usize {
     let letters = word.iter().take(4).fold(0_u32, |sum, byte| sum << 8 | u32::from(byte | 0x20));
-    let letters = if word.len() < 4 { letters << 8 } else { letters };
+    mixed(if word.len() < 4 { letters << 8 } else { letters })
+}
+
+/// Spreads four letters over the bits.
+#[inline]
+const fn mixed(letters: u32) -> usize {
     (letters.wrapping_mul(0x9e37_79b1) >> 16) as usize
 }
 
@@ -185,18 +225,48 @@ const ORDINARY: &[&str] = &[
     "try",
 ];
 
+/// Whether a word has the length and the first letters of one of the list.
+fn may_be_seed_word(word: &[u8]) -> bool {
+    let mixed = mix(word);
+    (3..=8).contains(&word.len()) && SEED_BITS[mixed / 64] >> (mixed % 64) & 1 == 1
+}
+
 /// Whether a word is one of the list, in any case.
 fn is_seed_word(word: &[u8]) -> bool {
-    let mixed = mix(word);
-    if !(3..=8).contains(&word.len()) || SEED_BITS[mixed / 64] >> (mixed % 64) & 1 == 0 {
+    if !may_be_seed_word(word) {
         return false;
     }
     let folded = word.to_ascii_lowercase();
     str::from_utf8(&folded).is_ok_and(|word| SEED_WORDS.contains(word))
 }
 
+/// Looks for a seed phrase around every 48th byte of a range, from the first one on.
+pub(crate) fn seed_phrases(buffer: &[u8], range: Range<usize>, found: &mut impl FnMut(Candidate)) {
+    let bits: &[u64] = &SEED_BITS;
+    for at in range.step_by(SEED_STRIDE) {
+        let text = &buffer[at..];
+        if is_of_words(text) && begins_as_a_phrase(text, bits) {
+            seed_phrase(buffer, at, found);
+        }
+    }
+}
+
+/// Whether the next bytes are letters and what may stand between words; code has other signs.
+#[inline]
+fn is_of_words(text: &[u8]) -> bool {
+    let Some(head) = text.first_chunk::<16>() else { return true };
+    // There is no table and no branch in it, so that the compiler looks at many bytes at once.
+    head.iter().fold(0, |others, byte| {
+        let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+        let is_digit = byte.wrapping_sub(b'0') < 10;
+        // Blanks and quotes, brackets, and comma to full stop: some more than there are.
+        let is_sign = (byte.wrapping_sub(b' ') < 15) | (*byte <= b'\r') | (*byte == b'|');
+        others | u8::from(!(is_letter | is_digit | is_sign))
+    }) == 0
+}
+
 /// Follows words of the list from the byte at `at` to both sides.
-pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candidate)) {
+fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candidate)) {
     if !may_be_in_a_phrase(&buffer[at..]) {
         return;
     }
@@ -240,26 +310,94 @@ pub(crate) fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candi
     found(Candidate { kind: "seed_phrase", range, rank: Rank::Shaped });
 }
 
+/// Whether the next two words may be of the list. Most text is told by it.
+#[inline]
+fn begins_as_a_phrase(text: &[u8], bits: &[u64]) -> bool {
+    let Some(marks) = separators(text) else { return true };
+    // The first word may be cut, and a word of the list has at most eight letters.
+    let mut at = marks.trailing_zeros() as usize / 8 + 1;
+    let mut words = 0;
+    for _ in 0..4 {
+        let Some((head, marks)) = text.get(at..).and_then(|head| Some((head, separators(head)?)))
+        else {
+            return true;
+        };
+        let length = marks.trailing_zeros() as usize / 8;
+        // A full stop or a comma, and a space behind it.
+        if length == 0 {
+            at += 1;
+            continue;
+        }
+        if !((length >= 3) & may_be_of_list(head, length, bits)) {
+            return head[0] == b'|';
+        }
+        words += 1;
+        at += length + 1;
+        if words == 2 {
+            return true;
+        }
+    }
+    // Where numbers or lines stand between the words, the slower look tells.
+    true
+}
+
+/// Marks those of the next eight bytes that stand between words, each in its highest bit. Marks
+/// above the lowest one may be wrong.
+#[inline]
+fn separators(text: &[u8]) -> Option<u64> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let bytes = u64::from_le_bytes(*text.first_chunk()?);
+    Some(bytes.wrapping_sub(ONES * 0x41) & !bytes & (ONES << 7))
+}
+
+/// Whether a word of a known length begins with the letters of one of the list.
+#[inline]
+fn may_be_of_list(head: &[u8], length: usize, bits: &[u64]) -> bool {
+    let letters = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) | 0x2020_2020;
+    let letters = if length == 3 { letters & !0xff } else { letters };
+    let mixed = mixed(letters);
+    bits[mixed / 64] >> (mixed % 64) & 1 == 1
+}
+
 /// Whether a text goes on with words and what stands between them; prose has short words, and code
 /// has signs.
 #[inline]
 fn may_be_in_a_phrase(text: &[u8]) -> bool {
-    // The first word may be cut.
-    let mut letters = GAP;
-    for byte in text.iter().take(16) {
-        if byte.is_ascii_alphabetic() {
-            letters += 1;
-        } else if !is_between(*byte) || (1..3).contains(&letters) {
-            return false;
-        } else {
-            letters = 0;
-        }
+    let head = &text[..text.len().min(24)];
+    if head.iter().any(|byte| PARTS[usize::from(*byte)] == OTHER) {
+        return false;
     }
-    true
+    // The first word may be cut; most prose ends at the second.
+    let is_letter = |byte: &&u8| PARTS[usize::from(**byte)] == LETTER;
+    let first = head.iter().take_while(is_letter).count();
+    let gap = head[first..].iter().take_while(|byte| !is_letter(byte)).count();
+    let word = &head[first + gap..];
+    let length = word.iter().take_while(is_letter).count();
+    first + gap + length == head.len() || may_be_seed_word(&word[..length])
 }
 
+/// What a byte is to a phrase.
+const LETTER: u8 = 1;
+const BETWEEN: u8 = 2;
+const OTHER: u8 = 4;
+
+const PARTS: [u8; 256] = {
+    let mut parts = [OTHER; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let value = byte as u8;
+        if value.is_ascii_alphabetic() {
+            parts[byte] = LETTER;
+        } else if is_between(value) {
+            parts[byte] = BETWEEN;
+        }
+        byte += 1;
+    }
+    parts
+};
+
 /// Bytes between two words of a phrase: blanks, commas, and the numbers of a list.
-fn is_between(byte: u8) -> bool {
+const fn is_between(byte: u8) -> bool {
     matches!(
         byte,
         b' ' | b'\n' | b'\r' | b'\t' | b',' | b'.' | b')' | b'0'

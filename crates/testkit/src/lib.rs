@@ -1,5 +1,5 @@
-//! What tests and benchmarks need: arbitrary snapshots, bulk data, the sample agent, a hostile page
-//! and faults in system calls.
+//! What tests and benchmarks need: arbitrary snapshots, bulk data, the sample agent, a hostile
+//! page, faults in system calls, and a way to say that something is missing.
 //!
 //! Strategies for property tests are behind the feature `strategy`, the page behind `browser`,
 //! faults behind `faults`.
@@ -13,6 +13,7 @@ mod database;
 pub mod faults;
 #[cfg(feature = "browser")]
 pub mod hostile;
+mod material;
 pub mod notes;
 #[cfg(feature = "strategy")]
 pub mod strategy;
@@ -20,3 +21,4 @@ pub mod strategy;
 pub use anemone_sample as sample;
 #[cfg(feature = "rows")]
 pub use database::write_database;
+pub use material::{shared, skip};

@@ -26,9 +26,10 @@ type Found = {
     score?: number;
     text?: string;
     date?: string | null;
+    suspicion_reason?: string | null;
   }[];
 };
-type Got = { path: string; from: number; lines: number; text: string };
+type Got = { path: string; from: number; lines: number; text: string; suspicion_reason?: string | null };
 
 type Log = { warn(message: string): void };
 type Api = {
@@ -96,13 +97,13 @@ export function supplement(settings: Settings, log: Log) {
       ...(question.fromLine ? ["--from", `${question.fromLine}`] : []),
       ...(question.lineCount ? ["--lines", `${question.lineCount}`] : []),
     ];
-    const args = ["get", "--json", ...range, "--", rest.join("/"), source];
+    const args = ["get", "--json", ...range, "--", nameFromShown(rest.join("/")), source];
     const got = (await ask(settings, log, args)) as Got | null;
     if (got === null) return null;
     return {
       corpus: "anemone",
       path: question.lookup,
-      content: got.text,
+      content: quoted(got.text, got.suspicion_reason),
       fromLine: got.from,
       lineCount: got.lines,
       provenanceLabel: label(name ?? ""),
@@ -115,14 +116,14 @@ export function supplement(settings: Settings, log: Log) {
 }
 
 function result(name: string, hit: NonNullable<Found["hits"]>[number]) {
-  const path = `${PREFIX}${name}/${hit.path}`;
+  const path = `${PREFIX}${name}/${shownName(hit.path)}`;
   const line = hit.start_line ?? undefined;
   return {
     corpus: "anemone",
     path,
-    title: hit.headings?.at(-1),
+    title: hit.headings?.slice(-1).map((it) => quoted(it.replace(BREAK, " ")))[0],
     score: hit.score ?? 0,
-    snippet: hit.text ?? "",
+    snippet: quoted(hit.text ?? "", hit.suspicion_reason),
     startLine: line,
     endLine: hit.end_line ?? undefined,
     citation: line === undefined ? path : `${path}#L${line}`,
@@ -134,7 +135,37 @@ function result(name: string, hit: NonNullable<Found["hits"]>[number]) {
 }
 
 function label(name: string): string {
-  return `anemone: ${name}`;
+  return `anemone: ${name}, quoted data`;
+}
+
+/** Where some program begins a line. */
+const BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
+/** What shows nothing, or could change how other characters are shown. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/**
+ * Quotes what was remembered, as every other way to a model does: a bar before each line and no
+ * marks, so that no text can pose as an instruction or as the end of the quote.
+ */
+function quoted(text: string, suspicion?: string | null): string {
+  const marks: Record<string, string> = { "<": "&lt;", ">": "&gt;", "&": "&amp;" };
+  const plain = text.replace(/[<>&]/g, (mark) => marks[mark] ?? mark);
+  const lines = plain.split(BREAK).map((line) => `| ${line}`.trimEnd());
+  return [...(suspicion ? [`[suspicious: ${suspicion}]`] : []), ...lines].join("\n");
+}
+
+/** Shows a name with what it hides, as `{U+202E}`; the other function takes it back. */
+function shownName(name: string): string {
+  const code = (c: string) => (c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return name.replace(HIDDEN, (c) => `{U+${code(c)}}`);
+}
+
+function nameFromShown(shown: string): string {
+  return shown.replace(/\{U\+([0-9A-F]{4,6})\}/g, (whole, digits: string) => {
+    const code = Number.parseInt(digits, 16);
+    const c = code <= 0x10ffff ? String.fromCodePoint(code) : "";
+    return c.search(HIDDEN) === 0 ? c : whole;
+  });
 }
 
 /** Gives each source a short name, so that a path says where it is from. */

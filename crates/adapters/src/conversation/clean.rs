@@ -82,38 +82,70 @@ pub(super) fn clean(text: &str) -> Cleaned {
 /// sections there were. One that does not end goes to the end of the text.
 #[must_use]
 pub fn without_private(text: &str) -> (String, u64) {
+    let found = private_sections(text);
+    (found.text, found.sections)
+}
+
+/// A message without its private sections, and how these go over its borders.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct PrivateSections {
+    /// What is left; a `</private>` that nothing opened here is left as well.
+    pub(super) text: String,
+    /// How many sections there were.
+    pub(super) sections: u64,
+    /// What is left behind the last `</private>` that nothing opened here: an earlier message may
+    /// have opened it.
+    pub(super) behind_close: Option<String>,
+    /// Whether the last section does not end here; a later message may end it.
+    pub(super) ends_open: bool,
+}
+
+/// Tells private sections from the rest of a message.
+pub(super) fn private_sections(text: &str) -> PrivateSections {
     const OPEN: &str = "<private>";
     const CLOSE: &str = "</private>";
     // Only ASCII letters change their case, so that places in both texts are the same.
     let lower = text.to_ascii_lowercase();
-    let mut out = String::with_capacity(text.len());
-    let (mut from, mut sections) = (0, 0);
-    while let Some(start) = lower[from..].find(OPEN).map(|it| from + it) {
-        out.push_str(&text[from..start]);
-        sections += 1;
-        // Sections within a section end with the outermost one.
-        let (mut depth, mut at) = (1, start + OPEN.len());
-        while depth > 0 {
-            let close = lower[at..].find(CLOSE);
-            match (lower[at..].find(OPEN), close) {
-                (Some(open), Some(close)) if open < close => {
-                    depth += 1;
-                    at += open + OPEN.len();
-                }
-                (_, Some(close)) => {
-                    depth -= 1;
-                    at += close + CLOSE.len();
-                }
-                (_, None) => {
-                    depth = 0;
-                    at = text.len();
-                }
+    let mut found = PrivateSections::default();
+    let (mut from, mut depth) = (0, 0_usize);
+    let mut at = 0;
+    while let Some(tag) = lower[at..].find('<').map(|tag| at + tag) {
+        at = tag + 1;
+        if lower[tag..].starts_with(OPEN) {
+            at = tag + OPEN.len();
+            // Sections within a section end with the outermost one.
+            if depth == 0 {
+                found.sections += 1;
+                found.push(&text[from..tag]);
             }
+            depth += 1;
+        } else if lower[tag..].starts_with(CLOSE) {
+            at = tag + CLOSE.len();
+            if depth == 0 {
+                found.push(&text[from..at]);
+                found.behind_close = Some(String::new());
+                from = at;
+            }
+            if depth == 1 {
+                from = at;
+            }
+            depth = depth.saturating_sub(1);
         }
-        from = at;
     }
-    out.push_str(&text[from..]);
-    (out, sections)
+    found.ends_open = depth > 0;
+    if depth == 0 {
+        found.push(&text[from..]);
+    }
+    found
+}
+
+impl PrivateSections {
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        if let Some(behind) = &mut self.behind_close {
+            behind.push_str(text);
+        }
+    }
 }
 
 /// Says whether a text is a command such as `/new` or `/model opus`, and no path.

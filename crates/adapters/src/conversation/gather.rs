@@ -5,11 +5,11 @@ use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use anemone_secrets as secrets;
+use anemone_secrets::scan;
 use cap_std::fs::Dir;
 use serde::Deserialize;
 
-use super::clean::{Cleaned, clean, without_private};
+use super::clean::{Cleaned, PrivateSections, clean, private_sections};
 use super::event::{Boundary, Entrance, Event, Message, read};
 use super::{Conversation, Reach, Role, Said};
 use crate::plain::open_plain;
@@ -92,8 +92,14 @@ pub(crate) fn channel_in(key: &str) -> Option<String> {
 /// Gathers messages from the end of a transcript.
 pub(crate) struct Gather {
     reach: Reach,
-    /// The last message first.
     conversation: Conversation,
+    /// What was said, the last message first.
+    entries: Vec<GatheredMessage>,
+    /// How many of the entries say something.
+    messages: usize,
+    /// Whether all messages that were asked for are there. What is read then only tells what is
+    /// private or secret in them.
+    is_enough: bool,
     /// The tokens of the last request that said so.
     tokens: Option<u64>,
     /// Characters since then.
@@ -108,11 +114,24 @@ pub(crate) struct Gather {
     scripted: bool,
 }
 
+/// A message before it is known which private sections reach over it.
+struct GatheredMessage {
+    /// What it says by itself, if anything.
+    said: Option<Said>,
+    role: Role,
+    /// What is left of it if an earlier message opened the section that it closes.
+    behind_close: Option<String>,
+    ends_open: bool,
+}
+
 impl Gather {
     pub(crate) fn new(reach: Reach) -> Self {
         Self {
             reach,
             conversation: Conversation::default(),
+            entries: Vec::new(),
+            messages: 0,
+            is_enough: false,
             tokens: None,
             characters_since: 0,
             within: true,
@@ -127,6 +146,9 @@ impl Gather {
 
     /// Takes a line.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        if self.is_enough {
+            return self.look_back(bytes);
+        }
         let Some(line) = read(bytes) else { return self.skip() };
         let left_out = &mut self.conversation.left_out;
         if self.conversation.session_id.is_none() {
@@ -184,10 +206,28 @@ impl Gather {
                 ControlFlow::Break(())
             }
             // One that nothing follows ends what is to be read.
-            (Reach::Messages(_), Boundary::Reset) if !self.conversation.messages.is_empty() => {
-                ControlFlow::Break(())
-            }
+            (Reach::Messages(_), Boundary::Reset) if self.messages > 0 => ControlFlow::Break(()),
             (Reach::Messages(_), _) => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Reads a line before the messages that were asked for: a section that is private there, or a
+    /// password that is named there, may be said again in these.
+    fn look_back(&mut self, bytes: &[u8]) -> ControlFlow<()> {
+        // Few lines need to be read: those with a tag, a secret, or the end of what is to be read.
+        let matters = |it: &[u8]| it.eq_ignore_ascii_case(b"private") || it == b"\"reset\"";
+        if !bytes.windows(7).any(matters) && scan(bytes).is_empty() {
+            return ControlFlow::Continue(());
+        }
+        match read(bytes).map(|line| line.event) {
+            Some(Event::Boundary { kind: Boundary::Reset, .. }) => ControlFlow::Break(()),
+            Some(Event::Message(message)) => {
+                self.conversation.secrets.learn(&message.text);
+                let found = private_sections(&message.text);
+                self.push(message.role, None, found);
+                ControlFlow::Continue(())
+            }
+            _ => ControlFlow::Continue(()),
         }
     }
 
@@ -198,42 +238,78 @@ impl Gather {
         if message.text.is_empty() {
             return ControlFlow::Continue(());
         }
-        let (said, private) = without_private(&message.text);
-        left_out.private += private;
-        let text = match clean(&said) {
-            Cleaned::Command if message.role == Role::User => {
+        self.conversation.secrets.learn(&message.text);
+        let found = private_sections(&message.text);
+        left_out.private += found.sections;
+        let text = self.cleaned(message.role, &found.text);
+        let is_wanted = self.messages < self.reach.messages();
+        let Message { role, at, by_owner, .. } = message;
+        let said = text.filter(|_| is_wanted).map(|text| Said { role, text, at, by_owner });
+        self.messages += usize::from(said.is_some());
+        self.push(role, said, found);
+        self.is_enough =
+            matches!(self.reach, Reach::Messages(_)) && self.messages >= self.reach.messages();
+        ControlFlow::Continue(())
+    }
+
+    /// Returns what somebody said in a text, and counts the rest.
+    fn cleaned(&mut self, role: Role, said: &str) -> Option<String> {
+        let left_out = &mut self.conversation.left_out;
+        let text = match clean(said) {
+            Cleaned::Command if role == Role::User => {
                 left_out.commands += 1;
-                return ControlFlow::Continue(());
+                return None;
             }
             // An agent commands nobody.
-            Cleaned::Command => said,
+            Cleaned::Command => said.to_owned(),
             Cleaned::System => {
                 left_out.system += 1;
-                return ControlFlow::Continue(());
+                return None;
             }
             Cleaned::Nothing { injected } => {
                 left_out.injected += injected;
-                return ControlFlow::Continue(());
+                return None;
             }
             Cleaned::Said { text, injected } => {
                 left_out.injected += injected;
                 text
             }
         };
-        if self.conversation.messages.len() < self.reach.messages() {
-            let (text, was_cut) = cut(text);
-            left_out.cut += u64::from(was_cut);
-            let (text, redacted) = secrets::redact_text(&text);
-            left_out.redacted += redacted;
-            let text = text.into_owned();
-            let Message { role, at, by_owner, .. } = message;
-            self.conversation.messages.push(Said { role, text, at, by_owner });
+        Some(text)
+    }
+
+    fn push(&mut self, role: Role, said: Option<Said>, found: PrivateSections) {
+        let PrivateSections { behind_close, ends_open, .. } = found;
+        if said.is_some() || behind_close.is_some() || ends_open {
+            self.entries.push(GatheredMessage { said, role, behind_close, ends_open });
         }
-        let is_enough = self.conversation.messages.len() >= self.reach.messages();
-        match self.reach {
-            Reach::Messages(_) if is_enough => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
+    }
+
+    /// Returns the messages in order, without what a private section hides that goes over several.
+    ///
+    /// A section that nobody closes hides only the rest of its message if the agent opened it, who
+    /// may have spoken of the tag, and everything behind it if a person did.
+    fn shown(&mut self) -> Vec<Said> {
+        let entries: Vec<GatheredMessage> =
+            std::mem::take(&mut self.entries).into_iter().rev().collect();
+        let last_close = entries.iter().rposition(|it| it.behind_close.is_some());
+        let mut messages = Vec::new();
+        let mut is_private = false;
+        for (at, entry) in entries.into_iter().enumerate() {
+            let said = match (is_private, entry.behind_close) {
+                (false, _) => entry.said,
+                (true, None) => None,
+                (true, Some(behind)) => {
+                    is_private = false;
+                    let text = self.cleaned(entry.role, &behind);
+                    entry.said.zip(text).map(|(said, text)| Said { text, ..said })
+                }
+            };
+            messages.extend(said);
+            is_private |= entry.ends_open
+                && (entry.role == Role::User || last_close.is_some_and(|close| close > at));
         }
+        messages
     }
 
     /// Takes the first line for the name of the session alone.
@@ -274,9 +350,17 @@ impl Gather {
     }
 
     /// Returns the conversation, given the size of what counts and what else is known.
-    pub(super) fn finish(self, bytes: u64, held: Held) -> Conversation {
+    pub(super) fn finish(mut self, bytes: u64, held: Held) -> Conversation {
+        let mut messages = self.shown();
         let mut conversation = self.conversation;
-        conversation.messages.reverse();
+        for said in &mut messages {
+            let was_cut = cut(&mut said.text);
+            conversation.left_out.cut += u64::from(was_cut);
+            let (text, redacted) = conversation.secrets.redact(&said.text);
+            conversation.left_out.redacted += redacted;
+            said.text = text.into_owned();
+        }
+        conversation.messages = messages;
         conversation.bytes = bytes;
         conversation.tokens_used =
             self.tokens.map(|it| it.saturating_add(self.characters_since / TOKEN_CHARS));
@@ -296,9 +380,8 @@ fn short(text: &str) -> String {
     text.chars().filter(|it| !it.is_control()).take(MAX_NAME_CHARS).collect()
 }
 
-fn cut(text: String) -> (String, bool) {
-    match text.char_indices().nth(MAX_MESSAGE_CHARS) {
-        Some((at, _)) => (text[..at].to_owned(), true),
-        None => (text, false),
-    }
+/// Cuts a text that is too long, and says whether it was.
+fn cut(text: &mut String) -> bool {
+    let end = text.char_indices().nth(MAX_MESSAGE_CHARS).map(|(at, _)| at);
+    end.inspect(|at| text.truncate(*at)).is_some()
 }

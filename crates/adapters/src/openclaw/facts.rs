@@ -314,6 +314,7 @@ mod tests {
         let shared = Shared {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
             identity_version: Some(1),
+            stamps: anemone_format::StampTable::default(),
         };
         fact_record(fact, "memory/facts.db", &shared, &"2026-02-01T00:00:00Z".parse().unwrap())
     }

@@ -429,13 +429,7 @@ mod tests {
     use crate::database::tests::machine;
 
     fn fixture(path: &str) -> Option<PathBuf> {
-        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
-        let path = root.join("fixtures/openclaw").join(path);
-        if !path.exists() {
-            eprintln!("skipped: {} is not there", path.display());
-            return None;
-        }
-        Some(path)
+        anemone_testkit::shared(&format!("fixtures/openclaw/{path}"))
     }
 
     fn all(database: &Path, files: &[&str]) -> (Vec<Chunk>, IndexCounts, Vec<Warning>) {

@@ -2,7 +2,7 @@
 
 use anemone_format::{
     AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Record,
-    Source, Status, Temporal, Unknown,
+    Source, StampTable, Status, Temporal, Unknown,
 };
 use serde::Serialize;
 
@@ -20,6 +20,8 @@ use crate::vectors::{TEXT_DIGEST, digest_in};
 pub(super) struct Shared {
     pub(super) agent_id: AgentId,
     pub(super) identity_version: Option<u64>,
+    /// What the stamps of entries say.
+    pub(super) stamps: StampTable,
 }
 
 /// A memory file whose text is at hand.
@@ -181,7 +183,7 @@ pub(super) fn records<E>(
                 raw_source_format: Some(place),
                 unknown: Unknown::default(),
             };
-            note_stamps(&mut record);
+            note_stamps(&mut record, &shared.stamps);
             take(record)?;
             index += 1;
         }
@@ -305,6 +307,7 @@ mod tests {
         let shared = Shared {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
             identity_version: Some(3),
+            stamps: StampTable::default(),
         };
         let mtime = MTIME.parse().unwrap();
         let file = MemoryFile { path, kind: &kind, text, mtime: &mtime, chunks };

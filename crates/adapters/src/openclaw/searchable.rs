@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use anemone_format::StampTable;
+
 use super::config::{self, Config, ExtraText};
 use super::install::{InstallDatabase, agent_folder};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
@@ -130,7 +132,11 @@ pub(super) fn read(
     take: &mut dyn FnMut(Remembered),
 ) -> Result<Unsearched, ReadError> {
     let workspace = real(&agent.workspace);
-    let shared = Shared { agent_id: NAMESPACES.agent(&workspace), identity_version: None };
+    let shared = Shared {
+        agent_id: NAMESPACES.agent(&workspace),
+        identity_version: None,
+        stamps: StampTable::default(),
+    };
     match kind {
         StoreKind::Facts => read_facts(machine, &workspace, &shared, take),
         StoreKind::Sessions => read_sessions(machine, agent, &shared, take),

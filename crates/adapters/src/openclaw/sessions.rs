@@ -431,12 +431,8 @@ mod tests {
 
     #[test]
     fn a_transcript_of_the_real_program_becomes_text() {
-        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
-        let install = root.join("fixtures/openclaw/gen3/.openclaw");
-        if !install.exists() {
-            eprintln!("skipped: {} is not there", install.display());
-            return;
-        }
+        let install = anemone_testkit::shared("fixtures/openclaw/gen3/.openclaw");
+        let Some(install) = install else { return };
         let scratch = TempDir::new().unwrap();
         let (records, counts) = read(scratch.path(), &install);
         assert_eq!(records.len(), 1);
@@ -464,12 +460,8 @@ mod tests {
 
     #[test]
     fn the_database_of_the_real_program_gives_its_events() {
-        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
-        let install = root.join("fixtures/openclaw/gen9/.openclaw");
-        if !install.exists() {
-            eprintln!("skipped: {} is not there", install.display());
-            return;
-        }
+        let install = anemone_testkit::shared("fixtures/openclaw/gen9/.openclaw");
+        let Some(install) = install else { return };
         let scratch = TempDir::new().unwrap();
         let (records, counts) = read(scratch.path(), &install);
         assert_eq!((counts.events, counts.undecodable, counts.transcripts), (17, 0, 1));
@@ -721,6 +713,7 @@ mod tests {
         let shared = Shared {
             agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
             identity_version: None,
+            stamps: anemone_format::StampTable::default(),
         };
         let record = session_record(&piece, &shared);
         assert_eq!(record.id, NAMESPACES.record("sessions/main/s.jsonl", 3));

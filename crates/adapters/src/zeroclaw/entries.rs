@@ -254,7 +254,7 @@ impl<E> Reader<'_, '_, E> {
             record.tags.push(AUTO_SAVE.to_owned());
         }
         record.raw_source_format = Some(Opaque::new(place).expect("a struct is a JSON object"));
-        note_stamps(&mut record);
+        note_stamps(&mut record, &self.shared.stamps);
         (self.take)(record)
     }
 }
@@ -289,6 +289,7 @@ mod tests {
             embedding: None,
             fallback: mtime.clone(),
             embeddings: false,
+            stamps: anemone_format::StampTable::default(),
         };
         let file = EntryFile { path, text, mtime: &mtime };
         let mut found = Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::convert::Infallible;
 
-use anemone_format::AgentId;
+use anemone_format::{AgentId, StampTable};
 
 use super::DEFAULT_ALIAS;
 use super::config::Config;
@@ -39,6 +39,7 @@ pub(crate) fn entries(text: &str) {
         embedding: None,
         fallback: times::epoch(),
         embeddings: false,
+        stamps: StampTable::default(),
     };
     for path in ["MEMORY.md", "memory/2026-01-15.md", "memory/archive/session_x.md"] {
         let file = EntryFile { path, text, mtime: &times::epoch() };

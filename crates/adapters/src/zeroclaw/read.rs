@@ -69,6 +69,7 @@ pub(super) fn read(
         embedding: around.embedding.clone(),
         fallback: around.written_at.clone().unwrap_or_else(times::epoch),
         embeddings: options.embeddings,
+        stamps: opened.workspace.stamps(),
     };
     let mut reader = Reader {
         shared: &shared,

@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 
 use anemone_format::{
     AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Record,
-    RecordId, Relation, Status, Unknown,
+    RecordId, Relation, StampTable, Status, Unknown,
 };
 use serde::Deserialize;
 use serde::de::{self, MapAccess, Visitor};
@@ -66,6 +66,8 @@ pub(super) struct Shared<'a> {
     pub(super) fallback: Moment,
     /// Whether vectors travel.
     pub(super) embeddings: bool,
+    /// What the stamps of entries in files say.
+    pub(super) stamps: StampTable,
 }
 
 /// Makes records of the rows of one database.
@@ -843,6 +845,7 @@ mod tests {
             embedding: None,
             fallback: "2026-02-01T00:00:00Z".parse().unwrap(),
             embeddings: true,
+            stamps: StampTable::default(),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use anemone_format::AgentId;
+use anemone_format::{AgentId, StampTable};
 
 use super::brain::Brain;
 use super::config::{Backend, Config};
@@ -158,6 +158,7 @@ fn shared(agent_id: AgentId, alias: &str) -> Shared<'_> {
         // Stands for no time at all.
         fallback: times::epoch(),
         embeddings: false,
+        stamps: StampTable::default(),
     }
 }
 

@@ -809,6 +809,7 @@ mod tests {
                 embedding: None,
                 fallback: times::epoch(),
                 embeddings: false,
+                stamps: anemone_format::StampTable::default(),
             };
             let mut records = Vec::new();
             let machine = machine(self.0.path());

@@ -7,6 +7,7 @@ use super::settings::{Settings, State, states};
 use super::{Cli, warn};
 use crate::commands::{Context, print_bytes};
 use crate::error::{CliError, Kind};
+use crate::output::json_text;
 
 const OVERVIEW: &str = include_str!("help/overview.txt");
 const FILES: &str = include_str!("help/files.txt");
@@ -91,7 +92,7 @@ fn text(topic: &str) -> Result<String, CliError> {
 }
 
 fn print_line(value: &impl Serialize) -> Result<(), CliError> {
-    let mut line = serde_json::to_string(value).map_err(std::io::Error::from)?;
+    let mut line = json_text(value)?;
     line.push('\n');
     print_bytes(line.as_bytes())
 }

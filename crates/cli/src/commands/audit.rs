@@ -3,7 +3,10 @@
 use std::io::{self, Write};
 
 use anemone_adapters::Keeps;
-use anemone_memory::{AgeCounts, Audit, Clock as _, KindCounts, Oversized, StaleReason, audit};
+use anemone_format::{StampId, StampTable};
+use anemone_memory::{
+    AgeCounts, Audit, Clock as _, KindCounts, Oversized, SecretFinding, StaleReason, audit,
+};
 use clap::Args;
 use serde::Serialize;
 
@@ -22,8 +25,8 @@ const SHOWN: usize = 2;
 ///
 /// Reads a memory, your own or somebody else's, and changes nothing: how much there is and how old
 /// it is; what is said twice, is stale or contradicts itself; files that a runtime will cut, and
-/// where; secrets; text that looks like an instruction to the agent; and what cannot be read. For
-/// each finding it says what would fix it.
+/// where; secrets, in every file of the workspace; text that looks like an instruction to the
+/// agent; and what cannot be read. For each finding it says what would fix it.
 ///
 /// The score begins at 100. A secret and a poisoned-looking text cost 10 each (at most 40 and 30),
 /// a file that will be cut 5 (15), something unreadable 3 (15), a contradiction 2 (10); what is
@@ -51,6 +54,8 @@ pub(crate) struct AuditReport {
     near: Vec<NearLine>,
     contradictions: Vec<ContradictionLine>,
     unread: Vec<UnreadLine>,
+    /// Entries with a stamp of which nothing is known.
+    unknown_stamps: usize,
     /// Entries that were compared by their letters only.
     not_compared: usize,
     /// Whether there may be more in `near`.
@@ -88,7 +93,15 @@ pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), CliErro
     let clock = SystemClock;
     let today = clock.now().to_zoned(clock.zone()).date();
     let settings = Config::read(context.environment)?.audit;
-    let mut report = AuditReport::of(&audit(&living.site, &settings, today));
+    let mut audited = audit(&living.site, &settings, today);
+    // The same secrets that `check` reports and an export stops at, whatever file they are in.
+    let beside = living.adapter.check(&machine, &living.agent).secrets.into_iter();
+    audited.add_secrets(beside.map(|it| SecretFinding {
+        path: it.path,
+        line: it.line,
+        kind: it.kind,
+    }));
+    let mut report = AuditReport::of(&audited);
     report.notes.extend(elsewhere(&living.keeps));
     // Run from elsewhere, a command must still mean this memory.
     let words = living.words();
@@ -137,6 +150,7 @@ impl AuditReport {
             near: near_lines(&audit.near),
             contradictions: contradiction_lines(&audit.contradictions),
             unread: audit.unread.iter().map(UnreadLine::of).collect(),
+            unknown_stamps: audit.unknown_stamps,
             not_compared: audit.not_compared,
             near_is_cut: audit.near_is_cut,
             notes: Vec::new(),
@@ -151,15 +165,19 @@ fn findings(audit: &Audit) -> Vec<Finding> {
         found.push(Finding { kind, path: path.to_owned(), line, detail, fix, cuts: Vec::new() });
     };
     for it in &audit.secrets {
-        let line = usize::try_from(it.line).ok();
-        let fix = format!("edit {}:{}, and change the secret", it.path, it.line);
+        // One in a name or a link has no line.
+        let line = usize::try_from(it.line).ok().filter(|line| *line > 0);
+        let fix = match line {
+            Some(line) => format!("edit {}:{line}, and change the secret", it.path),
+            None => format!("rename {}, and change the secret", it.path),
+        };
         add("secret", &it.path, line, it.kind.to_owned(), fix);
     }
     for it in &audit.suspicious {
         let detail = format!("{}: {}", it.kind.as_str(), it.excerpt);
-        let fix = match it.id.len() {
-            36 => format!("anemone forget --id {}", it.id),
-            _ => format!("edit {}:{}", it.path, it.lines.0),
+        let fix = match it.id.parse::<StampId>() {
+            Ok(id) => format!("anemone forget --id {id}"),
+            Err(_) => format!("edit {}:{}", it.path, it.lines.0),
         };
         add("suspicious", &it.path, Some(it.lines.0), detail, fix);
     }
@@ -276,6 +294,15 @@ impl Report for AuditReport {
         }
         for note in &self.notes {
             writeln!(out, "{ODD}note:{ODD:#} {}", safe(note))?;
+        }
+        if self.unknown_stamps > 0 {
+            writeln!(
+                out,
+                "{ODD}note:{ODD:#} entries with a stamp that {} does not have: {}; who wrote them is \
+                 unknown",
+                StampTable::PATH,
+                self.unknown_stamps
+            )?;
         }
         if self.near_is_cut {
             writeln!(out, "{ODD}note:{ODD:#} more entries may be nearly the same than are listed")?;

@@ -28,8 +28,8 @@ const LOOKED_AT: usize = 12;
 /// begins. A group never sees MEMORY.md, whatever the runtime would do; sub-agents and jobs see no
 /// memory at all. With --query, up to six memories that answer it follow, quoted, with origin and
 /// date, between marks that are new each time, so that none of them can pose as an instruction.
-/// What others took the place of and what looks like an attack is not among them. Logs are quoted
-/// in the same way. Invisible characters and stamps are left out.
+/// What others took the place of and what looks like an attack is not among them. MEMORY.md and
+/// logs are quoted in the same way. Invisible characters and stamps are left out.
 ///
 /// Prints the text; with --explain, what went in, what was cut and what was left out, and why.
 #[derive(Args, Debug)]
@@ -88,7 +88,7 @@ enum Rules {
     /// OpenClaw 2026.3: 150,000 characters
     #[value(name = "2026.3")]
     OpenClaw3,
-    /// OpenClaw 2026.9: 60,000 characters, logs quoted
+    /// OpenClaw 2026.9: 60,000 characters, with logs of two days
     #[value(name = "2026.9")]
     OpenClaw9,
     /// ZeroClaw: 20,000 characters of each file
@@ -111,7 +111,10 @@ pub(crate) struct ContextReport {
     superseded: u64,
     /// How many characters that nobody sees were left out of the files.
     #[serde(skip_serializing_if = "Option::is_none")]
-    hidden_characters: Option<usize>,
+    pub(crate) hidden_characters: Option<usize>,
+    /// Why what is quoted of the files looks like an attack on a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) suspicion_reason: Option<String>,
     pub(crate) parts: Vec<PartLine>,
     pub(crate) notes: Vec<String>,
     #[serde(skip)]
@@ -178,7 +181,8 @@ pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextRe
         recalled: Some(shown.framed(&delimiter)),
         delimiter,
     };
-    let Composed { text, chars, parts, hidden_characters } = compose(&living.site, &asked);
+    let Composed { text, chars, parts, hidden_characters, suspicion_reason } =
+        compose(&living.site, &asked);
     if hidden_characters > 0 {
         notes.push(format!("invisible characters left out: {hidden_characters}"));
     }
@@ -193,6 +197,7 @@ pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextRe
         suspicious: shown.suspicious,
         superseded: shown.superseded,
         hidden_characters: Some(hidden_characters).filter(|count| *count > 0),
+        suspicion_reason,
         parts: parts.iter().map(PartLine::of).collect(),
         notes,
         explain: args.explain,

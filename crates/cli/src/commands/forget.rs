@@ -666,6 +666,10 @@ impl From<ForgetError> for CliError {
                 let hint = format!("to forget all of it: --id {whole}");
                 Self::from_error(Kind::Failed, "part_of_an_entry", &error).hint(hint)
             }
+            ForgetError::Ambiguous { ref places, .. } => {
+                let hint = format!("name the one that is meant: --id {}", places.join(" or --id "));
+                Self::from_error(Kind::Failed, "ambiguous", &error).hint(hint)
+            }
             error => Self::from_error(Kind::Failed, "memory", &error),
         }
     }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{Context, print_bytes};
 use crate::error::{CliError, Kind};
 use crate::nearest::Nearest;
-use crate::output::{DIM, Report, count, safe};
+use crate::output::{DIM, Report, count, json_text, safe};
 use crate::search_index::{each_document, find, read_document};
 use crate::searched::{Searched, SourceArgs};
 pub(crate) use place::{Place, split};
@@ -234,13 +234,10 @@ fn print_shape(shape: Shape, path: &str, found: Option<(Document, Place)>) -> Re
     let text = document.as_ref().map(|it| shown(&it.text));
     let text = text.as_deref();
     let text = match shape {
-        Shape::OpenClawNine => {
-            serde_json::to_string(&MemoryGet9::of(path, text, from, lines, None))
-        }
+        Shape::OpenClawNine => json_text(&MemoryGet9::of(path, text, from, lines, None))?,
         Shape::OpenClawThree | Shape::Anemone => {
-            serde_json::to_string(&MemoryGet3::of(path, text, from, lines))
+            json_text(&MemoryGet3::of(path, text, from, lines))?
         }
     };
-    let text = text.map_err(io::Error::from)? + "\n";
-    print_bytes(text.as_bytes())
+    print_bytes((text + "\n").as_bytes())
 }

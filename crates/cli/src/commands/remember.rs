@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Write};
 use std::path::PathBuf;
 
 use anemone_adapters::Keeps;
-use anemone_format::{Moment, Origin, Stamp};
+use anemone_format::{Moment, Origin, Stamp, StampId};
 use anemone_memory::{
     ApplyError, Asked, Caution, Clock as _, Duplicate, FoundSecret, Given, Importance, Label,
     MAX_TEXT_BYTES, Place, RememberError, Remembering, Restored, Secrets, plan_remember,
@@ -155,7 +155,7 @@ pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<Remember
             // What takes the place of a key has that key, unless it is given another.
             if asked.given.key.is_none() {
                 let taken = args.supersedes.clone();
-                asked.given.key = taken.filter(|it| it.parse::<uuid::Uuid>().is_err());
+                asked.given.key = taken.filter(|it| it.parse::<StampId>().is_err());
             }
             let now = SystemClock.now();
             let plan = plan_remember(&living.site, finder.as_ref(), asked, &settings, now)?;
@@ -250,7 +250,7 @@ impl RememberArgs {
             ok: true,
             dry_run: self.dry_run,
             written: false,
-            id: plan.given.stamp.id.to_string(),
+            id: plan.given.stamp.id.shortened().to_string(),
             path: plan.path.clone(),
             // Nobody needs to see a secret to know that it is there.
             entry: if secrets.is_empty() { plan.entry.clone() } else { String::new() },

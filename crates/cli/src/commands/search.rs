@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use anemone_format::StampTable;
 use anemone_index::{Answer, Explanation, Freshness, Hit, Index, Kinds, Note, Provenance, Request};
 use anemone_memory::{Clock as _, Successor};
 use clap::Args;
@@ -410,11 +411,13 @@ fn found(
     started: Instant,
 ) -> Found {
     notes.extend(compared.notes);
+    let has_stamps = answer.hits.iter().any(|hit| hit.provenance.record.is_some());
+    let stamps = if has_stamps { searched.stamps() } else { StampTable::default() };
     Found {
         ok: true,
         query: args.query.clone(),
         source: SourceLine::of(searched),
-        hits: answer.hits.into_iter().map(found_hit).collect(),
+        hits: answer.hits.into_iter().map(|hit| found_hit(hit, &stamps)).collect(),
         mode: if compared.vectors.is_empty() { "lexical" } else { "hybrid" },
         model: compared.vectors.first().map(|it| it.model.clone()),
         lexical_only: compared.lexical_only,
@@ -493,9 +496,11 @@ fn note(note: &Note, query: &str) -> Warning {
     }
 }
 
-fn found_hit(hit: Hit) -> FoundHit {
+fn found_hit(hit: Hit, stamps: &StampTable) -> FoundHit {
+    let citation = hit.citation();
+    let provenance = hit.provenance.resolved(stamps);
     FoundHit {
-        citation: hit.citation(),
+        citation,
         path: hit.path,
         start_line: hit.start_line,
         end_line: hit.end_line,
@@ -508,12 +513,12 @@ fn found_hit(hit: Hit) -> FoundHit {
         memory_type: hit.memory_type,
         namespace: hit.namespace,
         importance: hit.importance,
-        trust: Trust::of(&hit.text, hit.provenance.origin.is_some()),
+        trust: Trust::of(&hit.text, provenance.origin.is_some()),
         superseded: false,
         superseded_by: None,
         successor: None,
         text: hit.text,
-        provenance: hit.provenance,
+        provenance,
         explain: hit.explanation.map(|Explanation { parts, terms }| Explained { parts, terms }),
     }
 }

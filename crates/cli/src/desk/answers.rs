@@ -213,5 +213,7 @@ pub(super) fn context(report: ContextReport) -> ContextText {
         estimated_tokens: report.estimated_tokens as u64,
         recalled: report.recalled as u64,
         notes,
+        hidden_characters: report.hidden_characters.and_then(|count| u32::try_from(count).ok()),
+        suspicion_reason: report.suspicion_reason,
     }
 }

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 
 use anemone_adapters::{Remembered, by_name, vectors_in};
 use anemone_embed::Identity;
-use anemone_format::{Archive, EntryKind, Limits, ReadEntryError, ReadJsonError, Root};
+use anemone_format::{
+    Archive, CarriedFile, EntryKind, Limits, ReadEntryError, ReadJsonError, Root, StampTable,
+};
 use anemone_index::{
     Carried, Document, Entry, Listing, MAX_FILE_BYTES, SkipReason, Skipped, Source, SourceError,
     Stamp, is_markdown, text_of_bytes,
@@ -102,6 +104,14 @@ impl Source for ArchiveDocuments {
         });
         walked.map_err(|error| self.failed(error.into()))?;
         Ok(documents.finish())
+    }
+
+    fn stamps(&self) -> StampTable {
+        let read = |archive: &Archive| stamps(archive).unwrap_or_default();
+        match &self.decrypted {
+            Some((archive, _)) => read(archive),
+            None => self.open().as_ref().map(read).unwrap_or_default(),
+        }
     }
 
     fn carried(
@@ -198,9 +208,24 @@ fn files(archive: &Archive, documents: &mut Documents<'_>) -> Result<Taken, Fail
     Ok(taken)
 }
 
+/// Reads the table of stamps, if the archive has one.
+fn stamps(archive: &Archive) -> Option<StampTable> {
+    let is_table = |file: &CarriedFile| {
+        file.with_head(|head| {
+            !matches!(head.root, Root::Other) && head.path == StampTable::PATH.as_bytes()
+        })
+    };
+    let files = archive.files().ok()?;
+    let table = files.iter().find(|file| is_table(file))?;
+    let mut bytes = Vec::new();
+    let reader = archive.read_file(&table.entry.path).ok()?;
+    reader.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(StampTable::new(bytes))
+}
+
 /// Counts the runtimes whose files an archive carries.
-fn runtimes(files: &[anemone_format::CarriedFile]) -> usize {
-    let runtime = |file: &anemone_format::CarriedFile| {
+fn runtimes(files: &[CarriedFile]) -> usize {
+    let runtime = |file: &CarriedFile| {
         file.with_head(|head| match head.root {
             Root::Raw(runtime) if by_name(runtime).is_some() => Some(runtime.to_owned()),
             _ => None,

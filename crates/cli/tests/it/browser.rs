@@ -6,6 +6,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use anemone_testkit::hostile::{BROWSER, EVIL, Unprotected, attack, has_browser};
+use anemone_testkit::skip;
 use serde_json::{Value, json};
 
 use crate::environment::{TestEnvironment, program};
@@ -15,12 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const SECRET: &str = "the canary sings at dawn";
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
 fn a_hostile_page_reads_nothing_of_a_memory_and_changes_nothing_in_it() {
     if !has_browser() {
-        // In CI a browser is part of the machine.
-        assert!(std::env::var_os("CI").is_none(), "{BROWSER} is missing");
-        eprintln!("skipped: {BROWSER} is not there");
+        skip("browser", format_args!("{BROWSER} is not there"));
         return;
     }
     let environment = TestEnvironment::new();

@@ -1,5 +1,6 @@
 //! Whether what a memory says of itself can be trusted: origins, attacks, characters nobody sees.
 
+use anemone_format::{Origin, StampTable};
 use serde_json::{Value, json};
 
 use crate::desk::call;
@@ -72,6 +73,27 @@ fn a_stamp_of_an_imported_archive_is_a_claim() {
     environment.json(["import", "gift.alf"].iter().chain(&AGENT));
     assert_eq!(first_hit(&environment, "vault night", &AGENT)["origin_verified"], false);
     assert_eq!(recalled_origin(&environment, "vault night"), "claims-owner");
+}
+
+#[test]
+fn an_import_joins_the_stamps_of_two_memories() {
+    let other = with_workspace();
+    let remember = ["remember", "The ferry leaves at nine.", "--source", "web:example.org"];
+    let theirs = other.json(remember.iter().chain(&AGENT));
+    other.json(["export", "-o", "other.alf"].iter().chain(&AGENT));
+    let environment = with_workspace();
+    environment.write("other.alf", other.read("other.alf"));
+    let remember = ["remember", "The lighthouse lamp is green.", "--source", "owner"];
+    let ours = environment.json(remember.iter().chain(&AGENT));
+    let import = ["import", "other.alf", "--on-conflict", "both"];
+    let report = environment.json(import.iter().chain(&AGENT));
+    let table = StampTable::new(environment.read("ws/.anemone/stamps.jsonl"));
+    for (id, origin) in [(&theirs["id"], Origin::Web), (&ours["id"], Origin::Owner)] {
+        let id = id.as_str().expect("it has an id").parse().expect("it is one");
+        assert_eq!(table.get(id).and_then(|it| it.origin), Some(origin), "{report}");
+    }
+    assert_eq!(recalled_origin(&environment, "lighthouse lamp"), "owner");
+    assert_eq!(recalled_origin(&environment, "ferry leaves"), "claims-web");
 }
 
 #[test]

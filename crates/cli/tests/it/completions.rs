@@ -1,5 +1,7 @@
 //! `anemone completions`
 
+use anemone_testkit::skip;
+
 use crate::environment::TestEnvironment;
 
 #[test]
@@ -27,7 +29,7 @@ fn bash_accepts_its_script() {
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{said}");
         }
-        Err(error) => eprintln!("skipped: bash does not start: {error}"),
+        Err(error) => skip("bash", format_args!("bash does not start: {error}")),
     }
 }
 

@@ -32,7 +32,7 @@ fn context(environment: &TestEnvironment, more: &[&str]) -> Value {
 }
 
 #[test]
-fn the_text_is_what_the_runtime_would_show() {
+fn the_text_is_what_the_runtime_would_show_with_the_memory_quoted() {
     let environment = workspace();
     let report = context(&environment, &["--generation", "2026.3"]);
     let root = fs_err::canonicalize(environment.path("ws")).unwrap();
@@ -40,7 +40,8 @@ fn the_text_is_what_the_runtime_would_show() {
     let begins =
         format!("# Project Context\n## {}/AGENTS.md\n# Rules\n\nBe kind.\n", root.display());
     assert!(text.starts_with(&begins), "{text}");
-    assert!(text.ends_with("is called Ingrid Solberg.\n"), "{text}");
+    let (_, quoted) = text.split_once("<recalled-memory ").expect("a frame");
+    assert!(quoted.contains("path=MEMORY.md\n| - The harbour pilot"), "{text}");
     assert_eq!(part(&report, "TOOLS.md")["reason"], "missing");
     assert_eq!(report["chars"], text.encode_utf16().count());
 }

@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 
 use anemone_format::Snapshot;
 pub(crate) use anemone_sample as sample;
+use anemone_testkit::shared;
 use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -184,10 +185,11 @@ impl TestEnvironment {
                 return false;
             }
             let temporary = path.starts_with("home") || path.starts_with("tmp");
-            // The file of an agent's id and the sidecar are hidden, and what an import is to leave;
-            // the others are of an index.
+            // The file of an agent's id, the sidecar and the table of stamps are hidden, and what an
+            // import or an entry is to leave; the others are of an index.
             let ours = [
                 ".alf-agent-id",
+                ".anemone",
                 ".alf-origin",
                 ".managed.json",
                 ".tantivy-meta.lock",
@@ -335,22 +337,6 @@ pub(crate) fn reference(name: &str) -> Option<PathBuf> {
 /// Returns files that another program wrote, or says aloud that they are not there.
 pub(crate) fn fixture(name: &str) -> Option<PathBuf> {
     shared(&format!("fixtures/{name}"))
-}
-
-/// Returns something that lies beside the repository, or says aloud that it is not there.
-#[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-pub(crate) fn shared(name: &str) -> Option<PathBuf> {
-    let shared = std::env::var_os("ANEMONE_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let path = shared.join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is not there; set ANEMONE_SHARED", path.display());
-    None
 }
 
 #[cfg(unix)]

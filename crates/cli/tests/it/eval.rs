@@ -1,8 +1,9 @@
 //! `anemone eval`
 
+use anemone_testkit::shared;
 use serde_json::{Value, json};
 
-use crate::environment::{TestEnvironment, shared};
+use crate::environment::TestEnvironment;
 
 /// Two notes, and questions whose figures can be worked out by hand.
 fn small() -> TestEnvironment {

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anemone_format::{Node, Record, Snapshot};
+use anemone_testkit::skip;
 use serde_json::{Value, json};
 
 use crate::environment::{TestEnvironment, fixture, program};
@@ -1127,7 +1128,6 @@ fn a_file_that_is_not_utf8_travels_as_it_is() {
 }
 
 /// Runs the program as somebody who may not read everything, or says aloud that it cannot.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn run_as_nobody(ground: &Ground, args: &[&str]) -> Option<Value> {
     use std::os::unix::fs::MetadataExt as _;
     let tmp = ground.path("tmp");
@@ -1145,14 +1145,14 @@ fn run_as_nobody(ground: &Ground, args: &[&str]) -> Option<Value> {
     let output = match command.output() {
         Ok(output) => output,
         Err(error) => {
-            eprintln!("skipped: setpriv does not run: {error}");
+            skip("setpriv", format_args!("setpriv does not run: {error}"));
             return None;
         }
     };
     let text = String::from_utf8(output.stdout).expect("what is printed is UTF-8");
     let stderr = String::from_utf8_lossy(&output.stderr);
     if text.is_empty() && stderr.contains("setpriv") {
-        eprintln!("skipped: {stderr}");
+        skip("setpriv", stderr);
         return None;
     }
     assert_eq!(output.status.code(), Some(0), "{text}{stderr}");

@@ -576,3 +576,41 @@ fn every_archive_and_copy_that_is_known_is_named() {
         assert!(holders.iter().any(|it| is_it(&it)), "{name}: {report}");
     }
 }
+
+#[test]
+fn a_copied_line_is_an_entry_of_its_own() {
+    let environment = workspace();
+    let remember = ["remember", "-w", "ws", "Dentist: Dr. Abel, phone 555-0101."];
+    let written = environment.json(remember);
+    let (id, log) = (written["id"].as_str().unwrap(), written["path"].as_str().unwrap());
+    let log = format!("ws/{log}");
+    let text = String::from_utf8(environment.read(&log)).unwrap();
+    let line = text.lines().last().unwrap();
+    let copy = line.replace("Dentist: Dr. Abel", "Plumber: Ms. Brandt");
+    environment.write(&log, format!("{text}{copy}\n"));
+
+    let refusal = refused(&environment, 1, &["--id", id]);
+    assert_eq!(refusal["code"], "ambiguous", "{refusal}");
+    assert!(refusal["hint"].as_str().unwrap().contains("#L4"), "{refusal}");
+    let listed = environment.json(["list", "-w", "ws"]);
+    for text in ["Dentist", "Plumber"] {
+        assert!(listed["entries"].to_string().contains(text), "{listed}");
+    }
+    environment.json(["forget", "-w", "ws", "--query", "plumber", "--yes"]);
+    assert_eq!(String::from_utf8(environment.read(&log)).unwrap(), text);
+}
+
+#[test]
+fn what_was_forgotten_before_leaves_the_table_of_stamps_when_it_goes_for_good() {
+    let environment = workspace();
+    let written = environment.json(["remember", "-w", "ws", "The boat has a teal hull."]);
+    let id = written["id"].as_str().unwrap();
+    let knows = || {
+        let table = environment.read("ws/.anemone/stamps.jsonl");
+        String::from_utf8(table).unwrap().contains(id)
+    };
+    environment.json(["forget", "-w", "ws", "--id", id]);
+    assert!(knows(), "undo needs it");
+    environment.json(["forget", "-w", "ws", "--id", id, "--for-good", "--yes"]);
+    assert!(!knows());
+}

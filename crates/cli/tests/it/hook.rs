@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use anemone_format::{Origin, Stamp};
+use anemone_format::{Origin, Stamp, StampTable};
 use serde_json::{Value, json};
 
 use super::environment::{Lies, TestEnvironment, fixture};
@@ -95,6 +95,10 @@ impl Hooks {
 
     fn note(&self, name: &str) -> String {
         String::from_utf8(self.0.read(&format!("agent/memory/{name}"))).expect("it is UTF-8")
+    }
+
+    fn stamps(&self) -> StampTable {
+        StampTable::new(self.0.read(&format!("agent/{}", StampTable::PATH)))
     }
 }
 
@@ -389,6 +393,67 @@ fn a_password_that_was_said_is_in_no_note_and_in_no_file_name() {
 }
 
 #[test]
+fn a_password_is_replaced_wherever_the_conversation_repeats_it() {
+    let hooks = Hooks::new();
+    let mut said = vec![
+        ("user", "Please try Krabbe-77 on the printer."),
+        ("assistant", "Krabbe-77 did not work there."),
+        ("user", "Right, the router password is Krabbe-77, the printer has none."),
+        ("assistant", "Done: I logged in with Krabbe-77 and saved the settings."),
+    ];
+    let ended = end_claude_code(&hooks, "a", "cli", &said);
+    assert_eq!(ended["left_out"]["redacted"], 4, "{ended}");
+    // Named long before the messages that are noted.
+    let filler: Vec<_> =
+        (0..20).map(|number| format!("We painted fence {number} green.")).collect();
+    said.extend(filler.iter().map(|text| ("user", text.as_str())));
+    said.push(("user", "Use Krabbe-77 again tomorrow."));
+    end_claude_code(&hooks, "b", "cli", &said);
+    let all: String = hooks.notes().iter().map(|it| it.clone() + &hooks.note(it)).collect();
+    assert!(all.contains("on the printer") && all.contains("again tomorrow"), "{all}");
+    assert!(!all.contains("Krabbe") && !all.contains("krabbe"), "{all}");
+}
+
+#[test]
+fn a_password_that_is_named_later_goes_from_the_note_that_was_written() {
+    let hooks = Hooks::new();
+    let mut said = vec![
+        ("user", "Please try Krabbe-77 on the printer."),
+        ("assistant", "Krabbe-77 did not work there."),
+        ("user", "Then the printer has another owner."),
+    ];
+    end_claude_code(&hooks, "a", "cli", &said);
+    said.push(("assistant", "I see."));
+    said.push(("user", "By the way, my router password is Krabbe-77."));
+    let updated = end_claude_code(&hooks, "a", "cli", &said);
+    assert_eq!(updated["status"], "updated", "{updated}");
+    let note = hooks.note(&hooks.notes()[0]);
+    assert!(note.contains("another owner") && !note.contains("Krabbe"), "{note}");
+}
+
+#[test]
+fn a_private_section_may_go_over_several_messages() {
+    let hooks = Hooks::new();
+    let said = [
+        ("user", "Plan the harbour tour. <private>Between us:"),
+        ("assistant", "I listen, and tell nobody of the absinthe."),
+        ("user", "My diary is under the absinthe.</private> The tour is on Friday."),
+        ("assistant", "The harbour tour is planned for Friday."),
+    ];
+    end_claude_code(&hooks, "a", "cli", &said);
+    let note = hooks.note(&hooks.notes()[0]);
+    assert!(note.contains("Plan the harbour tour.") && note.contains("on Friday"), "{note}");
+    assert!(!note.contains("absinthe") && !note.contains("Between us"), "{note}");
+    // One that nobody closes hides what follows, also where it was opened long before.
+    let mut said = vec![("user", "We walk to the harbour. <private>About the absinthe")];
+    let filler: Vec<_> = (0..20).map(|number| format!("Bottle {number} of absinthe.")).collect();
+    said.extend(filler.iter().map(|text| ("assistant", text.as_str())));
+    let ended = end_claude_code(&hooks, "b", "cli", &said);
+    assert_eq!(ended["status"], "nothing_said", "{ended}");
+    assert!(!hooks.keeps("absinthe"), "no other file keeps it");
+}
+
+#[test]
 fn claude_code_ends_a_session_on_stdin() {
     let hooks = Hooks::new();
     let line = |role: &str, text: &str| {
@@ -551,8 +616,10 @@ fn the_direct_mode_adds_what_a_model_lists_to_the_log_of_the_day() {
     assert_eq!((&direct["duplicates"], &direct["suspicious"]), (&json!(1), &json!(1)));
     let log = hooks.note(&hooks.notes()[0]);
     assert!(log.contains("- Ships on Tuesday. <!-- anemone: "), "{log}");
-    assert!(log.contains(" session=\"s1\" -->"), "{log}");
-    let origins: Vec<_> = Stamp::all_in(&log).map(|(_, stamp)| stamp.origin).collect();
+    let table = hooks.stamps();
+    let stamps: Vec<_> = Stamp::all_in(&log).map(|(_, stamp)| table.resolved(stamp)).collect();
+    assert!(stamps.iter().all(|it| it.session.as_deref() == Some("s1")), "{stamps:?}");
+    let origins: Vec<_> = stamps.iter().filter_map(|it| it.origin).collect();
     assert_eq!(origins, [Origin::Agent; 2], "no text stamps itself: {log}");
     assert!(log.contains("\\<!-- anemone:"), "{log}");
     assert_eq!(call("2")["direct"]["entries"], json!([]));
@@ -741,7 +808,9 @@ fn what_was_said_in_a_turn_is_captured_up_to_three_times() {
     assert_eq!(done["left_out"]["suspicious"], 1);
     let log = hooks.note(&hooks.notes()[0]);
     assert!(log.contains("- [preference|i=0.7] I prefer tea to coffee. <!-- anemone: "), "{log}");
-    assert!(log.contains(" owner "), "{log}");
+    let table = hooks.stamps();
+    let mut origins = Stamp::all_in(&log).map(|(_, stamp)| table.resolved(stamp).origin);
+    assert!(origins.all(|it| it == Some(Origin::Owner)), "{log}");
     let again = hooks.call(&args, "");
     assert_eq!((&again["captured"], &again["duplicates"]), (&json!([]), &json!(3)));
     hooks.transcript("s1", &[("user", "My name is Ada Example.")]);

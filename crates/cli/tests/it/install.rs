@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anemone_testkit::skip;
 use serde_json::Value;
 
 use crate::environment::{Ran, TestEnvironment, program};
@@ -229,7 +230,6 @@ fn people_read_what_was_done_and_what_is_left_to_do() {
 
 /// Runs another program over what was installed, where there is one.
 #[cfg(unix)]
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn accepted(environment: &TestEnvironment, program: &str, args: &[&str], name: &str) {
     let path = environment.path(name);
     let mut command = Command::new(program);
@@ -240,7 +240,7 @@ fn accepted(environment: &TestEnvironment, program: &str, args: &[&str], name: &
             assert!(output.status.success(), "{program}: {said}");
             assert_eq!(said, "", "{program}");
         }
-        Err(error) => eprintln!("skipped: {program} does not start: {error}"),
+        Err(error) => skip(program, format_args!("{program} does not start: {error}")),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 
+use anemone_testkit::skip;
 use serde_json::json;
 
 use crate::environment::TestEnvironment;
@@ -88,7 +89,7 @@ fn what_is_fetched_is_checked_and_otherwise_not_kept() {
 #[test]
 fn the_published_model_is_added_used_and_removed() {
     let Some(file) = std::env::var_os("ANEMONE_MINILM") else {
-        eprintln!("skipped: ANEMONE_MINILM does not name model.safetensors of all-MiniLM-L6-v2");
+        skip("minilm", "ANEMONE_MINILM does not name model.safetensors of all-MiniLM-L6-v2");
         return;
     };
     let environment = TestEnvironment::new();

@@ -1,5 +1,6 @@
 //! `anemone remember`
 
+use anemone_format::{Origin, StampTable};
 use serde_json::Value;
 
 use crate::environment::TestEnvironment;
@@ -47,8 +48,13 @@ fn an_entry_goes_to_the_log_of_today_with_a_stamp() {
     let id = report["id"].as_str().expect("there is an id");
     assert!(log.starts_with("# 20"), "{log}");
     let entry = "- [decision|i=0.9] **gateway**: The gateway stays on loopback. #net #safe ";
-    assert!(log.contains(&format!("\n\n{entry}<!-- anemone: {id} web 20")), "{log}");
-    assert!(log.ends_with("session=\"main\" source=\"https://example.org/a\" -->\n"), "{log}");
+    assert_eq!(id.len(), 8, "{id}");
+    assert!(log.ends_with(&format!("\n\n{entry}<!-- anemone: {id} -->\n")), "{log}");
+    let table = environment.read(&format!("agent/{}", StampTable::PATH));
+    let stamp = StampTable::new(table).get(id.parse().expect("it is an id")).expect("it is known");
+    assert_eq!(stamp.origin, Some(Origin::Web));
+    assert_eq!(stamp.session.as_deref(), Some("main"));
+    assert_eq!(stamp.source.as_deref(), Some("https://example.org/a"));
     assert!(log.ends_with(report["entry"].as_str().expect("there is an entry")));
 
     let found = environment.json(["search", "gateway loopback", "-r", "openclaw", "-w", "agent"]);
@@ -197,6 +203,8 @@ fn a_fact_that_was_superseded_may_become_true_again() {
     let first = environment.json(args(&["The shop opens at nine."]));
     let id = first["id"].as_str().expect("it has an id");
     let second = environment.json(args(&["The shop opens at noon.", "--supersedes", id]));
+    let entry = second["entry"].as_str().expect("it is shown");
+    assert!(entry.starts_with("- The shop opens at noon. <!-- "), "an id is no key: {entry}");
     let id = second["id"].as_str().expect("it has an id");
     let third = environment.json(args(&["The shop opens at nine.", "--supersedes", id]));
     assert_eq!(third["written"], true, "{third}");

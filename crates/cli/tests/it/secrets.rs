@@ -1,6 +1,10 @@
 //! One detector for every command: what one finds, all find. Secrets in files that are no plain
 //! text, and an `.alfignore` that hides nothing.
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 use crate::environment::TestEnvironment;
 use crate::workspace::Ground;
 
@@ -130,4 +134,58 @@ fn check_names_each_secret_once_and_one_in_a_file_name_too() {
     assert!(text.contains("3 secrets were found in the files"), "{text}");
     assert_eq!(text.matches("notes/two.md").count(), 2, "{text}");
     assert!(text.contains("notes/[redacted:github_token].txt") && !text.contains(KEY), "{text}");
+}
+
+/// Files of a workspace, with the lines on which a secret stands.
+const PLANTED: &[(&str, &str, &[u64])] = &[
+    (".env", "NAME=x\nDB_PASSWORD=correcthorse\n", &[2]),
+    ("config/app.json", "{\n  \"clientSecret\": \"h7Gk2mQ9xV4pLw8Z\"\n}\n", &[2]),
+    ("deploy.sh", "#!/bin/sh\nmysql -u root -psardine44 shop\n", &[2]),
+    ("logins.csv", "host,user,password\ndb1,root,tulip-Harbour9\n", &[2]),
+    ("settings.xml", "<server>\n<password>saffron7</password>\n</server>\n", &[2]),
+    ("MEMORY.md", "# Memory\n\n- The router password is Sommer-Krabbe-77.\n", &[3]),
+    ("memory/2026-03-01.md", "# 2026-03-01\n\n## Wifi password\n\n`buttercup7`\n", &[5]),
+    ("notes/card.txt", "Visa 4111 1111 1111 1111\nCVV 737\n", &[1, 2]),
+    ("TOOLS.md", "# Tools\n\nAuthorization: Basic dXNlcjpaeDgxLWZha2U=\n", &[3]),
+];
+
+#[test]
+fn audit_check_and_export_report_the_same_secrets() {
+    let (environment, ground) = (TestEnvironment::new(), Ground::new());
+    let workspace = ground.small("w").display().to_string();
+    let mut planted = BTreeSet::new();
+    for (name, text, lines) in PLANTED {
+        ground.write(format!("w/{name}"), text);
+        planted.extend(lines.iter().map(|line| (name.to_string(), *line)));
+    }
+    ground.write("w/wide.txt", utf16(&format!("a\n{KEY}\n")));
+    ground.write(format!("w/{KEY}.log"), format!("b {KEY}\n"));
+    planted.insert(("wide.txt".to_owned(), 2));
+    // One in the name, and one in the file.
+    let name = "[redacted:github_token].log".to_owned();
+    planted.extend([(name.clone(), 0), (name, 1)]);
+
+    let place = |it: &Value| {
+        let path = it["path"].as_str().unwrap_or_else(|| panic!("{it}")).to_owned();
+        (path, it["line"].as_u64().unwrap_or_default())
+    };
+    let checked = environment.run(["check", "-r", "openclaw", "-w", &workspace]).document();
+    let checked: BTreeSet<_> = checked["secrets"].as_array().unwrap().iter().map(place).collect();
+    let audited = environment.json(["audit", "-w", &workspace]);
+    let findings = audited["findings"].as_array().unwrap().iter();
+    let audited: BTreeSet<_> = findings.filter(|it| it["kind"] == "secret").map(place).collect();
+    let export = ["export", "-r", "openclaw", "-w", &workspace, "-o", "a.alf"];
+    let failure = environment.failure(1, export);
+    assert!(!failure.to_string().contains(KEY), "{failure}");
+    let causes = failure["causes"].as_array().unwrap().iter();
+    let exported: BTreeSet<_> = causes
+        .map(|it| {
+            let mut parts = it.as_str().unwrap().rsplitn(3, ':');
+            let (_, line) = (parts.next(), parts.next().unwrap().parse().unwrap());
+            (parts.next().unwrap().to_owned(), line)
+        })
+        .collect();
+    assert_eq!(checked, planted, "check");
+    assert_eq!(audited, planted, "audit");
+    assert_eq!(exported, planted, "export");
 }

@@ -11,11 +11,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use anemone_format::{Archive, Limits, Record, Snapshot};
+use anemone_testkit::skip;
 use serde_json::Value;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use crate::environment::{TestEnvironment, shared};
+use crate::environment::TestEnvironment;
 use crate::zip::{holds, unzip};
 
 /// The namespace of the existing tool's record ids: 16 letters taken as a UUID.
@@ -90,9 +91,8 @@ impl Ground {
 
     /// Has the generator make an OpenClaw workspace, or says aloud that it cannot.
     pub(crate) fn generate(&self, name: &str, options: &[&str]) -> Option<PathBuf> {
-        let generator = shared("tools/gen_workspace.py")?;
+        let generator = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/gen_workspace.py");
         let path = self.path(name);
-        let generator = generator.to_str().expect("the path is UTF-8");
         let out = path.to_str().expect("the path is UTF-8");
         python(&[&[generator, "openclaw", out], options].concat())?;
         Some(path)
@@ -117,12 +117,11 @@ impl Ground {
 }
 
 /// Runs Python and returns what it prints, or says aloud that it is not there.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub(crate) fn python(args: &[&str]) -> Option<String> {
     let ran = match Command::new("python3").args(args).output() {
         Ok(ran) => ran,
         Err(error) => {
-            eprintln!("skipped: python3 does not run: {error}");
+            skip("python", format_args!("python3 does not run: {error}"));
             return None;
         }
     };
@@ -135,13 +134,12 @@ pub(crate) struct Waiting(Child);
 
 impl Waiting {
     /// Starts it and waits for its first line.
-    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     pub(crate) fn start(program: &str, args: &[&Path]) -> Option<Self> {
         let mut command = Command::new("python3");
         command.arg("-c").arg(program).args(args);
         let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let Ok(mut child) = started else {
-            eprintln!("skipped: python3 does not run");
+            skip("python", "python3 does not run");
             return None;
         };
         let mut line = String::new();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+use anemone_format::{Stamp, StampTable};
 use anemone_testkit::faults::{self, Injection, Outcome};
 use regex::Regex;
 use tempfile::TempDir;
@@ -99,11 +100,34 @@ impl Case {
         self.walk(&mut |path, thing| {
             let hidden = ["home/.cache", "home/.local", "tmp", "work/snapshots"];
             let ours = hidden.iter().any(|folder| path.starts_with(folder));
-            if !ours && !is_temporary(path) && !is_of_a_database(path) && !is_kept_copy(path) {
-                tree.insert(path.to_owned(), thing());
+            if ours || is_temporary(path) || is_of_a_database(path) || is_kept_copy(path) {
+                return;
             }
+            // A line in the table of stamps may be there without its entry, never the other way.
+            if path.components().any(|part| part.as_os_str() == ".anemone") {
+                return;
+            }
+            let unknown = self.unknown_stamps(path);
+            if !unknown.is_empty() {
+                tree.insert(path.with_extension("unknown-stamps"), Thing::Text(unknown));
+            }
+            tree.insert(path.to_owned(), thing());
         });
         tree
+    }
+
+    /// Returns the stamps of a file of which the table says nothing.
+    fn unknown_stamps(&self, path: &Path) -> Vec<String> {
+        if path.extension().is_none_or(|it| it != "md") {
+            return Vec::new();
+        }
+        let path = self.root().join(path);
+        let text = fs_err::read_to_string(&path).unwrap_or_default();
+        let table = path.ancestors().skip(1).map(|it| it.join(StampTable::PATH));
+        let table = table.filter_map(|it| fs_err::read(it).ok()).map(StampTable::new).next();
+        let table = table.unwrap_or_default();
+        let stamps = Stamp::all_in(&text).map(|(_, stamp)| table.resolved(stamp));
+        stamps.filter(|it| it.origin.is_none()).map(|it| it.id.to_string()).collect()
     }
 
     /// Returns the content of every file that a user would find, copies of replaced files included.

@@ -1,10 +1,10 @@
 //! The embeddings server that other tools of the project test with.
 
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anemone_embed::{Embedder as _, Provider, Purpose, Remote, RemoteSettings};
+use anemone_testkit::skip;
 
 /// Stopped when it is dropped.
 struct Running(Child);
@@ -16,32 +16,14 @@ impl Drop for Running {
     }
 }
 
-/// Returns a tool beside the repository, or says aloud that it is not there.
-#[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn tool(name: &str) -> Option<PathBuf> {
-    let shared = std::env::var_os("ANEMONE_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let path = shared.join("tools").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is not there; set ANEMONE_SHARED", path.display());
-    None
-}
-
 #[test]
 fn a_server_of_somebody_else_is_understood() {
-    let Some(script) = tool("fake_embeddings.py") else {
-        return;
-    };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/fake_embeddings.py");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut command = Command::new("python3");
-    command.arg(&script).arg(port.to_string()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg(script).arg(port.to_string()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(child) = command.spawn() else {
-        eprintln!("skipped: python3 is not there");
+        skip("python", "python3 is not there");
         return;
     };
     let _running = Running(child);

@@ -266,25 +266,15 @@ fn percent_decoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
 
     use serde_json::Value;
 
     use super::*;
 
     /// Returns a file that ZeroClaw wrote, or says aloud that it is not there.
-    #[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
     fn fixture(name: &str) -> Option<PathBuf> {
-        let shared = std::env::var_os("ANEMONE_SHARED").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-            PathBuf::from,
-        );
-        let path = shared.join("fixtures/zeroclaw").join(name);
-        if path.exists() {
-            return Some(path);
-        }
-        eprintln!("skipped: {} is not there; set ANEMONE_SHARED", path.display());
-        None
+        anemone_testkit::shared(&format!("fixtures/zeroclaw/{name}"))
     }
 
     fn row<'a>(id: &'a str, key: &str, content: &'a str, updated_at: &'a str) -> Row<'a> {

@@ -492,7 +492,7 @@ fn sources_that_change_places_are_no_request() {
 fn an_index_that_cannot_be_written_is_used_as_it_is() {
     use std::os::unix::fs::PermissionsExt as _;
     if rustix::process::geteuid().is_root() {
-        eprintln!("skipped: permissions do not stop root");
+        anemone_testkit::skip("unprivileged", "permissions do not stop root");
         return;
     }
     let source = Made::new("s");

@@ -8,6 +8,8 @@ use http::{HeaderMap, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 
+use crate::message::Problem;
+
 /// An answer, perhaps one without end.
 pub(super) type Answer = Response<BoxBody<Bytes, std::convert::Infallible>>;
 
@@ -28,8 +30,8 @@ pub(super) enum Refused {
     TooMany(Duration),
     /// It is not said to be JSON.
     MediaType,
-    /// It is not JSON.
-    NotJson,
+    /// It is no message.
+    Message(Problem),
     /// It is larger than a request may be.
     TooLarge,
     /// It did not come in time, or not whole.
@@ -39,7 +41,7 @@ pub(super) enum Refused {
 impl Refused {
     fn status(self) -> StatusCode {
         match self {
-            Self::Unclear | Self::NotJson => StatusCode::BAD_REQUEST,
+            Self::Unclear | Self::Message(_) => StatusCode::BAD_REQUEST,
             Self::Host | Self::Origin => StatusCode::FORBIDDEN,
             Self::Path => StatusCode::NOT_FOUND,
             Self::Token => StatusCode::UNAUTHORIZED,
@@ -61,9 +63,7 @@ impl Refused {
             Self::Token => "a token is needed, as Authorization: Bearer TOKEN",
             Self::TooMany(_) => "too many requests; wait as long as Retry-After says",
             Self::MediaType => "a request must be application/json",
-            Self::NotJson => {
-                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is not JSON"}}"#
-            }
+            Self::Message(problem) => problem.message(),
             Self::TooLarge => "the request is too large",
             Self::Incomplete => "the request did not come whole in time",
         }
@@ -85,8 +85,9 @@ impl Refused {
                 let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
                 headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
             }
-            Self::NotJson => {
+            Self::Message(problem) => {
                 headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                *answer.body_mut() = Full::from(problem.answer(None).to_string()).boxed();
             }
             Self::Unclear
             | Self::Host

@@ -12,7 +12,6 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Incoming};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde::de::IgnoredAny;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +25,7 @@ use super::guests::Guest;
 use super::server::Limits;
 use super::sessions::Sessions;
 use super::streams::{Stream, Streams};
+use crate::message;
 use crate::settings::ServeError;
 
 const PATH: &str = "/mcp";
@@ -215,7 +215,8 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         let (body, room) = tokio::time::timeout(self.longest_body, reading)
             .await
             .map_err(|_| Refused::Incomplete)??;
-        serde_json::from_slice::<IgnoredAny>(&body).map_err(|_| Refused::NotJson)?;
+        // The protocol reads it once more; what it would make of a hostile one is never made.
+        message::read(&body).map_err(|rejected| Refused::Message(rejected.problem))?;
         Ok((Request::from_parts(parts, Full::new(body)), room))
     }
 

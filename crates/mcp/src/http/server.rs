@@ -15,6 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::attended::Attended;
 use super::front::Front;
 use super::guests::{Guest, Guests};
 
@@ -42,6 +43,8 @@ pub(super) struct Limits {
     pub(super) head: Duration,
     /// How long the rest of a request takes to come.
     pub(super) body: Duration,
+    /// How long a client may read nothing of an answer.
+    pub(super) stall: Duration,
     /// How long a client may take to read a last answer.
     pub(super) linger: Duration,
     /// How long running calls may go on when the server ends, and then streams.
@@ -61,6 +64,7 @@ impl Default for Limits {
             first_head: Duration::from_secs(5),
             head: Duration::from_secs(15),
             body: Duration::from_secs(30),
+            stall: Duration::from_secs(30),
             linger: Duration::from_secs(1),
             finish: Duration::from_secs(1),
         }
@@ -153,7 +157,7 @@ async fn talk<H: ServerHandler + Send + 'static>(
         .header_read_timeout(limits.head)
         .max_headers(MAX_HEADERS)
         .max_header_size(limits.head_bytes)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Attended::new(stream, limits.stall)), service);
     // How a connection ended makes no difference to us: there is nobody left to tell.
     let ended = tokio::select! {
         _how = poll_fn(|context| connection.poll_without_shutdown(context)) => true,
@@ -164,7 +168,7 @@ async fn talk<H: ServerHandler + Send + 'static>(
         Pin::new(&mut connection).graceful_shutdown();
         let _how = poll_fn(|context| connection.poll_without_shutdown(context)).await;
     }
-    linger(connection.into_parts().io.into_inner(), limits.linger).await;
+    linger(connection.into_parts().io.into_inner().into_inner(), limits.linger).await;
 }
 
 /// Waits until the client has closed too. One that is still sending what nobody will read would

@@ -8,13 +8,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::Stream;
-use futures::future::join_all;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use futures::future::{join_all, ready};
+use futures::{Stream, StreamExt as _, stream};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
+
+use crate::message::Unanswered;
 
 /// How long a session stays without a word. Agents wait for their owners, and many clients do not
 /// begin anew when their session is gone.
@@ -39,6 +41,26 @@ struct Uses {
     last: HashMap<SessionId, u64>,
     /// Those with which a wrong token came.
     doubted: HashSet<SessionId>,
+    unanswered: HashMap<SessionId, Unanswered>,
+}
+
+/// A request that waits for its answer, until this is dropped.
+struct Waiting {
+    unanswered: Unanswered,
+    id: Option<RequestId>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(id) = &self.id {
+            self.unanswered.forget(id);
+        }
+    }
+}
+
+fn is_answer(event: &ServerSseMessage) -> bool {
+    let message = event.message.as_deref();
+    message.is_some_and(|it| matches!(it, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)))
 }
 
 type Failure = <LocalSessionManager as SessionManager>::Error;
@@ -88,6 +110,12 @@ impl Sessions {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.last.remove(id);
         uses.doubted.remove(id);
+        uses.unanswered.remove(id);
+    }
+
+    fn unanswered(&self, id: &SessionId) -> Unanswered {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.unanswered.entry(id.clone()).or_default().clone()
     }
 
     async fn make_room(&self) {
@@ -155,7 +183,23 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Failure> {
-        self.kept.create_stream(id, message).await
+        let unanswered = self.unanswered(id);
+        if let Err(refusal) = unanswered.note(&message) {
+            let refusal = ready(ServerSseMessage::from_message(*refusal));
+            return Ok(stream::once(refusal).left_stream());
+        }
+        let request = match &message {
+            JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
+        let mut waiting = Some(Waiting { unanswered, id: request });
+        let answers = self.kept.create_stream(id, message).await?;
+        let answers = answers.inspect(move |event| {
+            if is_answer(event) {
+                drop(waiting.take());
+            }
+        });
+        Ok(answers.right_stream())
     }
 
     async fn accept_message(

@@ -132,6 +132,24 @@ async fn a_new_session_takes_the_place_of_the_one_that_was_used_least_lately() {
 }
 
 #[tokio::test]
+async fn a_second_request_of_a_session_with_the_id_of_an_unanswered_one_is_an_error() {
+    let server = start(Limits::default());
+    let session = format!("Mcp-Session-Id: {}", server.session().await);
+    let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait"}}"#;
+    let mut first = server.connect().await;
+    first.write_all(server.ask(call, &[&session]).as_bytes()).await.unwrap();
+    timeout(PATIENCE, server.gate.entered.notified()).await.unwrap();
+    let second = server.answer(&server.ask(PING, &[&session])).await;
+    assert!(second.contains("-32600"), "{second}");
+    server.gate.open.notify_one();
+    let first = rest(&mut first).await;
+    assert!(first.contains("done"), "{first}");
+    let third = server.answer(&server.ask(PING, &[&session])).await;
+    assert!(third.contains(r#""result":{}"#), "{third}");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn streams_are_bounded_and_leave_connections_for_others() {
     let server =
         start(Limits { streams: 2, streams_of_session: 1, connections: 4, ..Limits::default() });

@@ -1,13 +1,13 @@
 //! The tools of OpenClaw's plugin with vectors, by its names and shapes.
 
-use anemone_memory::{barred, one_line};
+use anemone_memory::{barred, name_from_shown, shown_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Effect, Tool, Words};
 use crate::answer::Answer;
 use crate::desk::{Desk, Forgetting, Found, FoundMemory, Refusal, Remembering, SearchQuestion};
-use crate::quote::{Quoted, examined, found_text, notes};
+use crate::quote::{Quoted, examined, found_text, framed, name_line, notes};
 
 /// Only what scores higher is forgotten by a query; scores lie between 0 and 1.
 const SURE_SCORE: f64 = 0.72;
@@ -229,20 +229,21 @@ fn store(desk: &dyn Desk, asked: Store) -> Result<Answer, Refusal> {
     })?;
     if remembered.written {
         let warnings = notes(&remembered.warnings);
-        let text = format!("Stored with id {}.\n{warnings}", one_line(&remembered.id));
+        let text = format!("Stored with id {}.\n{warnings}", name_line(&remembered.id));
         let stored = Stored { action: "created", id: Some(remembered.id), ..Stored::default() };
         return Answer::with_data(text, &Quoted::nothing(stored));
     }
     let (id, existing) = match remembered.duplicates.into_iter().next() {
-        Some(duplicate) => (duplicate.id, barred(&duplicate.text)),
+        Some(duplicate) => (duplicate.id, duplicate.text),
         None => (remembered.id, String::new()),
     };
     // What the memory warns of here is how to write it all the same, and that is not in this set.
-    let text = format!("The memory says it already ({}):\n{}", one_line(&id), existing);
+    let said = framed([(shown_name(&id), existing.as_str())], &desk.delimiter()?);
+    let text = format!("The memory says it already:\n{said}");
     let stored = Stored {
         action: "duplicate",
         existing_id: Some(id),
-        existing_text: Some(existing),
+        existing_text: Some(barred(&existing)),
         ..Stored::default()
     };
     Answer::with_data(text, &Quoted::new(stored))
@@ -250,7 +251,7 @@ fn store(desk: &dyn Desk, asked: Store) -> Result<Answer, Refusal> {
 
 fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
     if let Some(id) = asked.memory_id {
-        return forget_id(desk, id);
+        return forget_id(desk, &id);
     }
     let Some(query) = asked.query else {
         let gone = Gone { error: Some("missing_param"), ..Gone::default() };
@@ -265,17 +266,13 @@ fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
     if let (Some(only), None) = (sure.next(), sure.next())
         && holds_words(&only.snippet, &query)
     {
-        return forget_id(desk, id_of(only));
+        return forget_id(desk, &id_of(only));
     }
-    let mut text = "Nothing is deleted. Choose one, and give its memoryId:\n".to_owned();
-    for candidate in &found.results {
-        let id = one_line(&id_of(candidate));
-        text.push_str(&format!(
-            "{id}, score {:.2}\n{}",
-            candidate.score,
-            barred(&candidate.snippet)
-        ));
-    }
+    let shown = found.results.iter().map(|candidate| {
+        (format!("{}, score {:.2}", id_of(candidate), candidate.score), candidate.snippet.as_str())
+    });
+    let shown = framed(shown, &desk.delimiter()?);
+    let text = format!("Nothing is deleted. Choose one, and give its memoryId:\n{shown}");
     let candidates = found.results.iter().map(|it| Candidate {
         id: id_of(it),
         text: barred(&it.snippet),
@@ -289,7 +286,9 @@ fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
     Answer::with_data(text, &Quoted::new(gone))
 }
 
-fn forget_id(desk: &dyn Desk, id: String) -> Result<Answer, Refusal> {
+/// Forgets by an id as it was shown.
+fn forget_id(desk: &dyn Desk, shown: &str) -> Result<Answer, Refusal> {
+    let id = name_from_shown(shown);
     let forgotten = match desk.forget(&Forgetting { id: Some(id.clone()), ..Forgetting::default() })
     {
         Ok(forgotten) => forgotten,
@@ -299,7 +298,7 @@ fn forget_id(desk: &dyn Desk, id: String) -> Result<Answer, Refusal> {
     if forgotten.entries.is_empty() {
         return nothing();
     }
-    let text = format!("Deleted {}.\n{}", one_line(&id), notes(&forgotten.notes));
+    let text = format!("Deleted {}.\n{}", name_line(&id), notes(&forgotten.notes));
     let gone = Gone { action: Some("deleted"), id: Some(id), ..Gone::default() };
     Answer::with_data(text, &Quoted::nothing(gone))
 }

@@ -1,7 +1,7 @@
 //! The tools of ZeroClaw, by its names. Its agents read the text alone, so it is word for word
 //! theirs, but for the frame around what was recalled, and there is no output schema.
 
-use anemone_memory::{Frame, one_line};
+use anemone_memory::{Frame, name_from_shown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use super::{Effect, Tool, Words};
 use crate::answer::Answer;
 use crate::arguments::bad;
 use crate::desk::{Desk, Forgetting, FoundMemory, Refusal, Remembering, SearchQuestion};
-use crate::quote::examined;
+use crate::quote::{examined, name_line};
 
 /// What is read in every session.
 const CORE: &str = "core";
@@ -109,7 +109,7 @@ fn store(desk: &dyn Desk, asked: Store) -> Result<Answer, Refusal> {
         force: true,
         ..Remembering::default()
     })?;
-    Ok(Answer::words(format!("Stored memory: {}", one_line(&asked.key))))
+    Ok(Answer::words(format!("Stored memory: {}", name_line(&asked.key))))
 }
 
 fn recall(desk: &dyn Desk, asked: Recall) -> Result<Answer, Refusal> {
@@ -146,14 +146,15 @@ fn line_of(memory: &FoundMemory) -> String {
     format!("[{category}] {key}: {} [{percent}%]{suspicion}", memory.snippet)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
 fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
-    let key = asked.key;
+    let key = name_from_shown(&asked.key);
     let gone = match desk.forget(&Forgetting { key: Some(key.clone()), ..Forgetting::default() }) {
         Ok(forgotten) => !forgotten.entries.is_empty(),
         Err(refusal) if refusal.is_nothing_to_forget() => false,
         Err(refusal) => return Err(refusal),
     };
-    let key = one_line(&key);
+    let key = name_line(&key);
     Ok(Answer::words(match gone {
         true => format!("Forgot memory: {key}"),
         false => format!("No memory found with key: {key}"),

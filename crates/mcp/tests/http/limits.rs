@@ -28,12 +28,27 @@ fn a_request_is_said_to_be_json() {
 }
 
 #[test]
-fn what_is_not_json_is_an_error_of_the_protocol() {
+fn what_is_no_message_is_an_error_of_the_protocol() {
     let server = Server::start();
-    for body in ["", "{", "hello", "[[[[", "\u{0}", &"[".repeat(10_000)] {
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    let many = format!("[{}1]", "1,".repeat(30_000));
+    for (body, code) in [
+        ("", "-32700"),
+        ("{", "-32700"),
+        ("hello", "-32700"),
+        ("[[[[", "-32700"),
+        ("\u{0}", "-32700"),
+        (&"[".repeat(10_000), "-32700"),
+        ("{}", "-32600"),
+        ("[]", "-32600"),
+        (&deep, "-32600"),
+        (&many, "-32600"),
+    ] {
         let reply = server.search().body(body).send();
         assert_eq!(reply.status, 400, "{reply:?}");
-        assert!(reply.body.contains("-32700"), "{reply:?}");
+        assert!(reply.body.contains(code), "{reply:?}");
+        assert!(reply.body.starts_with(r#"{"error":"#), "{reply:?}");
+        assert_eq!(reply.header("content-type"), Some("application/json"));
     }
     assert_eq!(server.desk.asked(), 0);
 }

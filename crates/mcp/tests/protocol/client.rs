@@ -137,7 +137,8 @@ impl Client {
         self.notifications.remove(0)
     }
 
-    async fn message(&mut self) -> Option<Value> {
+    /// Waits for the next message, whatever it is.
+    pub(crate) async fn message(&mut self) -> Option<Value> {
         let line = tokio::time::timeout(PATIENCE, self.output.next_line()).await;
         let line = line.expect("the server answers").expect("it is there")?;
         let message: Value = serde_json::from_str(&line).expect("JSON");

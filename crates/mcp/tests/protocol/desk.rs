@@ -212,7 +212,13 @@ impl Desk for FakeDesk {
     fn context(&self, asked: &ContextAsked) -> Result<ContextText, Refusal> {
         let (session, query) = (asked.session, &asked.query);
         let text = format!("session {session:?}, query {query:?}\u{200b}\u{e0041}");
-        Ok(ContextText { text, estimated_tokens: 7, ..ContextText::default() })
+        Ok(ContextText {
+            text,
+            estimated_tokens: 7,
+            hidden_characters: Some(2),
+            suspicion_reason: Some("role: poses as another speaker".to_owned()),
+            ..ContextText::default()
+        })
     }
 
     fn status(&self) -> Result<Status, Refusal> {

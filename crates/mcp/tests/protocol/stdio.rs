@@ -47,18 +47,91 @@ async fn a_method_that_is_not_there_is_an_error() {
 }
 
 #[tokio::test]
-async fn lines_that_are_no_messages_are_passed_over() {
+async fn a_line_that_is_no_message_is_answered_with_an_error_and_the_next_one_works() {
     let mut client = Client::new(FakeDesk::new(), read_only(), Revision::Older).await;
-    let deep = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}{}}}"#,
-        "[".repeat(100_000),
-        "]".repeat(100_000)
-    );
+    let call = |params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{params}}}"#)
+    };
+    let deep = call(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)));
+    let many = call(&format!("[{}1]", "1,".repeat(4_000_000)));
     let oversized = "x".repeat(9 * 1024 * 1024);
-    for line in ["", "{", "not JSON", "[]", "7", "{}", &deep, &oversized] {
+    let nobody = json!(null);
+    for (line, code, id) in [
+        ("{", -32700, &nobody),
+        ("not JSON", -32700, &nobody),
+        ("[]", -32600, &nobody),
+        ("7", -32600, &nobody),
+        ("{}", -32600, &nobody),
+        (r#"{"jsonrpc":"2.0","id":70,"method":7}"#, -32600, &json!(70)),
+        (&deep, -32600, &json!("x")),
+        (&many, -32600, &json!("x")),
+        (&oversized, -32600, &nobody),
+    ] {
         client.send_line(line).await;
+        let answer = client.message().await.unwrap();
+        let shown = &line[..line.len().min(80)];
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), id), "{shown}");
         client.told("memory_search", json!({"query": "tea"})).await;
     }
+}
+
+#[tokio::test]
+async fn what_asks_for_no_answer_gets_none() {
+    let mut client = Client::new(FakeDesk::new(), read_only(), Revision::Older).await;
+    let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON"}}"#;
+    for line in ["", "  ", "\r", r#"{"method":"textDocument/didOpen"}"#, error] {
+        client.send_line(line).await;
+    }
+    let id = client.send("ping", json!({})).await;
+    assert_eq!(client.message().await.unwrap()["id"], id);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_request_with_the_id_of_an_unanswered_one_is_an_error() {
+    let (desk, waiting) = FakeDesk::with_waiting();
+    let mut client = Client::new(desk, read_only(), Revision::Older).await;
+    let call = json!({"name": "memory_search", "arguments": {"query": "wait"}});
+    let id = client.send("tools/call", call).await;
+    tokio::task::spawn_blocking(move || waiting.began.recv().unwrap()).await.unwrap();
+    let again = json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string();
+    client.send_line(&again).await;
+    assert_eq!(client.answer(id).await["error"]["code"], -32600);
+    waiting.release.send(()).unwrap();
+    assert_eq!(client.answer(id).await["result"]["isError"], false);
+    client.send_line(&again).await;
+    assert!(client.answer(id).await["result"].is_object(), "an answered id is free again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_requests_than_are_answered_are_refused_and_none_is_lost() {
+    let (desk, waiting) = FakeDesk::with_waiting();
+    let mut client = Client::new(desk, read_only(), Revision::Older).await;
+    let call = json!({"name": "memory_search", "arguments": {"query": "wait"}});
+    let mut last = 0;
+    for _ in 0..1_001 {
+        last = client.send("tools/call", call.clone()).await;
+    }
+    assert_eq!(client.answer(last).await["error"]["code"], -32600);
+    drop(waiting);
+    assert_eq!(client.answer(last - 1).await["id"], last - 1);
+    client.request("ping", json!({})).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_id_of_a_cancelled_request_is_free_again() {
+    let (desk, waiting) = FakeDesk::with_waiting();
+    let mut client = Client::new(desk, read_only(), Revision::Older).await;
+    let call = json!({"name": "memory_search", "arguments": {"query": "wait"}});
+    let id = client.send("tools/call", call).await;
+    tokio::task::spawn_blocking(move || waiting.began.recv().unwrap()).await.unwrap();
+    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {
+        "requestId": id,
+    }});
+    client.send_line(&cancelled.to_string()).await;
+    let again = json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string();
+    client.send_line(&again).await;
+    assert!(client.answer(id).await["result"].is_object());
+    waiting.release.send(()).unwrap();
 }
 
 #[tokio::test]

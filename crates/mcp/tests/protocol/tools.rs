@@ -149,7 +149,8 @@ async fn something_is_remembered_once_and_forgotten_for_good() {
     let (text, data) = client.told("memory_forget", json!({"key": "bo"})).await;
     assert_eq!((&data["absent"], &data["canBeUndone"]), (&json!(false), &json!(true)));
     assert!(text.contains("can be undone with `anemone undo`"), "{text}");
-    assert!(text.contains("Forgot 1:\nmemory/bo.md in memory/bo.md\n| Bo takes coffee."), "{text}");
+    assert!(text.starts_with("Forgot 1:\n<recalled-memory "), "{text}");
+    assert!(text.contains("[1] memory/bo.md in memory/bo.md\n| Bo takes coffee.\n</"), "{text}");
     let text = client.refused("memory_forget", json!({"key": "bo"})).await;
     assert!(text.contains("(nothing_to_forget)"), "{text}");
 }
@@ -188,9 +189,40 @@ async fn what_cannot_be_seen_is_not_told() {
         assert!(!text.contains(['\u{200b}', '\u{e0041}']), "{text:?}");
     }
     assert_eq!(data["hiddenCharacters"], 2);
+    assert_eq!(data["suspicionReason"], "role: poses as another speaker");
     let (_, data) = client.told("memory_forget", json!({"id": "memory/odd.md"})).await;
     assert_eq!(data["entries"][0]["text"], "| plum jam\n");
     assert_eq!(data["notice"], DATA_NOTICE);
+}
+
+#[tokio::test]
+async fn names_show_what_they_hide_and_can_be_given_back() {
+    let desk = FakeDesk::new();
+    desk.put("memory/o\u{202e}dd\u{e0041}.md", "plum jam");
+    let name = "memory/o{U+202E}dd{U+E0041}.md";
+    for tools in [ToolSet::Anemone, ToolSet::OpenClaw] {
+        let settings = settings(tools, true);
+        let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
+        let search = if tools == ToolSet::Anemone { "memory_search" } else { "memory_recall" };
+        let (text, data) = client.told(search, json!({"query": "plum"})).await;
+        for said in [text, data.to_string()] {
+            assert!(said.contains(name), "{said}");
+            assert!(!said.contains(['\u{202e}', '\u{e0041}']), "{said}");
+        }
+    }
+    let mut client = Client::new(desk, settings(ToolSet::Anemone, true), Revision::Older).await;
+    let (text, data) = client.told("memory_get", json!({"path": name})).await;
+    assert!(text.contains("| plum jam\n") && text.contains(name), "{text}");
+    assert_eq!(data["path"], name);
+    let listed = client.request("resources/list", json!({})).await;
+    let resources = listed["result"]["resources"].as_array().unwrap();
+    let odd = resources.iter().find(|it| it["name"] == name).unwrap();
+    let read = client.request("resources/read", json!({"uri": odd["uri"]})).await;
+    assert!(read.to_string().contains("| plum jam"), "{read}");
+    assert!(!read.to_string().contains(['\u{202e}', '\u{e0041}']), "{read}");
+    let (text, data) = client.told("memory_forget", json!({"id": name})).await;
+    assert!(text.contains(name), "{text}");
+    assert_eq!(data["entries"][0]["path"], name);
 }
 
 #[tokio::test]

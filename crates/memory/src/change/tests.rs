@@ -43,7 +43,7 @@ impl Place {
             head: "# 2026-11-16\n\n".to_owned(),
             text: text.to_owned(),
         };
-        Change { what: "remember".to_owned(), edits: vec![edit] }
+        Change::new("remember", vec![edit])
     }
 
     fn apply(&self, change: &Change) -> Result<usize, ApplyError> {
@@ -63,7 +63,7 @@ impl Place {
             Some(seen) => Edit::replace(&seen, text.into()),
             None => Edit::Write { path: path.to_owned(), before: None, after: text.into() },
         };
-        Change { what: "tidy".to_owned(), edits: vec![edit] }
+        Change::new("tidy", vec![edit])
     }
 
     fn text(&self, path: &str) -> String {

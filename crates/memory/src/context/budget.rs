@@ -64,7 +64,7 @@ fn turn(part: &Part) -> u8 {
     match part.place {
         Place::Notes => 2,
         Place::Recalled => 1,
-        Place::File => 0,
+        Place::File | Place::Memory => 0,
     }
 }
 
@@ -74,7 +74,7 @@ fn shorten(parts: &mut [Part], at: usize, asked: &ContextRequest, site: &Site) {
     let name = parts[at].path.clone();
     let cutting = asked.generation.cutting();
     let mut limit = cutting.length(&whole);
-    while parts[at].place == Place::File && limit > super::LEAST_ROOM {
+    while turn(&parts[at]) == 0 && limit > super::LEAST_ROOM {
         limit -= (limit / 16).max(1);
         let kept = cutting.cut(&whole, &name, limit);
         parts[at].included_chars = cutting.length(&kept.text);

@@ -2,8 +2,8 @@
 
 use jiff::civil::Date;
 
-use super::Fate;
 use super::cut::Cutting;
+use super::{Fate, Place};
 use crate::site::Site;
 
 /// What a session is, which decides what it may see.
@@ -86,8 +86,7 @@ pub(super) struct Row {
     pub(super) path: String,
     /// Whether nothing is said when it is not there.
     pub(super) is_optional: bool,
-    /// Whether it is the log of a day, which is quoted.
-    pub(super) is_log: bool,
+    pub(super) place: Place,
     pub(super) kept_out: Option<Fate>,
 }
 
@@ -195,7 +194,8 @@ impl Generation {
                     Self::ZeroClaw => *name == "BOOTSTRAP.md",
                     Self::Seed | Self::OpenClaw3 => false,
                 };
-            rows.push(Row { path: path.to_owned(), is_optional, is_log: false, kept_out });
+            let place = if is_curated { Place::Memory } else { Place::File };
+            rows.push(Row { path: path.to_owned(), is_optional, place, kept_out });
         }
         if self != Self::OpenClaw9 {
             rows.extend(self.log_rows(site, session, today));
@@ -213,7 +213,7 @@ impl Generation {
         let row = |day: Date| Row {
             path: site.daily(day),
             is_optional: true,
-            is_log: true,
+            place: Place::Notes,
             kept_out: kept_out.clone(),
         };
         days.into_iter().flatten().map(row).collect()

@@ -92,7 +92,7 @@ impl Place {
     }
 
     fn plan(&self, case: &Case) -> Change {
-        Change { what: "tidy".to_owned(), edits: (case.edits)(&self.site) }
+        Change::new("tidy", (case.edits)(&self.site))
     }
 
     fn apply(&self, change: &Change) -> Result<Applied, ApplyError> {

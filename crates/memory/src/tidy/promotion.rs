@@ -93,24 +93,26 @@ pub fn plan_promotion(
         }
         text.push_str(&format!("## {heading}\n\n"));
     }
+    let mut stamps = Vec::new();
     for promotion in chosen {
-        text.push_str(&written(site, &promotion.entry, clock)?);
+        let given = written(site, &promotion.entry, clock)?;
+        text.push_str(&render(&given));
+        stamps.push(given.stamp);
     }
     let edit = match &there {
         Some(file) => Edit::replace(&file.seen, text.into_bytes()),
         None => Edit::Write { path, before: None, after: text.into_bytes() },
     };
-    Some(Change { what: "promote".to_owned(), edits: vec![edit] })
+    Some(Change { stamps, ..Change::new("promote", vec![edit]) })
 }
 
-/// Writes an entry as it will stand in `MEMORY.md`: its whole text, with where it comes from.
-fn written(site: &Site, entry: &Gathered, clock: &dyn Clock) -> Option<String> {
+/// Returns an entry as it will stand in `MEMORY.md`: its whole text, with where it comes from.
+fn written(site: &Site, entry: &Gathered, clock: &dyn Clock) -> Option<Given> {
     let file = reading::read(site, &entry.path).ok()??;
     let unit = units(&file.text).into_iter().find(|it| it.lines == entry.lines)?;
     let origin = entry.origin.unwrap_or(Origin::Agent);
     let mut stamp = Stamp::new(clock.fresh_id(), origin, Moment::from(clock.now()));
     stamp.source = Some(format!("{}#L{}", entry.path, entry.lines.0));
     let label = unit.label.map(|it| Label { name: it.name, importance: it.importance });
-    let given = Given { text: unit.content, key: unit.key, label, tags: Vec::new(), stamp };
-    Some(render(&given))
+    Some(Given { text: unit.content, key: unit.key, label, tags: Vec::new(), stamp })
 }

@@ -208,10 +208,10 @@ fn what_was_recalled_often_is_proposed_and_promoted_only_on_command() {
     let (named, unknown) = plan.chosen(Some(&[mark_of("8443"), "nope".to_owned()]));
     assert_eq!((named.len(), unknown), (1, vec!["nope".to_owned()]));
     workspace.apply(&plan_promotion(&site, &chosen, TODAY, &Still).unwrap());
-    let expected = format!(
-        "# MEMORY.md\n\n- known already\n\n## Promoted 2026-11-16\n\n- [fact|i=0.7] **port**: 8443 \
-         <!-- anemone: {ID} agent 2026-11-16T10:00:00Z source=\"memory/2026-11-15.md#L2\" -->\n"
-    );
-    assert_eq!(workspace.read("MEMORY.md").as_deref(), Some(expected.as_str()));
+    let expected = "# MEMORY.md\n\n- known already\n\n## Promoted 2026-11-16\n\n\
+                    - [fact|i=0.7] **port**: 8443 <!-- anemone: 00000007 -->\n";
+    assert_eq!(workspace.read("MEMORY.md").as_deref(), Some(expected));
+    let stamp = site.stamps().get("00000007".parse().unwrap()).unwrap();
+    assert_eq!(stamp.source.as_deref(), Some("memory/2026-11-15.md#L2"));
     assert!(workspace.plan().promotions.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use anemone_format::{AgentId, RecordId, Status};
+use anemone_format::{AgentId, RecordId, StampTable, Status};
 use uuid::Uuid;
 
 use crate::carry::MAX_TEXT_BYTES;
@@ -47,7 +47,11 @@ pub(super) fn cut(path: &str, text: &str) -> Vec<Cut> {
     if text.len() as u64 > MAX_TEXT_BYTES {
         return Vec::new();
     }
-    let shared = Shared { agent_id: AgentId::new(Uuid::nil()), identity_version: None };
+    let shared = Shared {
+        agent_id: AgentId::new(Uuid::nil()),
+        identity_version: None,
+        stamps: StampTable::default(),
+    };
     let mtime = times::epoch();
     let file = MemoryFile { path, kind: &kind, text, mtime: &mtime, chunks: &[] };
     let mut cuts = Vec::new();

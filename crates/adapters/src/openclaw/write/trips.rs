@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::Path;
 
-use anemone_format::{File, Moment, Node, Opaque, Snapshot, Status};
+use anemone_format::{File, Moment, Node, Opaque, Snapshot, StampTable, Status};
 use proptest::prelude::*;
 use serde::Serialize;
 
@@ -70,7 +70,11 @@ fn planned(snapshot: &Snapshot) -> (Plan, Vec<File>) {
 /// Reads the files of an OpenClaw workspace.
 fn read(files: &[File]) -> Snapshot {
     let mut snapshot = snapshot();
-    let shared = Shared { agent_id: snapshot.manifest.agent.id, identity_version: None };
+    let shared = Shared {
+        agent_id: snapshot.manifest.agent.id,
+        identity_version: None,
+        stamps: StampTable::default(),
+    };
     for file in files {
         let mut file = file.clone();
         if file.path == AGENT_ID_FILE.as_bytes() {

@@ -1,6 +1,6 @@
 use anemone_format::{
     AgentInfo, Embedding, EmbeddingSource, File, Manifest, MemoryType, Opaque, Record, Relation,
-    Snapshot, Status, Unknown,
+    Snapshot, StampTable, Status, Unknown,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -42,6 +42,7 @@ fn export(home: &Path, db: &Path, alias: &str) -> Snapshot {
         embedding: None,
         fallback: at("2026-01-01T00:00:00Z"),
         embeddings: true,
+        stamps: StampTable::default(),
     };
     let mut reader = RowReader::new(&brain, &shared, HashSet::new()).unwrap();
     let columns = brain.columns.clone();

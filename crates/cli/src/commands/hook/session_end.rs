@@ -182,6 +182,7 @@ pub(super) fn run(
         source: talk.source.as_deref(),
         reason: args.reason.as_deref(),
         said,
+        secrets: talk.secrets.clone(),
     };
     if let Keeps::Rows(_) = &living.keeps {
         return note_row(args, &living, &note, session, report);

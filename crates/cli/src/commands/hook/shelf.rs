@@ -119,7 +119,8 @@ impl<'a> Shelf<'a> {
         let head = self.living.site.head(PageKind::Daily(self.day));
         let text = new.iter().map(render).collect();
         let edits = vec![Edit::Append { path, head, text }];
-        let change = Change { what: what.to_owned(), edits };
+        let stamps = new.into_iter().map(|it| it.stamp).collect();
+        let change = Change { stamps, ..Change::new(what, edits) };
         Ok(held.apply(&change, fresh_id(), instant())?.id.0.to_string())
     }
 }
