@@ -58,10 +58,19 @@ impl Site {
         &self,
         may_have: &dyn Fn(&str, &str) -> bool,
     ) -> Result<Entries, SiteError> {
+        Ok(self.entries_of(self.pages()?, may_have))
+    }
+
+    /// As [`entries_where`](Self::entries_where), of these files only.
+    pub(crate) fn entries_of(
+        &self,
+        pages: Vec<(String, PageKind)>,
+        may_have: &dyn Fn(&str, &str) -> bool,
+    ) -> Entries {
         let mut all = Entries::default();
         let mut shelf = Shelf { site: self, folder: None };
         let table = self.stamps();
-        for (path, kind) in self.pages()? {
+        for (path, kind) in pages {
             let bytes = match shelf.read(&path) {
                 Ok(Some(bytes)) => bytes,
                 // Somebody took it away meanwhile.
@@ -87,7 +96,7 @@ impl Site {
             all.pages.push(Seen { path, bytes, sha256 });
         }
         all.tell_apart();
-        Ok(all)
+        all
     }
 }
 

@@ -1,11 +1,17 @@
 //! Which of the lines that a search found no longer hold, since another entry took their place.
 
 use anemone_format::StampTable;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::cited::citation_of;
+use crate::gathered::day_of;
 use crate::page::{Unit, key_prefix, known_units};
 use crate::placed::{Placed, decoded};
 use crate::site::{PageKind, Site, SiteError};
+
+/// So many logs are read at most: a search should not take longer with each day of a memory.
+const MOST_LOGS: usize = 500;
 
 /// Lines of a file: its path, the first line and the last.
 pub type FoundLines<'a> = (&'a str, usize, usize);
@@ -28,7 +34,8 @@ impl Successor {
 }
 
 /// Returns for each of these lines the entry that took the place of everything in them; `None`
-/// where something in them still holds.
+/// where something in them still holds. Logs are looked through only as far as they can hold such an
+/// entry, and of very many the newest.
 pub fn successors(
     site: &Site,
     found: &[FoundLines<'_>],
@@ -46,7 +53,8 @@ pub fn successors(
     let may_replace = |_: &str, text: &str| {
         text.contains(" supersedes=\"") || names.iter().any(|name| text.contains(name.trim_end()))
     };
-    let all = site.entries_where(&may_replace)?;
+    let since = shown.iter().flatten().map(Placed::written).min().flatten();
+    let all = site.entries_of(newer_pages(site, since)?, &may_replace);
     let successor = |entries: &Vec<Placed>| {
         let mut newest = None;
         for entry in entries {
@@ -55,6 +63,21 @@ pub fn successors(
         newest.map(|it| Successor { path: it.path.clone(), lines: it.unit.lines })
     };
     Ok(shown.iter().map(successor).collect())
+}
+
+/// Returns the files that can hold an entry which is newer than this, the newest if there are many.
+fn newer_pages(
+    site: &Site,
+    since: Option<Timestamp>,
+) -> Result<Vec<(String, PageKind)>, SiteError> {
+    // An entry is written to the log of its day, wherever on earth that is.
+    let first = since.and_then(|at| at.to_zoned(TimeZone::UTC).date().yesterday().ok());
+    let (mut logs, mut others): (Vec<_>, Vec<_>) =
+        site.pages()?.into_iter().partition(|(_, kind)| day_of(*kind).is_some());
+    logs.retain(|(_, kind)| first.is_none_or(|first| day_of(*kind) >= Some(first)));
+    // They are sorted by their names, which begin with their days.
+    others.extend(logs.split_off(logs.len().saturating_sub(MOST_LOGS)));
+    Ok(others)
 }
 
 /// Returns the entries that stand in lines of a file.
