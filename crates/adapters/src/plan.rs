@@ -393,6 +393,22 @@ pub(crate) struct Wanted {
     pub(crate) redacted: bool,
 }
 
+impl Wanted {
+    /// Whether something else is in the place of the table of stamps, which would keep entries from
+    /// being written.
+    fn is_odd_table(&self) -> bool {
+        let table = StampTable::PATH.as_bytes();
+        let is_above = table.strip_prefix(&self.path[..]).is_some_and(|it| it.starts_with(b"/"));
+        match self.node {
+            WantedNode::Folder => self.path == table,
+            WantedNode::File { size, .. } => {
+                is_above || (self.path == table && size > MAX_TABLE_BYTES)
+            }
+            WantedNode::Symlink(_) => is_above || self.path == table,
+        }
+    }
+}
+
 /// What is wanted at a path.
 #[derive(Clone, Debug)]
 pub(crate) enum WantedNode {
@@ -797,6 +813,12 @@ impl Planner<'_> {
             self.push(wanted, Action::Both { beside }, None, false);
             return Ok(());
         }
+        if wanted.is_odd_table() {
+            let reason = Some("it is no table of stamps");
+            self.stay_out(&wanted);
+            self.push(wanted, Action::Keep, reason, false);
+            return Ok(());
+        }
         if wanted.redacted {
             self.note_redacted(&wanted.path);
         }
@@ -872,6 +894,10 @@ impl Planner<'_> {
         }
         let joined = ours.joined(&new);
         let size = joined.len() as u64;
+        if size > MAX_TABLE_BYTES {
+            self.push(wanted, Action::Keep, Some("there are too many stamps in it"), false);
+            return Ok(());
+        }
         let content = Content::Pieces(vec![Piece::Text(joined.into())]);
         wanted.node = WantedNode::File { size, sha256: None, content };
         self.push(wanted, Action::Replace, Some("the stamps of both are joined"), false);

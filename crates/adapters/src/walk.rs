@@ -13,7 +13,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::adapter::{LeftOut, LeftOutReason, Warning};
+use crate::adapter::{LeftOut, LeftOutReason, SecretPolicy, Warning};
 use crate::paths::{as_path, destination, lossy, path_bytes, without_dots};
 use crate::plain::{mode_of, mtime_of, open_plain};
 use crate::plan::MAX_DEPTH;
@@ -148,15 +148,21 @@ impl Workspace {
         text.trim().parse().map(Some).map_err(io::Error::other)
     }
 
-    /// Returns what the stamps of entries say; nothing, where the table cannot be read.
-    pub(crate) fn stamps(&self) -> StampTable {
+    /// Returns what the stamps of entries say; nothing, where the table cannot be read. Secrets in
+    /// it, such as the password in an address, go only where all secrets may.
+    pub(crate) fn stamps(&self, secrets: SecretPolicy) -> StampTable {
         let read = || -> io::Result<Vec<u8>> {
             let mut bytes = Vec::new();
             let file = self.file(StampTable::PATH.as_bytes())?;
             file.take(MAX_TABLE_BYTES).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        read().map(StampTable::new).unwrap_or_default()
+        let bytes = read().unwrap_or_default();
+        if secrets == SecretPolicy::Allow {
+            return StampTable::new(bytes);
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        StampTable::new(anemone_secrets::redact_text(&text).0.into_owned().into_bytes())
     }
 
     /// Returns where in the workspace a link leads, by what it says: nothing is asked of the disk.

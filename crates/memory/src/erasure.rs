@@ -222,14 +222,19 @@ impl Site {
         let folder = self.journal();
         let fail = |source| JournalError { path: folder.clone(), source };
         let mut erasure = JournalErasure::default();
+        let outcome_of = |it: &Listed| match gone.outcome_of(it) {
+            // Somebody else's change took its room meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(RecordOutcome::Untouched),
+            outcome => outcome.map_err(fail),
+        };
         for it in listed(&folder, "kept").map_err(fail)? {
-            if !matches!(gone.outcome_of(&it).map_err(fail)?, RecordOutcome::Untouched) {
+            if !matches!(outcome_of(&it)?, RecordOutcome::Untouched) {
                 erasure.removed.push(it.path);
             }
         }
         let mut outcomes = Vec::new();
         for it in listed(&folder, "done").map_err(fail)? {
-            let outcome = gone.outcome_of(&it).map_err(fail)?;
+            let outcome = outcome_of(&it)?;
             outcomes.push((it, outcome));
         }
         let stays: HashSet<ChangeId> = outcomes

@@ -158,7 +158,12 @@ impl Site {
         let fail = |source| JournalError { path: folder.clone(), source };
         let mut found = Vec::new();
         for it in listed(&folder, "done").map_err(fail)?.into_iter().rev() {
-            let mut file = io::BufReader::new(fs_err::File::open(&it.path).map_err(fail)?);
+            let file = match fs_err::File::open(&it.path) {
+                // Somebody else's change took its room meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                file => file.map_err(fail)?,
+            };
+            let mut file = io::BufReader::new(file);
             if let Ok(noted) = read_head(&mut file) {
                 found.push((it.id, noted));
             }

@@ -30,6 +30,9 @@ const WRITES_ENTRIES: [&str; 5] =
 /// How large the file gets; then the older half of it goes.
 const MOST_BYTES: u64 = 4 << 20;
 
+/// What stands before the id of an entry that was forgotten for good.
+const REVOKED: &str = "revoked ";
+
 /// As much of a digest as nobody finds a second text for.
 const DIGEST_CHARS: usize = 32;
 
@@ -37,6 +40,9 @@ const DIGEST_CHARS: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub struct OwnStamps {
     digests: HashSet<String>,
+    /// The ids of entries that were forgotten for good: one that comes back with an old archive is
+    /// a claim.
+    revoked: HashSet<StampId>,
     table: StampTable,
 }
 
@@ -71,7 +77,11 @@ impl OwnStamps {
     #[must_use]
     pub fn of(site: &Site) -> Self {
         let text = fs_err::read_to_string(path(site)).unwrap_or_default();
-        Self { digests: digests(&text).map(str::to_owned).collect(), table: site.stamps() }
+        Self {
+            digests: digests(&text).map(str::to_owned).collect(),
+            revoked: revoked(&text).collect(),
+            table: site.stamps(),
+        }
     }
 
     /// Returns what the stamps of the memory say, whoever wrote them.
@@ -83,7 +93,8 @@ impl OwnStamps {
     /// Says whether an entry of a file has a stamp that we wrote, with the text that we wrote.
     #[must_use]
     pub fn has(&self, file: &str, unit: &Unit) -> bool {
-        let Some(stamp) = unit.stamp.clone() else { return false };
+        let stamp = unit.stamp.clone().filter(|it| !self.revoked.contains(&it.id));
+        let Some(stamp) = stamp else { return false };
         let digest = digest(&self.table.resolved(stamp), &file[unit.bytes.clone()]);
         digest.is_some_and(|it| self.digests.contains(&it))
     }
@@ -121,6 +132,22 @@ impl Held<'_> {
     }
 }
 
+impl Held<'_> {
+    /// Notes that entries are forgotten for good.
+    pub(crate) fn revoke_stamps(&self, ids: &[StampId]) -> Result<(), JournalError> {
+        let path = path(self.site());
+        let text = match fs_err::read_to_string(&path) {
+            // Nothing is ours.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            text => text.unwrap_or_default(),
+        };
+        let known: HashSet<StampId> = revoked(&text).collect();
+        let new = ids.iter().filter(|id| !known.contains(id));
+        let new: Vec<String> = new.map(|id| format!("{REVOKED}{id}")).collect();
+        append(&path, &new).map_err(|source| JournalError { path, source })
+    }
+}
+
 /// Returns the digests of the entries that an edit brings.
 fn written(edit: &Edit, there: Option<&Seen>, stamps: &[Stamp]) -> Vec<String> {
     let (text, before) = match edit {
@@ -154,19 +181,26 @@ fn append(path: &Path, new: &[String]) -> io::Result<()> {
     match fs_err::metadata(path) {
         Ok(there) if there.len() < MOST_BYTES => {
             let mut options = fs_err::OpenOptions::new();
-            options.append(true).open(path)?.write_all(added.as_bytes())
+            let mut file = options.append(true).open(path)?;
+            file.write_all(added.as_bytes())?;
+            file.sync_data()
         }
         Ok(_) => {
             let text = fs_err::read_to_string(path).unwrap_or_default();
             let all: Vec<&str> = digests(&text).collect();
             let newer = all[all.len() / 2..].iter().map(|digest| format!("\n{digest}"));
-            keep_private(path, (newer.collect::<String>() + &added).as_bytes())
+            let revoked = revoked(&text).map(|id| format!("\n{REVOKED}{id}"));
+            keep_private(path, (revoked.chain(newer).collect::<String>() + &added).as_bytes())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             keep_private(path, added.as_bytes())
         }
         Err(error) => Err(error),
     }
+}
+
+fn revoked(text: &str) -> impl Iterator<Item = StampId> {
+    text.lines().filter_map(|line| line.strip_prefix(REVOKED)?.parse().ok())
 }
 
 fn digests(text: &str) -> impl Iterator<Item = &str> {
@@ -177,13 +211,12 @@ fn digests(text: &str) -> impl Iterator<Item = &str> {
 /// endings around it and of which kind they are is nothing that an entry says.
 fn digest(stamp: &Stamp, entry: &str) -> Option<String> {
     let plain = entry.trim().replace("\r\n", "\n");
-    let (uuid, origin, at) = (stamp.uuid?, stamp.origin?, stamp.at.as_ref()?);
-    let has_all = plain.contains(&uuid.to_string());
-    let text = if has_all {
+    let text = if plain.contains(&stamp.uuid?.to_string()) {
         // A stamp of an earlier version says it in the entry.
         format!("anemone stamp 1\n{plain}")
     } else {
-        format!("anemone stamp 2\n{uuid} {origin} {at}\n{plain}")
+        let line = StampTable::line(&stamp.clone().shortened())?;
+        format!("anemone stamp 2\n{line}{plain}")
     };
     let mut hex = Hex(&Sha256::digest(text)[..]).to_string();
     hex.truncate(DIGEST_CHARS);

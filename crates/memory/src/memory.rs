@@ -101,8 +101,10 @@ pub enum MemoryError {
 }
 
 /// Refuses a text with a secret, as every other way into a memory does.
-pub(crate) fn refuse_secrets(content: &str) -> Result<(), MemoryError> {
-    match anemone_secrets::scan(content.as_bytes()).first() {
+pub(crate) fn refuse_secrets(key: &str, content: &str) -> Result<(), MemoryError> {
+    let named = format!("{key}: {content}");
+    let hits = [content, &named].map(|text| anemone_secrets::scan(text.as_bytes()));
+    match hits.iter().flatten().next() {
         Some(hit) => Err(MemoryError::Secret { kind: hit.kind }),
         None => Ok(()),
     }

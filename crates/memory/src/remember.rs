@@ -73,7 +73,7 @@ pub enum Secrets {
 pub struct FoundSecret {
     /// What kind of secret.
     pub kind: &'static str,
-    /// Where: `text`, `key`, `tag`, `source`, `session` or `supersedes`.
+    /// Where: `text`, `key`, `tag`, `source`, `session`, `supersedes`, or `entry` for all together.
     pub part: &'static str,
     /// The line of it, from 1.
     pub line: u64,
@@ -281,6 +281,48 @@ fn look_for_secrets(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
     given.stamp.source.iter_mut().for_each(|it| look("source", it));
     given.stamp.session.iter_mut().for_each(|it| look("session", it));
     given.stamp.supersedes.iter_mut().for_each(|it| look("supersedes", it));
+    found.extend(look_together(given, secrets));
+    found
+}
+
+/// Finds secrets that only the parts together give away: a key that is called `password` and a text
+/// that is one. What is found so is taken out of the text.
+fn look_together(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
+    let mut found = Vec::new();
+    if let Some(key) = &given.key {
+        let start = format!("{key}: ");
+        let named = format!("{start}{}", given.text);
+        let hits = scan(named.as_bytes());
+        if !hits.is_empty() && scan(given.text.as_bytes()).is_empty() {
+            found.extend(hits.iter().map(|it| FoundSecret {
+                kind: it.kind,
+                part: "text",
+                line: it.line,
+            }));
+            if secrets == Secrets::Redact {
+                let redacted = redact_text(&named).0;
+                given.text = redacted.strip_prefix(&start).unwrap_or(&redacted).to_owned();
+            }
+        }
+    }
+    if found.is_empty() {
+        // Tags, the type and what is superseded stand in the same line.
+        let entry = render(given);
+        let parts = [Some(&given.text), given.key.as_ref()];
+        let is_known = parts.into_iter().flatten().any(|it| !scan(it.as_bytes()).is_empty());
+        if !is_known {
+            let hits = scan(entry.as_bytes()).into_iter();
+            found.extend(hits.map(|it| FoundSecret {
+                kind: it.kind,
+                part: "entry",
+                line: it.line,
+            }));
+            if secrets == Secrets::Redact && !found.is_empty() {
+                given.tags.clear();
+                given.stamp.supersedes = None;
+            }
+        }
+    }
     found
 }
 

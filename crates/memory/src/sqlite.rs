@@ -359,7 +359,7 @@ impl Memory for SqliteMemory {
         category: &Category,
         session: Option<&str>,
     ) -> Result<(), MemoryError> {
-        refuse_secrets(content)?;
+        refuse_secrets(key, content)?;
         let (key, content, category) = (key.to_owned(), content.to_owned(), category.clone());
         let session = session.map(str::to_owned);
         self.run(move |it| it.store(&key, &content, &category, session.as_deref())).await

@@ -62,7 +62,7 @@ pub(super) fn read(
     let shared = Shared {
         agent_id: opened.agent_id,
         identity_version: identity.as_ref().map(|it| it.version),
-        stamps: opened.workspace.stamps(),
+        stamps: opened.workspace.stamps(options.secrets),
     };
     let mut reader = Reader {
         machine,

@@ -69,7 +69,7 @@ pub(super) fn read(
         embedding: around.embedding.clone(),
         fallback: around.written_at.clone().unwrap_or_else(times::epoch),
         embeddings: options.embeddings,
-        stamps: opened.workspace.stamps(),
+        stamps: opened.workspace.stamps(options.secrets),
     };
     let mut reader = Reader {
         shared: &shared,

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::desk::call;
 use crate::environment::TestEnvironment;
+use crate::zip::unzip;
 
 const AGENT: [&str; 4] = ["-r", "openclaw", "-w", "ws"];
 
@@ -94,6 +95,46 @@ fn an_import_joins_the_stamps_of_two_memories() {
     }
     assert_eq!(recalled_origin(&environment, "lighthouse lamp"), "owner");
     assert_eq!(recalled_origin(&environment, "ferry leaves"), "claims-web");
+}
+
+#[test]
+fn a_table_of_stamps_that_is_none_does_not_come_with_an_archive() {
+    for odd in ["link", "folder"] {
+        let other = with_workspace();
+        other.write_below("ws/MEMORY.md", "# Memory\n\n- The ferry leaves at nine.\n");
+        match odd {
+            "link" => {
+                other.write_below("elsewhere/stamps.jsonl", "");
+                let link = other.path("ws/.anemone");
+                fs_err::os::unix::fs::symlink("../elsewhere", link).expect("it can be made");
+            }
+            _ => other.write_below("ws/.anemone/stamps.jsonl/x.md", "x"),
+        }
+        other.json(["export", "-o", "other.alf"].iter().chain(&AGENT));
+        let environment = TestEnvironment::new();
+        environment.write("other.alf", other.read("other.alf"));
+        environment.json(["import", "other.alf"].iter().chain(&AGENT));
+        environment.json(["remember", "The lamp is green."].iter().chain(&AGENT));
+    }
+}
+
+#[test]
+fn a_secret_of_a_stamp_is_taken_out_of_an_archive() {
+    let environment = with_workspace();
+    let row = json!({
+        "id": "abcdefg1", "uuid": "019a89c2-7c11-7d3e-9f00-1c2d3e4f5a6b", "origin": "web",
+        "at": "2026-11-16T10:00:00Z", "source": "https://ada:Gr4nite!Falcon22@git.fogtea.io/x",
+    });
+    environment.write_below("ws/.anemone/stamps.jsonl", format!("{row}\n"));
+    let entry = "- hello there <!-- anemone: abcdefg1 -->\n";
+    environment.write_below("ws/memory/2026-11-03.md", entry);
+    let export = ["export", "--redact-secrets", "-o", "r.alf"];
+    environment.json(export.iter().chain(&AGENT));
+    let entries = unzip(&environment.read("r.alf"));
+    let all: String =
+        entries.values().map(|it| String::from_utf8_lossy(&it.content).into_owned()).collect();
+    assert!(!all.contains("Gr4nite"), "{all}");
+    assert!(all.contains("abcdefg1"), "{all}");
 }
 
 #[test]

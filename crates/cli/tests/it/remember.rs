@@ -237,3 +237,17 @@ fn what_would_be_replaced_by_itself_is_already_there() {
         "database",
     ]));
 }
+
+#[test]
+fn a_secret_that_only_its_key_gives_away_is_not_written() {
+    let environment = with_workspace();
+    for (key, value) in
+        [("NAS password", "Gr4nite!Falcon22"), ("db_password", "lagoon!Breeze7"), ("PIN", "4711")]
+    {
+        let refusal = environment.failure(1, args(&[value, "--key", key]));
+        assert_eq!(refusal["code"], "secret", "{refusal}");
+    }
+    let redacted = args(&["Gr4nite!Falcon22", "--key", "NAS password", "--redact"]);
+    let report = environment.json(redacted);
+    assert!(!text(&environment, &report).contains("Gr4nite"), "{report}");
+}

@@ -134,8 +134,11 @@ impl StampTable {
     /// Returns the lines of another table about entries that this one does not know.
     #[must_use]
     pub fn lacks(&self, other: &Self) -> String {
-        let new =
-            lines(&other.text).filter(|(id, _)| id.is_some_and(|id| !self.rows.contains_key(&id)));
+        let is_row =
+            |range: &Range<usize>| serde_json::from_str::<Row>(&other.text[range.clone()]).is_ok();
+        let new = lines(&other.text).filter(|(id, range)| {
+            id.is_some_and(|id| !self.rows.contains_key(&id)) && is_row(range)
+        });
         new.map(|(_, range)| format!("{}\n", other.text[range].trim_end_matches(['\n', '\r'])))
             .collect()
     }
