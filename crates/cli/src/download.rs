@@ -182,7 +182,7 @@ mod tests {
         let endless = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nabcdefghij".to_owned();
         assert!(fetch(&server(vec![endless])).unwrap_err().starts_with("wrong_file"));
         let short = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nab".to_owned();
-        assert!(fetch(&server(vec![short])).unwrap_err().contains("broke off"));
+        assert!(fetch(&server(vec![short])).unwrap_err().contains("was interrupted"));
     }
 
     #[test]

@@ -196,6 +196,17 @@ mod tests {
     }
 
     #[test]
+    fn bold_words_that_a_person_wrote_hide_nothing() {
+        let notes = "- **Note**: the lamp is green\n- **Note**: the boat is teal\n\
+                     - **db**: Postgres\n- **db**: SQLite <!-- anemone: \
+                     019a89c2-7c11-7d3e-9f00-1c2d3e4f5a01 owner 2026-11-16T10:00:00Z -->\n";
+        let (_kept, site) = site(&[("memory/2026-11-15.md", notes)]);
+        let listed = list_entries(&site, &ListFilter::default(), &TimeZone::UTC).unwrap();
+        assert_eq!(texts(&listed), ["SQLite", "the boat is teal", "the lamp is green"]);
+        assert_eq!(listed.superseded, 1);
+    }
+
+    #[test]
     fn entries_are_listed_newest_first_and_filtered_by_day_key_type_and_origin() {
         let stamp = "<!-- anemone: 019a89c2-7c11-7d3e-9f00-1c2d3e4f5a01 owner \
                      2026-11-16T10:00:00Z -->";

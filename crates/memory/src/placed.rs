@@ -19,7 +19,7 @@ use crate::entry::{Category, Entry};
 use crate::folder::Folder;
 use crate::page::{Unit, known_units};
 use crate::session_note::is_head;
-use crate::site::{PageKind, Seen, Site, SiteError};
+use crate::site::{Manner, PageKind, Seen, Site, SiteError};
 use crate::superseded::{self, Age, Taken};
 
 /// An entry and where it stands.
@@ -44,6 +44,8 @@ pub struct Entries {
     pub pages: Vec<Seen>,
     /// Files that could not be read, and why.
     pub skipped: Vec<(String, SiteError)>,
+    /// Whose memory it is: ZeroClaw itself writes entries under keys, and the newest counts.
+    pub(crate) manner: Option<Manner>,
 }
 
 impl Site {
@@ -67,7 +69,7 @@ impl Site {
         pages: Vec<(String, PageKind)>,
         may_have: &dyn Fn(&str, &str) -> bool,
     ) -> Entries {
-        let mut all = Entries::default();
+        let mut all = Entries { manner: Some(self.manner()), ..Entries::default() };
         let mut shelf = Shelf { site: self, folder: None };
         let table = self.stamps();
         for (path, kind) in pages {
@@ -153,7 +155,14 @@ impl Entries {
         sorted.reverse();
         let mut met: HashSet<&str> = HashSet::new();
         // What is superseded hides older entries of its key all the same.
-        sorted.retain(|it| met.insert(it.key()) && !it.is_superseded(&taken));
+        sorted.retain(|it| {
+            let is_newest = !met.contains(it.key());
+            // A bold word that a person wrote before several lines replaces none of them.
+            if it.unit.stamp.is_some() || self.manner == Some(Manner::ZeroClaw) {
+                met.insert(it.key());
+            }
+            is_newest && !it.is_superseded(&taken)
+        });
         sorted
     }
 

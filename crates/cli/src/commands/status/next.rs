@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use anemone_memory::Clock as _;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::problems::Problem;
 use super::{AgentStatus, Readiness};
 use crate::commands::export::file_stem;
+use crate::living::SystemClock;
 use crate::searched::quoted;
 
 /// So many commands are offered.
@@ -126,7 +127,7 @@ fn free_name(
     /// Nobody exports an agent this often on one day.
     const TIMES: u32 = 100;
     let name = file_stem(alias);
-    let stem = format!("{name}-{}", now.to_zoned(TimeZone::UTC).date());
+    let stem = format!("{name}-{}", now.to_zoned(SystemClock.zone()).date());
     let numbered = (2..TIMES).map(|number| format!("{stem}-{number}.alf"));
     let mut names = std::iter::once(format!("{stem}.alf")).chain(numbered);
     let free = names.find(|it| is_free(&folder.join(it)));
