@@ -5,6 +5,7 @@
 
 mod rows;
 
+use anemone_format::Stamp;
 use anemone_secrets::{redact_text, scan};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -308,6 +309,7 @@ fn look_together(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
     if found.is_empty() {
         // Tags, the type and what is superseded stand in the same line.
         let entry = render(given);
+        let entry = Stamp::at_end_of(&entry).map_or(&entry[..], |(range, _)| &entry[..range.start]);
         let parts = [Some(&given.text), given.key.as_ref()];
         let is_known = parts.into_iter().flatten().any(|it| !scan(it.as_bytes()).is_empty());
         if !is_known {
@@ -373,7 +375,7 @@ fn is_known(site: &Site, name: &str) -> Result<bool, SiteError> {
 
 #[cfg(test)]
 mod tests {
-    use anemone_format::{Origin, Stamp};
+    use anemone_format::Origin;
 
     use super::*;
     use crate::site::Manner;

@@ -504,8 +504,10 @@ impl ExportArgs {
 
     /// Refuses an archive without anything of an agent in it, unless that was asked for.
     fn check_content(&self, summary: &Summary, chosen: &Chosen) -> Result<(), CliError> {
-        // What is in a folder that cannot be listed, and how much, nobody knows.
-        let is_closed = |it: &&ListedLeftOut| it.reason == UNREADABLE && it.files == 0;
+        // Other files that cannot be read are named, and the rest is worth having without them.
+        let is_closed = |it: &&ListedLeftOut| {
+            it.reason == UNREADABLE && it.files == 0 && Path::new(&it.path).starts_with("memory")
+        };
         if let Some(folder) = summary.left_out.iter().find(is_closed) {
             let place = chosen.agent.workspace.join(&folder.path);
             let message = format!("cannot read {}; nothing was written", place.display());

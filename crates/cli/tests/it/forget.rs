@@ -483,9 +483,9 @@ fn lines_that_hold_something_now_do_not_mean_what_stood_there_before() {
 #[test]
 fn a_short_text_goes_from_the_journal_too_and_is_named_where_it_stands_alone() {
     let environment = workspace();
-    remember(&environment, &["4711", "--key", "pin", "--force"]);
+    remember(&environment, &["4711", "--key", "berth", "--force"]);
     environment.write_below("ws/notes/other.md", "- 4711\n");
-    let report = forget(&environment, &["--key", "pin", "--for-good"]);
+    let report = forget(&environment, &["--key", "berth", "--for-good"]);
     assert_eq!(report["proof"]["found"], json!([{ "path": "notes/other.md" }]), "{report}");
     assert_eq!(report["undo_lost"].as_array().map(Vec::len), Some(1), "{report}");
     let holding = holding(&environment.path("state"), "4711");

@@ -122,6 +122,8 @@ fn talk_of_passwords_stops_nothing() {
     for text in HARMLESS {
         environment.json(["remember", "-w", &workspace, text, "--force"]);
     }
+    // What was remembered has a stamp behind it, which is no part of any value.
+    environment.json(["export", "-r", "openclaw", "-w", &workspace, "-o", "b.alf"]);
 }
 
 #[test]
