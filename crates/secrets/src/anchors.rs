@@ -46,6 +46,8 @@ pub(crate) enum Rule {
     WifiCode,
     /// `recovery codes`, with one or more codes behind or below it.
     Codes,
+    /// `log in`, with a user and a password behind it.
+    LoginWith,
     /// `:5432:` and the like, in a line of a pgpass file.
     Pgpass,
     /// The lines of a PuTTY key.
@@ -314,6 +316,10 @@ const LITERALS: &[(&str, Rule)] = &[
     ("mdp", Rule::Spoken(SpokenWord::Password)),
     ("clave", Rule::Spoken(SpokenWord::Password)),
     ("pass phrase", Rule::Spoken(SpokenWord::Password)),
+    ("seed", Rule::Spoken(SpokenWord::Key)),
+    ("safe code", Rule::Spoken(SpokenWord::Pin)),
+    ("vault code", Rule::Spoken(SpokenWord::Pin)),
+    ("locker code", Rule::Spoken(SpokenWord::Pin)),
     ("pin", Rule::Spoken(SpokenWord::Pin)),
     ("pin code", Rule::Spoken(SpokenWord::Pin)),
     ("pin-code", Rule::Spoken(SpokenWord::Pin)),
@@ -368,6 +374,10 @@ const LITERALS: &[(&str, Rule)] = &[
     ("_password by", Rule::IdentifiedBy),
     ("otpauth:", Rule::OneTime),
     ("wifi:", Rule::WifiCode),
+    ("log in ", Rule::LoginWith),
+    ("login ", Rule::LoginWith),
+    ("logged in ", Rule::LoginWith),
+    ("sign in ", Rule::LoginWith),
     ("recovery code", Rule::Codes),
     ("backup code", Rule::Codes),
     ("rescue code", Rule::Codes),

@@ -29,10 +29,13 @@ pub(crate) fn check(
     kind: NameWord,
     found: &mut impl FnMut(Candidate),
 ) {
-    let Some((name_end, sign, after)) = sign_behind(window, &word) else { return };
+    let signed = sign_behind(window, &word).or_else(|| value_of_pair(window, &word));
+    let Some((name_end, sign, after)) = signed else { return };
     let Some(name) = Name::read(window, &word, name_end, kind, sign) else { return };
     let sign = match sign {
         Sign::Equals if name.upper && after == name_end + 1 => Sign::Env,
+        Sign::Pair if name.upper => Sign::Env,
+        Sign::Pair => Sign::Colon,
         sign => sign,
     };
     if matches!(kind, NameWord::Key | NameWord::Secret)
@@ -89,6 +92,8 @@ enum Sign {
     Cell,
     /// Nothing but a blank, behind `--name`.
     Blank,
+    /// `name: NAME` and `value: `, as lists of variables have it.
+    Pair,
 }
 
 /// Returns where the name ends, the sign behind it, and where the value may begin.
@@ -119,6 +124,34 @@ fn sign_behind(window: &[u8], word: &Range<usize>) -> Option<(usize, Sign, usize
     at += window[at..].iter().take(2).take_while(|&&byte| byte == b'*').count();
     let after = at + self::blanks(window, at);
     Some((name_end, sign, after))
+}
+
+/// Returns the same for `name: NAME` with `value:` behind it or in the next line.
+fn value_of_pair(window: &[u8], word: &Range<usize>) -> Option<(usize, Sign, usize)> {
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\');
+    let name_end = word.end + URL64.run(&window[word.end..], 25);
+    if !is_tail(&window[word.end..name_end]) {
+        return None;
+    }
+    let start = word.start - URL64.run_back(&window[..word.start], NAME);
+    let before = &window[start.saturating_sub(16)..start];
+    let end = before.iter().rposition(|byte| !is_quote(byte) && *byte != b' ')?;
+    let before = before[..=end].strip_suffix(b":")?;
+    let end = before.iter().rposition(|byte| !is_quote(byte) && *byte != b' ')?;
+    let label = before[..=end].to_ascii_lowercase();
+    if !label.ends_with(b"name") && !label.ends_with(b"key") {
+        return None;
+    }
+    let between = |byte: &u8| is_quote(byte) || byte.is_ascii_whitespace() || *byte == b',';
+    let rest = &window[name_end..window.len().min(name_end + 64)];
+    let gap = rest.iter().take_while(|byte| between(byte)).count();
+    let (label, behind) = rest[gap..].split_at_checked(5)?;
+    let quotes = behind.iter().take_while(|byte| is_quote(byte) || **byte == b' ').count();
+    if gap == 0 || !label.eq_ignore_ascii_case(b"value") || behind.get(quotes) != Some(&b':') {
+        return None;
+    }
+    let after = name_end + gap + 5 + quotes + 1;
+    Some((name_end, Sign::Pair, after + blanks(window, after)))
 }
 
 fn blanks(window: &[u8], at: usize) -> usize {
@@ -324,7 +357,7 @@ struct Value {
     range: Range<usize>,
     quoted: bool,
     in_list: bool,
-    /// Whether nothing but blanks follows on its line.
+    /// Whether what follows on its line says nothing else of it: nothing, or a remark.
     ends_line: bool,
 }
 
@@ -365,22 +398,63 @@ impl Value {
     }
 
     fn bare(window: &[u8], start: usize) -> Option<Self> {
+        // Bold text has its stars on both sides.
+        let stars = window[start..].iter().take(2).take_while(|byte| **byte == b'*').count();
+        let start = start + stars;
         let rest = &window[start..window.len().min(start + BARE)];
         let length = rest.iter().position(|&byte| ends_bare(byte)).unwrap_or(rest.len());
-        let call = matches!(rest.get(length), Some(b'(' | b'[' | b'{' | b'<'));
-        if call || length == BARE {
+        let call = matches!(rest.get(length), Some(b'(' | b'[' | b'{'))
+            || rest.get(length) == Some(&b'<') && !begins_markup(&rest[length..]);
+        // Data that is no text has such bytes anywhere.
+        let is_data = matches!(rest.get(length), Some(0x01..=0x08 | 0x0e..=0x1a | 0x1c..=0x1f));
+        if call || is_data || length == BARE {
             return None;
         }
         let text = &rest[..length];
-        let length = text.len()
-            - text.iter().rev().take_while(|b| matches!(b, b'.' | b':' | b'!' | b'?')).count();
-        let behind = &rest[length..];
-        let line = &behind[..memchr(b'\n', behind).unwrap_or(behind.len())];
-        let escaped_end = line.starts_with(b"\\n") || line.starts_with(b"\\r");
-        let ends_line = line.trim_ascii().is_empty() || escaped_end;
+        let signs =
+            |byte: &&u8| matches!(byte, b'.' | b':' | b'!' | b'?') || stars > 0 && **byte == b'*';
+        let length = text.len() - text.iter().rev().take_while(signs).count();
+        let line = &rest[text.len()..];
+        let line = &line[..memchr(b'\n', line).unwrap_or(line.len())];
+        let ends_line = is_remark(line, &rest[..length]) || is_distinct(&rest[..length]);
         let value = Self { range: start..start + length, quoted: false, in_list: false, ends_line };
         (length > 0).then_some(value)
     }
+}
+
+/// Whether `<` begins a tag or a comment instead of the parameters of a type.
+fn begins_markup(text: &[u8]) -> bool {
+    text.starts_with(b"</") || text.starts_with(b"<!--") || text.starts_with(b"<br")
+}
+
+/// Whether what follows a value on its line is nothing, or something that is no part of an
+/// expression: a comment, a stamp, a tag, the border of a cell, words in brackets.
+fn is_remark(line: &[u8], value: &[u8]) -> bool {
+    let rest = line.trim_ascii_start();
+    let is_parted = rest.len() < line.len();
+    // Code ends its statements so, and an identifier in it is a variable.
+    let is_variable = || str::from_utf8(value).is_ok_and(is_identifier);
+    match rest {
+        [] | [b'\\', b'n' | b'r', ..] | [b'|', ..] => true,
+        [b';', ..] => !is_variable(),
+        [b'/', b'/' | b'*', ..] => is_parted && !is_variable(),
+        [b'<', ..] => begins_markup(rest),
+        [b'#' | b'(' | b'*', ..] | [b'-', b'-' | b' ', ..] => is_parted,
+        // Dashes.
+        [0xe2, 0x80, 0x93 | 0x94, ..] => is_parted,
+        _ => false,
+    }
+}
+
+/// Whether a value has what no expression has, so that it is a value whatever follows.
+fn is_distinct(value: &[u8]) -> bool {
+    let is_sign = |byte: &u8| b"!@#$^?".contains(byte);
+    let inner = &value[value.len().min(1)..];
+    value.len() >= 8
+        && inner.iter().any(is_sign)
+        && value.iter().all(|byte| byte.is_ascii_alphanumeric() || is_sign(byte))
+        && value.iter().any(u8::is_ascii_digit)
+        && value.iter().filter(|byte| byte.is_ascii_alphabetic()).count() >= 4
 }
 
 fn ends_bare(byte: u8) -> bool {

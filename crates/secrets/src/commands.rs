@@ -10,6 +10,8 @@ use crate::shape::is_placeholder;
 
 /// Longest command line that is read.
 const LINE: usize = 512;
+/// How much of a statement of SQL is read.
+const INSERT: usize = 4096;
 /// Most words of a command line that are read.
 const WORDS: usize = 48;
 
@@ -75,6 +77,8 @@ pub(crate) const COMMANDS: &[(&str, &[Form])] = &[
     ("masterauth ", &[Argument(0)]),
     ("nmcli ", &[Given("password")]),
     ("openssl ", &[Word("pass:")]),
+    ("openssl enc ", &[Given("-k"), Given("-K")]),
+    ("openssl aes-", &[Given("-k"), Given("-K")]),
     ("keytool ", &[Given("-storepass"), Given("-keypass")]),
     ("htpasswd -", &[Argument(2)]),
     ("7z a ", &[Glued("-p")]),
@@ -263,6 +267,52 @@ pub(crate) fn sql_password(window: &[u8], name: Range<usize>) -> Option<Candidat
         range,
         rank: Rank::Named,
     })
+}
+
+/// Finds the values of a column in `INSERT INTO t (name, password) VALUES ('x', 'y')`; `name` is in
+/// the name of the column.
+pub(crate) fn inserted(window: &[u8], name: Range<usize>, found: &mut impl FnMut(Candidate)) {
+    let before = window[name.start.saturating_sub(200)..name.start].to_ascii_lowercase();
+    let Some(open) = memchr::memrchr(b'(', &before) else { return };
+    if memmem::find(&before[..open], b"insert into").is_none() {
+        return;
+    }
+    let column = memchr::memchr_iter(b',', &before[open..]).count();
+    let end = window.len().min(name.end + INSERT);
+    let rest = &window[name.end..end];
+    let Some(close) = memchr::memchr(b')', rest) else { return };
+    let is_column = matches!(rest[0], b',' | b')' | b' ' | b'`' | b'"' | b']' | b'\'' | b'\\');
+    let behind = &rest[close + 1..];
+    let Some(values) =
+        memmem::find(&behind[..behind.len().min(32)].to_ascii_lowercase(), b"values")
+    else {
+        return;
+    };
+    if !is_column {
+        return;
+    }
+    let mut at = name.end + close + 1 + values;
+    let (mut depth, mut number) = (0, 0);
+    while at < end {
+        if let Some(range) = sql_string(window, at) {
+            at = range.end + usize::from(window[range.end] == b'\\') + 1;
+            if depth == 1 && number == column && is_password(&window[range.clone()]) {
+                found(Candidate { kind: "password", range, rank: Rank::Named });
+            }
+            continue;
+        }
+        match window[at] {
+            b'(' => {
+                number = if depth == 0 { 0 } else { number };
+                depth += 1;
+            }
+            b')' => depth -= 1,
+            b',' if depth == 1 => number += 1,
+            b';' if depth == 0 => return,
+            _ => {}
+        }
+        at += 1;
+    }
 }
 
 /// Returns what stands in the quotes of SQL that open at `at`.

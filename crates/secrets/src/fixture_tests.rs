@@ -16,6 +16,10 @@ const HARMLESS: &str = include_str!("../fixtures/harmless.txt");
 /// More harmless texts of the same classes, written after the rules.
 const HARMLESS_FORMS: &str = include_str!("../fixtures/harmless_forms.txt");
 
+/// What an attack on the detector found missing, and harmless texts that look much the same.
+const ATTACK: &str = include_str!("../fixtures/attack.txt");
+const ATTACK_HARMLESS: &str = include_str!("../fixtures/attack_harmless.txt");
+
 /// Yields the class and the text of each record.
 fn records(file: &str) -> impl Iterator<Item = (&str, &str)> {
     let records = file.strip_prefix("%% ").unwrap_or(file).split("\n%% ");
@@ -103,4 +107,14 @@ fn no_harmless_text_of_the_second_set_raises_an_alarm() {
 #[test]
 fn more_harmless_texts_of_the_same_classes_raise_no_alarm() {
     assert_harmless(HARMLESS_FORMS);
+}
+
+#[test]
+fn what_an_attack_found_missing_is_found_whole() {
+    assert_found_whole(ATTACK);
+}
+
+#[test]
+fn texts_that_resemble_the_attack_raise_no_alarm() {
+    assert_harmless(ATTACK_HARMLESS);
 }

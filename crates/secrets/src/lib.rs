@@ -3,7 +3,7 @@
 //! Everything that writes, exports, lists or logs text asks this crate. One pass looks for
 //! three-byte pieces that nearly every secret has in it or in front of it (`anchors`); only around
 //! these are rules asked: for shapes (`rules`), values with a name (`assignments`, `headers`),
-//! sentences (`prose`) and cards (`payment`). Secrets without an anchor are long, and found by a
+//! sentences (`prose`) and cards (`payment`). Answers to questions need both (`answers`). Secrets without an anchor are long, and found by a
 //! look at few bytes (`samples`). What is encoded is decoded and scanned again
 //! (`encoded`). What a rule finds depends on a bounded window, so a stream gives the same hits as
 //! the whole.
@@ -11,6 +11,7 @@
 #![warn(missing_docs)]
 
 mod anchors;
+mod answers;
 mod assignments;
 mod commands;
 #[cfg(test)]

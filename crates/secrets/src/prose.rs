@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use crate::anchors::SpokenWord;
 use crate::rules::{Candidate, Rank};
-use crate::shape::{Texture, is_placeholder, texture};
+use crate::shape::{Texture, is_placeholder, is_stand_in, texture};
 
 /// How far behind the name a value is looked for.
 const REACH: usize = 240;
@@ -67,6 +67,20 @@ pub(crate) fn check(
     for range in range.into_iter().chain(old).filter(|range| !range.is_empty()) {
         found(Candidate { kind: kind_of(word), range, rank: Rank::Named });
     }
+}
+
+/// Whether `name` names a secret in a text, and no policy or manager of secrets.
+pub(crate) fn names(text: &str, name: Range<usize>, word: SpokenWord) -> bool {
+    let rest = &text[name.end..];
+    let next = tokens(rest).next().map(|token| bare(&rest[token]).to_lowercase());
+    // "password again" is no compound, "password manager" is one.
+    let is_compound = |next: &String| {
+        let is_small = next == "again" || FUNCTION_WORDS.contains(next.as_str());
+        is_about_passwords(next) && !is_small
+    };
+    stands_alone(text.as_bytes(), &name, word)
+        && !(word == SpokenWord::Pin && text[..name.start].to_lowercase().contains("which"))
+        && !next.as_ref().is_some_and(is_compound)
 }
 
 /// Returns the kind of a secret that is named so.
@@ -197,6 +211,10 @@ fn counts_pins(window: &[u8], name: &Range<usize>) -> bool {
         &["safe", "lock", "locker", "padlock", "vault", "suitcase", "gate", "door"];
     let literal = &window[name.clone()];
     let before = String::from_utf8_lossy(last_word(&window[..name.start])).to_lowercase();
+    if literal.eq_ignore_ascii_case(b"safe code") {
+        // Code that is type-safe.
+        return window[..name.start].ends_with(b"-");
+    }
     if literal.eq_ignore_ascii_case(b"combination") {
         return !LOCKS.contains(&before.as_str());
     }
@@ -399,7 +417,8 @@ fn value_below(rest: &[u8], line: &str, before: &[u8]) -> Option<Range<usize>> {
     let sign = after_sign(line).map(str::trim);
     let is_block = sign.is_some_and(|sign| matches!(sign, "|" | ">" | "|-" | ">-"));
     let is_title = is_title(before, line);
-    if !is_block && !is_title && !sign.is_some_and(|sign| matches!(sign, "" | "**")) {
+    let is_parent = is_parent_item(before, line, &rest[line.len()..]);
+    if !is_block && !is_title && !is_parent && !sign.is_some_and(|sign| matches!(sign, "" | "**")) {
         return None;
     }
     let gap = rest[line.len()..].iter().take(16).take_while(|byte| byte.is_ascii_whitespace());
@@ -428,6 +447,20 @@ fn value_below(rest: &[u8], line: &str, before: &[u8]) -> Option<Range<usize>> {
     fits.then_some(start + offset..start + offset + text.len())
 }
 
+/// Whether a name ends an item of a list, with an item of a deeper list below it.
+fn is_parent_item(before: &[u8], line: &str, below: &[u8]) -> bool {
+    let before = &before[before.len().saturating_sub(80)..];
+    let before = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
+    let depth = |line: &[u8]| {
+        let indent = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        matches!(line[indent..], [b'-' | b'*' | b'+', b' ', ..]).then_some(indent)
+    };
+    let breaks = below.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    let below = &below[breaks..];
+    matches!(line.trim(), "" | "**" | "s" | "s**")
+        && depth(before).zip(depth(below)).is_some_and(|(upper, lower)| lower > upper)
+}
+
 /// Whether a name ends a heading, a line in bold, or a question.
 fn is_title(before: &[u8], line: &str) -> bool {
     let before = &before[before.len().saturating_sub(80)..];
@@ -447,6 +480,8 @@ enum Link {
     Changed,
     /// A colon behind other words: "password of the router:".
     Label,
+    /// `are`, behind which a plain word says what they are: "name and password are strings".
+    Plural,
     /// `is`, `est`, `es`.
     Verb,
     /// `lautet`, which says nothing else.
@@ -506,9 +541,12 @@ fn value_behind(line: &str, word: SpokenWord, before: &Before) -> Option<Range<u
             _ if text.ends_with([':', '→', '：']) || text == "->" || text == "=>" => Link::Label,
             "–" | "—" | "-" if number == 0 => Link::Sign,
             "lautet" | "lautete" | "heißt" | "namens" | "luidt" | "brzmi" => Link::Names,
-            "is" | "was" | "are" | "it's" | "it’s" | "ist" | "war" | "es" | "est" | "era" | "è"
-            | "é" | "being" | "reads" | "equals" | "c'est" | "c’est" | "sind" | "jest" | "är"
-            | "er" | "je" => Link::Verb,
+            "is" | "was" | "it's" | "it’s" | "ist" | "war" | "es" | "est" | "era" | "è" | "é"
+            | "being" | "reads" | "equals" | "c'est" | "c’est" | "jest" | "är" | "er" | "je" => {
+                Link::Verb
+            }
+            "are" | "sind" => Link::Plural,
+            "–" | "—" | "-" if number <= 5 => Link::Changed,
             "to" if number < 4 && has_foreign_word(&rest[..token.start]) => Link::Verb,
             "to" | "in" | "auf" | "a" | "por" | "à" | "en" | "with" | "mit"
                 if changed || before.is_changed() =>
@@ -576,7 +614,7 @@ fn after_sign(rest: &str) -> Option<&str> {
 }
 
 /// Yields the ranges of the words.
-fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let rest = &text[from..];
@@ -638,7 +676,7 @@ fn value_at(line: &str, at: usize, link: Link, word: SpokenWord) -> Option<Range
     }
     let rest = &line[at..];
     let token = tokens(rest).next().filter(|token| token.len() <= LONGEST)?;
-    let text = bare(&rest[token.clone()]);
+    let text = without_ending(bare(&rest[token.clone()]));
     let offset = rest[token.clone()].find(text)?;
     let start = at + token.start + offset;
     let behind = &line[start + text.len()..];
@@ -684,6 +722,20 @@ fn value_at(line: &str, at: usize, link: Link, word: SpokenWord) -> Option<Range
         return phrase(&line[start..]).map(|length| start..start + length);
     }
     None
+}
+
+/// Cuts the ending of a file from a text that is no name of one: "password is Gr4nite!Falcon23.md",
+/// which is itself the name of a file.
+fn without_ending(text: &str) -> &str {
+    let endings = [".md", ".txt", ".json", ".log"];
+    let Some(stem) = endings.iter().find_map(|ending| text.strip_suffix(ending)) else {
+        return text;
+    };
+    let has = |test: fn(char) -> bool| stem.chars().any(test);
+    let is_mixed =
+        has(|c| c.is_ascii_digit()) && has(char::is_uppercase) && has(char::is_lowercase);
+    let is_name = stem.contains(['-', '_', '.', '/', '~']) || is_technical(stem);
+    if is_mixed && !is_name && stem.chars().count() >= 8 { stem } else { text }
 }
 
 /// Returns the length of at least 16 bytes in hexadecimal with colons or spaces between them.
@@ -760,7 +812,7 @@ fn quoted(text: &str) -> Option<Range<usize>> {
 }
 
 /// Cuts quotes and the punctuation of the sentence from a word.
-fn bare(token: &str) -> &str {
+pub(crate) fn bare(token: &str) -> &str {
     let quotes = |c: char| {
         matches!(
             c,
@@ -800,6 +852,9 @@ fn accepts_quoted(text: &str, link: Link, word: SpokenWord) -> bool {
         SpokenWord::Pass => is_made_up(text) && !refers(text) && !is_placeholder(text.as_bytes()),
         SpokenWord::Password | SpokenWord::Ideographic => {
             let count = text.chars().count();
+            if is_told_weak(text, link) {
+                return true;
+            }
             if !(4..=80).contains(&count) || is_placeholder(text.as_bytes()) || refers(text) {
                 return false;
             }
@@ -829,6 +884,9 @@ fn accepts_bare(text: &str, behind: &str, link: Link, word: SpokenWord) -> bool 
             && text.split('-').all(|part| is_number(part, 1..=2));
         return is_number(text, 4..=8) && !year || is_combination;
     }
+    if is_told_weak(text, link) {
+        return true;
+    }
     if is_placeholder(text.as_bytes()) || refers(text) {
         return false;
     }
@@ -842,7 +900,7 @@ fn accepts_bare(text: &str, behind: &str, link: Link, word: SpokenWord) -> bool 
             mixed && text.chars().count() >= 8 && is_made_up(text) && !text.contains(['/', '='])
         }
         Link::Changed => is_made_up(text),
-        Link::Label => {
+        Link::Label | Link::Plural => {
             let year = text.len() == 4 && (text.starts_with("19") || text.starts_with("20"));
             is_made_up(text) || is_number(text, 4..=16) && !year
         }
@@ -862,6 +920,54 @@ fn accepts_bare(text: &str, behind: &str, link: Link, word: SpokenWord) -> bool 
             is_made_up(text) && !humps || is_number(text, 4..=16) && !year || plain
         }
     }
+}
+
+/// Whether a sentence says plainly that the text is a password, so that it is one however weak:
+/// "the router password is password1".
+fn is_told_weak(text: &str, link: Link) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || "!@#$%^&*+-_?".contains(c);
+    let is_year = text.len() == 4 && (text.starts_with("19") || text.starts_with("20"));
+    let is_technical = is_technical(text) && !is_number(text, 4..=16) || is_year;
+    matches!(link, Link::Verb | Link::Names)
+        && text.chars().count() >= 4
+        && text.chars().all(is_word)
+        && text.chars().any(|c| c.is_ascii_digit())
+        && !is_technical
+        && !is_stand_in(text.as_bytes())
+        && !refers(text)
+}
+
+/// Finds the password of "log in as root with hunter2horse!".
+pub(crate) fn login_with(window: &[u8], words: Range<usize>) -> Option<Candidate> {
+    let line = line_of(&window[words.end..window.len().min(words.end + REACH)]);
+    let mut has_user = false;
+    let mut parts = tokens(line).take(MOST_BETWEEN);
+    loop {
+        let part = &line[parts.next()?];
+        if has_user && matches!(part, "with" | "using" | "mit" | "avec" | "con") {
+            break;
+        }
+        if part.ends_with(['.', '!', '?', ';']) {
+            return None;
+        }
+        has_user |= matches!(part, "as" | "als" | "como" | "comme");
+    }
+    let token = parts.next()?;
+    let text = bare(&line[token.clone()]);
+    let start = token.start + line[token].find(text)?;
+    let range = words.end + start..words.end + start + text.len();
+    // A product has its number at its end.
+    let inside = text.as_bytes().windows(2).any(|pair| {
+        pair[0].is_ascii_digit()
+            && (pair[1].is_ascii_alphabetic() || b"!@#$%^&*".contains(&pair[1]))
+    });
+    let fits = text.chars().count() >= 8
+        && inside
+        && is_made_up(text)
+        && ends_sentence(&line[start + text.len()..])
+        && !refers(text)
+        && !is_placeholder(text.as_bytes());
+    fits.then_some(Candidate { kind: "password", range, rank: Rank::Named })
 }
 
 /// Whether nothing follows but the end of the sentence, or a new clause.
@@ -986,7 +1092,7 @@ fn is_common(folded: &str) -> bool {
     FUNCTION_WORDS.contains(folded) || COMMON_WORDS.contains(folded)
 }
 
-fn is_number(text: &str, lengths: std::ops::RangeInclusive<usize>) -> bool {
+pub(crate) fn is_number(text: &str, lengths: std::ops::RangeInclusive<usize>) -> bool {
     lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -1005,9 +1111,12 @@ pub(crate) fn refers(text: &str) -> bool {
         ".fr", ".cn", ".jp", ".es", ".sh", ".conf", ".ini", ".log", ".php", ".java",
     ];
     let name = |c: char| c.is_alphabetic() || matches!(c, '_' | '\'');
+    // Data that is no text; an escape begins a colour.
+    let is_data = text.contains(|c: char| c.is_ascii_control() && c != '\x1b');
     let tag = text.starts_with(['!', '&', '@']) && text[1..].chars().all(name);
     text.starts_with(['/', '~', '$', '<', '{', '[', '%', '#'])
         || tag
+        || is_data
         || text.contains("://")
         || text.contains("&amp;")
         || text.contains("::")

@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::rules::MARKER;
-use crate::{SecretHit, scan};
+use crate::{SecretHit, answers, prose, scan};
 
 /// How often the result is looked through again before hits are widened.
 const ROUNDS: usize = 2;
+/// So many words say no more than "go ahead".
+const ACKNOWLEDGEMENT: usize = 5;
 /// How often at all.
 const MOST_ROUNDS: usize = 6;
 
@@ -66,9 +68,34 @@ impl SecretValues {
         for hit in scan(text.as_bytes()) {
             // Hits lie on the borders of characters, unless a rule looked at bytes only.
             let Some(value) = text.get(hit.range) else { continue };
-            if !self.values.iter().any(|(known, _)| known == value) {
-                self.values.push((value.to_owned(), hit.kind));
+            self.add(value, hit.kind);
+        }
+    }
+
+    /// Adds the secret that a message asks for or announces, and that one of the next two messages
+    /// gives, and one that begins in the message and ends in the next.
+    pub fn learn_answer(&mut self, message: &str, following: &[impl AsRef<str>]) {
+        let next = |number| following.get(number).map_or("", AsRef::as_ref);
+        for (part, kind) in answers::split(message, next(0)).into_iter().flatten() {
+            self.add(part, kind);
+        }
+        let Some(word) = answers::asked(message) else { return };
+        let kind = prose::kind_of(word);
+        if let Some(range) = answers::given(next(0), word) {
+            self.add(&next(0)[range], kind);
+            if let Some(rest) = answers::rest_of_secret(next(1)) {
+                self.add(&next(1)[rest], kind);
             }
+        } else if next(0).split_whitespace().count() <= ACKNOWLEDGEMENT
+            && let Some(range) = answers::given(next(1), word)
+        {
+            self.add(&next(1)[range], kind);
+        }
+    }
+
+    fn add(&mut self, value: &str, kind: &'static str) {
+        if !self.values.iter().any(|(known, _)| known == value) {
+            self.values.push((value.to_owned(), kind));
         }
     }
 
@@ -92,7 +119,9 @@ impl SecretValues {
             .match_kind(MatchKind::LeftmostLongest)
             .build(self.values.iter().map(|(value, _)| value));
         let Ok(search) = builder else { return Vec::new() };
-        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        // Chinese and Japanese put no space between their words and others.
+        let is_letter = |c: char| c.is_alphanumeric() && !answers::is_ideograph(c);
+        let is_word = |c: Option<char>| c.is_some_and(is_letter);
         let found = search.find_iter(text).filter(|found| {
             let value = &text[found.range()];
             let (before, behind) = (&text[..found.start()], &text[found.end()..]);

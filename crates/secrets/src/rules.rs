@@ -73,24 +73,10 @@ pub(crate) fn check(
             candidate
         }
         Rule::Name(word) => {
-            // The sign behind a short name belongs to its literal.
-            let sign = anchor
-                .literal
-                .iter()
-                .rev()
-                .take_while(|b| b.is_ascii() && !b.is_ascii_alphabetic());
-            let name = at..end - sign.count();
-            let spoken = match word {
-                NameWord::Password => SpokenWord::Password,
-                NameWord::Pass if name.len() == 2 => SpokenWord::Password,
-                NameWord::Pass => SpokenWord::Pass,
-                NameWord::Token => SpokenWord::Token,
-                NameWord::Secret => SpokenWord::Secret,
-                NameWord::Key if prose::is_wifi_key(&window[..at]) => SpokenWord::Password,
-                NameWord::Key => SpokenWord::Key,
-            };
+            let (spoken, name) = spoken(window, word, anchor, at);
             if word == NameWord::Password {
                 commands::sql_password(window, name.clone()).into_iter().for_each(&mut *found);
+                commands::inserted(window, name.clone(), found);
             }
             match markup::check(window, &name, word) {
                 Some(candidate) => found(candidate),
@@ -115,6 +101,7 @@ pub(crate) fn check(
         Rule::OneTime => one_time(window, end),
         Rule::WifiCode => wifi_code(window, end),
         Rule::Codes => return prose::codes(window, end, found),
+        Rule::LoginWith => prose::login_with(window, at..end),
         Rule::Pgpass => headers::pgpass(window, at..end),
         Rule::Putty => headers::putty(window, at..end),
         Rule::StaticKey => headers::static_key(window, at..end),
@@ -136,6 +123,29 @@ pub(crate) fn check(
         _ => None,
     };
     candidate.into_iter().chain(over_lines).for_each(found);
+}
+
+/// Returns what the word of a name means in a sentence, and where it stands.
+pub(crate) fn spoken(
+    window: &[u8],
+    word: NameWord,
+    anchor: &Anchor,
+    at: usize,
+) -> (SpokenWord, Range<usize>) {
+    // The sign behind a short name belongs to its literal.
+    let is_sign = |byte: &&u8| byte.is_ascii() && !byte.is_ascii_alphabetic();
+    let signs = anchor.literal.iter().rev().take_while(is_sign).count();
+    let name = at..at + anchor.literal.len() - signs;
+    let spoken = match word {
+        NameWord::Password => SpokenWord::Password,
+        NameWord::Pass if name.len() == 2 => SpokenWord::Password,
+        NameWord::Pass => SpokenWord::Pass,
+        NameWord::Token => SpokenWord::Token,
+        NameWord::Secret => SpokenWord::Secret,
+        NameWord::Key if prose::is_wifi_key(&window[..at]) => SpokenWord::Password,
+        NameWord::Key => SpokenWord::Key,
+    };
+    (spoken, name)
 }
 
 /// Finds a token that goes on in the next line.

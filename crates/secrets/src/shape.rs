@@ -349,19 +349,25 @@ const BODY_STAND_INS: &[&str] =
 
 /// Whether a value stands for a secret instead of being one.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(128)];
+    if is_stand_in(value) || few_letters(value) {
+        return true;
+    }
+    let bare: Vec<u8> =
+        value.iter().filter(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_lowercase).collect();
+    STAND_IN_WORDS.iter().any(|word| word.as_bytes() == bare)
+}
+
+/// Whether nobody means a value to be a secret, however clearly a sentence calls it one: a
+/// variable, a mark, or words such as `your-password`. A weak password is none of these.
+pub(crate) fn is_stand_in(value: &[u8]) -> bool {
     let Some(&first) = value.first() else { return true };
     if matches!(first, b'<' | b'[' | b'{' | b'$' | b'%' | b'*' | b'(') {
         // `$2b$10$...` is a hash, not a variable; everything else that begins so refers to
         // something.
         return !value.starts_with(b"$2") || value.len() < 30;
     }
-    let value = &value[..value.len().min(128)];
-    if few_letters(value) || STAND_IN_SEARCH.is_match(value) {
-        return true;
-    }
-    let bare: Vec<u8> =
-        value.iter().filter(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_lowercase).collect();
-    STAND_IN_WORDS.iter().any(|word| word.as_bytes() == bare)
+    STAND_IN_SEARCH.is_match(&value[..value.len().min(128)])
 }
 
 /// Whether the body of a token with a known prefix is a stand-in.

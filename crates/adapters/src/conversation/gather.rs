@@ -14,6 +14,8 @@ use super::event::{Boundary, Entrance, Event, Message, read};
 use super::{Conversation, Reach, Role, Said};
 use crate::plain::open_plain;
 
+/// A longer line is seldom a question or its answer.
+const SHORT_LINE: usize = 4096;
 /// A longer message is cut.
 const MAX_MESSAGE_CHARS: usize = 32_000;
 /// The list of sessions, with what the runtime keeps of each.
@@ -112,6 +114,10 @@ pub(crate) struct Gather {
     of_claude_code: bool,
     typed: bool,
     scripted: bool,
+    /// The two messages behind the one that is read next, the earlier one first.
+    following: Vec<String>,
+    /// Whether a message was read before those that were asked for.
+    looked_back: bool,
 }
 
 /// A message before it is known which private sections reach over it.
@@ -141,6 +147,8 @@ impl Gather {
             of_claude_code: false,
             typed: false,
             scripted: false,
+            following: Vec::new(),
+            looked_back: false,
         }
     }
 
@@ -216,7 +224,9 @@ impl Gather {
     fn look_back(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         // Few lines need to be read: those with a tag, a secret, or the end of what is to be read.
         let matters = |it: &[u8]| it.eq_ignore_ascii_case(b"private") || it == b"\"reset\"";
-        if !bytes.windows(7).any(matters) && scan(bytes).is_empty() {
+        // Questions and answers are short, and the last question may have its answer behind it.
+        let may_ask = bytes.len() <= SHORT_LINE || !self.looked_back;
+        if !may_ask && !bytes.windows(7).any(matters) && scan(bytes).is_empty() {
             return ControlFlow::Continue(());
         }
         match read(bytes).map(|line| line.event) {
@@ -224,11 +234,25 @@ impl Gather {
             Some(Event::Message(message)) => {
                 self.conversation.secrets.learn(&message.text);
                 let found = private_sections(&message.text);
+                if let Cleaned::Said { text, .. } = clean(&found.text) {
+                    self.looked_back = true;
+                    self.learn_answer(&text);
+                }
                 self.push(message.role, None, found);
                 ControlFlow::Continue(())
             }
             _ => ControlFlow::Continue(()),
         }
+    }
+
+    /// Learns what a message asks for and the next ones say, which were read before it.
+    fn learn_answer(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        self.conversation.secrets.learn_answer(text, &self.following);
+        self.following.truncate(1);
+        self.following.insert(0, text.to_owned());
     }
 
     fn message(&mut self, message: Message) -> ControlFlow<()> {
@@ -242,6 +266,7 @@ impl Gather {
         let found = private_sections(&message.text);
         left_out.private += found.sections;
         let text = self.cleaned(message.role, &found.text);
+        self.learn_answer(text.as_deref().unwrap_or_default());
         let is_wanted = self.messages < self.reach.messages();
         let Message { role, at, by_owner, .. } = message;
         let said = text.filter(|_| is_wanted).map(|text| Said { role, text, at, by_owner });
