@@ -245,7 +245,7 @@ mod tests {
     fn what_another_entry_replaced_is_counted_and_not_listed() {
         let (_kept, site) = site(&[(
             "memory/2026-11-16.md",
-            "# 2026-11-16\n\n- **db**: Postgres\n- **db**: SQLite\n",
+            "# 2026-11-16\n\n- **db**: Postgres\n- **db**: SQLite <!-- anemone: k7f3xq2b -->\n",
         )]);
         let listed = list_entries(&site, &ListFilter::default(), &TimeZone::UTC).unwrap();
         assert_eq!((listed.entries.len(), listed.superseded), (1, 1), "{listed:?}");

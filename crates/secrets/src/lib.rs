@@ -33,11 +33,13 @@ mod samples;
 mod shape;
 mod tables;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use anchors::{ANCHORS, Anchor, FOREIGN_ANCHORS, LONGEST_LITERAL};
 pub use file::{FileScanner, is_text, scan_file};
 pub use kinds::{KINDS, Kind};
+use memchr::memmem;
 pub use redact::{SecretValues, redact, redact_text};
 use rules::{AFTER, BEFORE, Candidate, Rank};
 use samples::{SEED_STRIDE, STRIDE};
@@ -147,9 +149,30 @@ struct Found {
     unhidden: Option<usize>,
 }
 
+/// Returns a text with blanks in the place of the ids of stamps. They are eight letters and digits
+/// behind a text, and would pass for the password that the text speaks of.
+fn without_stamps(text: &[u8]) -> Cow<'_, [u8]> {
+    const OPEN: &[u8] = b"<!-- anemone: ";
+    const CLOSE: &[u8] = b" -->";
+    const ID: usize = 8;
+    let mut plain = Cow::Borrowed(text);
+    for start in memmem::find_iter(text, OPEN) {
+        let id = start + OPEN.len();
+        let is_id = |id: &[u8]| id.iter().all(|it| it.is_ascii_digit() || it.is_ascii_lowercase());
+        if !text.get(id..id + ID).is_some_and(is_id) || text.get(id + ID) != Some(&b' ') {
+            continue;
+        }
+        let is_all = text[id + ID..].starts_with(CLOSE);
+        let end = if is_all { id + ID + CLOSE.len() } else { id + ID };
+        plain.to_mut()[start..end].fill(b' ');
+    }
+    plain
+}
+
 impl Found {
     /// Looks at the anchors that end in `range` of a buffer that begins at `base`.
     fn search(&mut self, buffer: &[u8], base: usize, range: Range<usize>) {
+        let buffer = &*without_stamps(buffer);
         // In parts, so that what the passes over a part find stays near the end of the list.
         for start in range.clone().step_by(GATHER) {
             self.search_part(buffer, base, start..range.end.min(start + GATHER));
