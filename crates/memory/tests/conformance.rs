@@ -42,7 +42,9 @@ impl Clock for Ticking {
     }
 
     fn fresh_id(&self) -> Uuid {
-        Uuid::from_u128(u128::from(self.tick()) << 64)
+        let tick = u128::from(self.tick());
+        // In order, and with other bits at the end: of those the short id is made.
+        Uuid::from_u128(tick << 64 | tick)
     }
 }
 

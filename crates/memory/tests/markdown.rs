@@ -59,7 +59,7 @@ fn wait<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
 }
 
-const STAMP: &str = "<!-- anemone: 00000000-0000-0000-0000-000000000000 agent 2026-11-16T23:30:00Z";
+const STAMP: &str = "<!-- anemone: 00000000";
 
 #[test]
 fn zeroclaw_finds_its_own_layout() {
@@ -78,7 +78,7 @@ fn zeroclaw_finds_its_own_layout() {
     // The day is that of the writer.
     let expected = format!(
         "# Daily Log \u{2014} 2026-11-17\n\n\
-         - **walk**: in the rain {STAMP} session=\"main\" -->\n\n\
+         - **walk**: in the rain {STAMP} -->\n\n\
          - **said**: hello {STAMP} category=\"conversation\" -->\n"
     );
     assert_eq!(place.read("memory/2026-11-17.md"), expected);
