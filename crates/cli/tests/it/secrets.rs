@@ -171,7 +171,9 @@ fn audit_check_and_export_report_the_same_secrets() {
     planted.insert(("wide.txt".to_owned(), 2));
     ground.write("w/memory/2026-03-02.md", utf16(&format!("# a\n\n- é {KEY}\n")));
     ground.write("w/memory/2026-03-03.md", [b"# a\n\n- Caf\xe9 ", KEY.as_bytes()].concat());
-    planted.extend(["02", "03"].map(|day| (format!("memory/2026-03-{day}.md"), 3)));
+    let latin = b"# a\n\n- Das Passwort f\xfcr den Router lautet Krabbe-77\n";
+    ground.write("w/memory/2026-03-04.md", latin);
+    planted.extend(["02", "03", "04"].map(|day| (format!("memory/2026-03-{day}.md"), 3)));
     // One in the name, and one in the file.
     let name = "[redacted:github_token].log".to_owned();
     planted.extend([(name.clone(), 0), (name, 1)]);

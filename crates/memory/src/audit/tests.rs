@@ -38,6 +38,17 @@ fn a_clean_memory_has_a_full_score() {
 }
 
 #[test]
+fn secrets_are_found_in_a_memory_that_is_no_utf_8() {
+    let text = "- Café: the router password is Krabbe-77\n";
+    let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let latin: Vec<u8> = text.chars().map(|c| u8::try_from(c).unwrap()).collect();
+    let (_folder, audit) = audited(&[("memory/a.md", &wide), ("memory/b.md", &latin)]);
+    let found: Vec<_> = audit.secrets.iter().map(|it| (&*it.path, it.line, it.kind)).collect();
+    assert_eq!(found, [("memory/a.md", 1, "password"), ("memory/b.md", 1, "password")]);
+    assert_eq!(audit.unread.len(), 2);
+}
+
+#[test]
 fn each_kind_of_finding_is_found_and_takes_from_the_score() {
     let secret = format!("- the key is AKIA{}\n", "IOSFODNN7EXAMPLQ");
     let long = format!("{}\n{}", "line\n".repeat(5_000), "end");
