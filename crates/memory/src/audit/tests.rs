@@ -1,6 +1,5 @@
 use super::*;
 use crate::context::Generation;
-use crate::reading::UnreadReason;
 use crate::site::Manner;
 
 const TODAY: Date = jiff::civil::date(2026, 11, 16);
