@@ -408,6 +408,8 @@ pub enum LeftOutReason {
     Own,
     /// It holds a secret that cannot be replaced in it.
     Secret,
+    /// It is made to hold keys, and never travels.
+    KeyStore,
     /// It belongs to all agents of an install.
     Shared,
     /// A database that is not in use, or a copy of one.
@@ -419,12 +421,12 @@ impl LeftOutReason {
     #[must_use]
     pub const fn is_missing(self) -> bool {
         match self {
-            Self::Unreadable | Self::TooDeep | Self::Name | Self::Referenced => true,
+            Self::Unreadable | Self::TooDeep | Self::Name | Self::Referenced | Self::Secret => true,
             Self::Skipped
             | Self::Ignored
             | Self::Special
             | Self::Own
-            | Self::Secret
+            | Self::KeyStore
             | Self::Shared
             | Self::Unused => false,
         }
@@ -442,7 +444,7 @@ impl LeftOutReason {
             Self::Name => "name",
             Self::Referenced => "referenced",
             Self::Own => "own",
-            Self::Secret => "secret",
+            Self::Secret | Self::KeyStore => "secret",
             Self::Shared => "shared",
             Self::Unused => "unused",
         }

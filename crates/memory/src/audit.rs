@@ -20,13 +20,13 @@ mod stale;
 
 use std::collections::HashSet;
 
-use anemone_secrets::scan;
+use anemone_secrets::{SecretHit, scan_file};
 use jiff::civil::Date;
 
 use crate::alike::alike;
 use crate::gathered::{Contradiction, Gathered, contradictions, superseded, tell_apart, title_of};
 use crate::page::known_units;
-use crate::reading::{self, Unread};
+use crate::reading::{self, Unread, UnreadReason};
 use crate::session_note::is_head;
 use crate::site::{PageKind, Site};
 use crate::suspicion::{SuspicionKind, suspicious};
@@ -168,19 +168,20 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
             Ok(Some(file)) => file,
             Ok(None) => continue,
             Err(why) => {
+                // A file in another encoding cannot be read as a memory, but may hold a secret.
+                if why == UnreadReason::NotText
+                    && let Ok(Some(seen)) = site.read(&path)
+                {
+                    audit.find_secrets(&path, scan_file(&seen.bytes));
+                }
                 audit.unread.push(Unread { path, why });
                 continue;
             }
         };
         audit.files += 1;
         audit.bytes += file.seen.bytes.len() as u64;
-        for hit in scan(file.text.as_bytes()) {
-            audit.secrets.push(SecretFinding {
-                path: path.clone(),
-                line: hit.line,
-                kind: hit.kind,
-            });
-        }
+        // UTF-16 without letters beyond ASCII is UTF-8 as well.
+        audit.find_secrets(&path, scan_file(&file.seen.bytes));
         audit.oversized.extend(oversized::of_file(&path, &file.text));
         // What stands beside the memory are instructions: they are not judged as entries.
         let Some(kind) = kind else { continue };
@@ -237,6 +238,15 @@ impl Audit {
             Some(_) => &mut self.ages.older,
         };
         *age += 1;
+    }
+
+    fn find_secrets(&mut self, path: &str, hits: Vec<SecretHit>) {
+        let finding = |hit: SecretHit| SecretFinding {
+            path: path.to_owned(),
+            line: hit.line,
+            kind: hit.kind,
+        };
+        self.secrets.extend(hits.into_iter().map(finding));
     }
 
     /// Adds secrets that were found beside the memory, in files that a runtime does not read as such

@@ -118,3 +118,11 @@ fn what_an_attack_found_missing_is_found_whole() {
 fn texts_that_resemble_the_attack_raise_no_alarm() {
     assert_harmless(ATTACK_HARMLESS);
 }
+
+#[test]
+fn a_letter_of_latin_1_does_not_hide_what_follows_it() {
+    let text = b"Das Passwort f\xfcr den Router lautet Krabbe-77, gr\xfc\xdfe";
+    let hits = scan(text);
+    let found: Vec<_> = hits.iter().map(|hit| &text[hit.range.clone()]).collect();
+    assert_eq!(found, [b"Krabbe-77"]);
+}

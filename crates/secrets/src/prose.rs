@@ -4,6 +4,7 @@
 //! rule here starts at a word such as `password`, follows the line to a link (`is`, `:`, `lautet`,
 //! `是`) and judges what comes next. The weaker the link, the less the value may look like a word.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -31,7 +32,8 @@ pub(crate) fn check(
     if !stands_alone(window, &name, word) {
         return;
     }
-    let rest = &window[name.end..window.len().min(name.end + REACH)];
+    let rest = with_latin_letters(&window[name.end..window.len().min(name.end + REACH)]);
+    let rest = &*rest;
     // What follows a sign is an assignment, and has its own rules.
     let makes_one_time = matches!(word, SpokenWord::Secret | SpokenWord::Key)
         && names_one_time_secret(&window[..name.start]);
@@ -67,6 +69,29 @@ pub(crate) fn check(
     for range in range.into_iter().chain(old).filter(|range| !range.is_empty()) {
         found(Candidate { kind: kind_of(word), range, rank: Rank::Named });
     }
+}
+
+/// Replaces a few letters of Latin-1, which would end the text, with one of ASCII; every byte stays
+/// in its place.
+fn with_latin_letters(rest: &[u8]) -> Cow<'_, [u8]> {
+    const MOST: usize = 8;
+    let (mut at, mut letters) = (0, Vec::new());
+    for chunk in rest.utf8_chunks() {
+        at += chunk.valid().len();
+        if let [letter] = chunk.invalid()
+            && *letter >= 0xc0
+        {
+            letters.push(at);
+        }
+        at += chunk.invalid().len();
+    }
+    let is_data = || rest.iter().any(|byte| *byte < b' ' && !byte.is_ascii_whitespace());
+    if letters.is_empty() || letters.len() > MOST || is_data() {
+        return Cow::Borrowed(rest);
+    }
+    let mut text = rest.to_owned();
+    letters.into_iter().for_each(|at| text[at] = b'e');
+    Cow::Owned(text)
 }
 
 /// Whether `name` names a secret in a text, and no policy or manager of secrets.

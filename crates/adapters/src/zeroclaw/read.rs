@@ -218,7 +218,7 @@ impl Home {
         match layout::place_of(path) {
             Place::Database | Place::Backup => Some(LeftOutReason::Unused),
             Place::Cache => Some(LeftOutReason::Skipped),
-            Place::Never => Some(LeftOutReason::Secret),
+            Place::Never => Some(LeftOutReason::KeyStore),
             Place::Persona | Place::User | Place::Memory | Place::Raw | Place::Artifact => None,
         }
     }

@@ -775,6 +775,7 @@ fn missing_lines(missing: &[&ListedLeftOut]) -> Vec<String> {
             "unreadable" => "cannot be read",
             "too_deep" => "too many folders deep",
             "name" => "its name cannot be in an archive",
+            "secret" => "holds a secret that cannot be replaced in it",
             other => other,
         };
         lines.push(format!("{} ({}): {why}", safe(&it.path), bytes(it.bytes)));
@@ -785,6 +786,9 @@ fn missing_lines(missing: &[&ListedLeftOut]) -> Vec<String> {
     let large = missing.iter().filter(|it| it.reason == "referenced").map(|it| it.bytes).max();
     if let Some(largest) = large {
         lines.push(format!("to include large files, give --artifact-threshold {largest}"));
+    }
+    if missing.iter().any(|it| it.reason == "secret") {
+        lines.push("to include files with a secret, give --allow-secrets".to_owned());
     }
     lines
 }

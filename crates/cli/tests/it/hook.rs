@@ -476,6 +476,57 @@ fn claude_code_ends_a_session_on_stdin() {
 }
 
 #[test]
+fn a_password_given_as_an_answer_is_not_noted_and_names_no_file() {
+    for question in [
+        "What was the NAS password again?",
+        "Wie war das NAS-Passwort noch mal?",
+        "¿Cuál es la contraseña del NAS?",
+        "Quel est le mot de passe du NAS ?",
+        "Какой пароль от NAS?",
+        "NAS 的密码是什么？",
+    ] {
+        let hooks = Hooks::new();
+        let said = [
+            ("user", "Please connect the backup to the NAS."),
+            ("assistant", question),
+            ("user", "Gr4nite!Falcon23"),
+            ("assistant", "Gr4nite!Falcon23 works, the backup is connected."),
+            ("user", "The cable of the backup is blue."),
+        ];
+        // Once with the question among the messages, and once with the answer as the first one.
+        for messages in ["10", "3"] {
+            let path = hooks.transcript(&format!("s{messages}"), &said);
+            let args = ["session-end", "--always", "--transcript", &path, "--messages", messages];
+            hooks.call(&with(&args), "");
+        }
+        for name in hooks.notes() {
+            let folded = name.to_lowercase();
+            assert!(!folded.contains("gr4nite") && !folded.contains("falcon"), "{name}");
+            let note = hooks.note(&name);
+            assert!(!note.contains("Falcon") && note.contains("blue"), "{note}");
+        }
+        assert_eq!(hooks.notes().len(), 2);
+    }
+}
+
+#[test]
+fn a_token_sent_in_two_messages_is_not_noted() {
+    let hooks = Hooks::new();
+    let said = [
+        ("user", "Please rotate the deploy job today."),
+        ("assistant", "Send me the GitHub token, please."),
+        ("user", "ghp_aB3dE5gH7jaB3dE5"),
+        ("user", "gH7jaB3dE5gH7jaB3dE5"),
+        ("assistant", "The deploy job is rotated."),
+    ];
+    let path = hooks.transcript("s1", &said);
+    hooks.call(&with(&["session-end", "--always", "--transcript", &path]), "");
+    let names = hooks.notes();
+    assert!(!hooks.note(&names[0]).contains("aB3dE5"), "{names:?}");
+    assert!(!names[0].to_lowercase().contains("ab3de5"), "{names:?}");
+}
+
+#[test]
 fn secrets_are_not_noted() {
     let hooks = Hooks::new();
     let secret = "AKIAQX3LZ7PNW4TJ6KDB";

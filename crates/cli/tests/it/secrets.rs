@@ -34,6 +34,14 @@ fn a_secret_in_data_or_utf16_stops_an_export_and_is_never_rewritten() {
         let one = left_out.iter().find(|it| it["path"] == place).expect(place);
         assert_eq!(one["reason"], "secret");
     }
+    let warnings = exported["warnings"].as_array().unwrap();
+    let missing = warnings.iter().find(|it| it["code"] == "not_in_archive").expect("it is there");
+    let message = missing["message"].as_str().unwrap();
+    assert!(message.contains("pic.png") && message.contains("holds a secret"), "{message}");
+    let args = ["export", "-r", "openclaw", "-w", &workspace, "-o", "b.alf", "--redact-secrets"];
+    let text = environment.human(args);
+    assert!(text.contains("NOT IN THE ARCHIVE: 2 files ("), "{text}");
+    assert!(text.contains("pic.png ([size]): holds a secret that cannot be replaced"), "{text}");
 }
 
 #[cfg(unix)]
@@ -163,6 +171,11 @@ fn audit_check_and_export_report_the_same_secrets() {
     ground.write("w/wide.txt", utf16(&format!("a\n{KEY}\n")));
     ground.write(format!("w/{KEY}.log"), format!("b {KEY}\n"));
     planted.insert(("wide.txt".to_owned(), 2));
+    ground.write("w/memory/2026-03-02.md", utf16(&format!("# a\n\n- é {KEY}\n")));
+    ground.write("w/memory/2026-03-03.md", [b"# a\n\n- Caf\xe9 ", KEY.as_bytes()].concat());
+    let latin = b"# a\n\n- Das Passwort f\xfcr den Router lautet Krabbe-77\n";
+    ground.write("w/memory/2026-03-04.md", latin);
+    planted.extend(["02", "03", "04"].map(|day| (format!("memory/2026-03-{day}.md"), 3)));
     // One in the name, and one in the file.
     let name = "[redacted:github_token].log".to_owned();
     planted.extend([(name.clone(), 0), (name, 1)]);

@@ -1,6 +1,5 @@
 use super::*;
 use crate::context::Generation;
-use crate::reading::UnreadReason;
 use crate::site::Manner;
 
 const TODAY: Date = jiff::civil::date(2026, 11, 16);
@@ -35,6 +34,17 @@ fn a_clean_memory_has_a_full_score() {
     assert_eq!(audit.score(), 100, "{audit:?}");
     assert_eq!((audit.files, audit.kinds.all()), (3, 2));
     assert_eq!((audit.ages.days_7, audit.ages.undated), (1, 1));
+}
+
+#[test]
+fn secrets_are_found_in_a_memory_that_is_no_utf_8() {
+    let text = "- Café: the router password is Krabbe-77\n";
+    let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let latin: Vec<u8> = text.chars().map(|c| u8::try_from(c).unwrap()).collect();
+    let (_folder, audit) = audited(&[("memory/a.md", &wide), ("memory/b.md", &latin)]);
+    let found: Vec<_> = audit.secrets.iter().map(|it| (&*it.path, it.line, it.kind)).collect();
+    assert_eq!(found, [("memory/a.md", 1, "password"), ("memory/b.md", 1, "password")]);
+    assert_eq!(audit.unread.len(), 2);
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(super) fn left_out(agent: &FoundAgent, options: &ReadOptions<'_>) -> Vec<Lef
             Place::Database => return None,
             Place::Backup => LeftOutReason::Unused,
             Place::Cache => LeftOutReason::Skipped,
-            Place::Never => LeftOutReason::Secret,
+            Place::Never => LeftOutReason::KeyStore,
             _ => LeftOutReason::Shared,
         };
         Some((data.join(name), reason))
@@ -64,7 +64,7 @@ pub(super) fn left_out(agent: &FoundAgent, options: &ReadOptions<'_>) -> Vec<Lef
     };
     let of_install = names_in(install).into_iter().filter(|name| !is_known(name)).map(|name| {
         let reason = match layout::place_of(name.as_bytes()) {
-            Place::Never => LeftOutReason::Secret,
+            Place::Never => LeftOutReason::KeyStore,
             _ => LeftOutReason::Shared,
         };
         (install.join(name), reason)
