@@ -98,7 +98,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, conflicts_with = "redact_secrets")]
     allow_secrets: bool,
 
-    /// Export although files hold secrets, and write [redacted:KIND] in place of each; the files
+    /// Export although files hold secrets, and write `[redacted:KIND]` in place of each; the files
     /// themselves are not changed, and an import cannot bring the secrets back
     #[arg(long)]
     redact_secrets: bool,

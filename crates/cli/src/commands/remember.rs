@@ -84,7 +84,7 @@ pub(crate) struct RememberArgs {
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// If the text holds secrets, write [redacted:KIND] in place of each instead of refusing
+    /// If the text holds secrets, write `[redacted:KIND]` in place of each instead of refusing
     #[arg(long)]
     redact: bool,
 
