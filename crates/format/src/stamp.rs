@@ -1,7 +1,7 @@
 //! Who wrote an entry of a Markdown memory, when, and in which session.
 //!
 //! A stamp is a comment at the end of the entry that it is about. It names the entry with eight
-//! characters; who wrote it and when stands in a table beside the files, see [`StampTable`].
+//! characters; a table beside the files says who wrote it and when, see [`StampTable`].
 //! Stamps of earlier versions say everything themselves:
 //!
 //! ```text
@@ -89,7 +89,7 @@ pub struct Stamp {
     /// What the entry is called.
     pub id: StampId,
     /// The id that the short one was made of, where it is known: ids are made in order, and its
-    /// other bits stand only in the table.
+    /// other bits are only in the table.
     pub uuid: Option<Uuid>,
     /// Where it comes from; `None` when neither the comment nor the table says it.
     pub origin: Option<Origin>,

@@ -299,7 +299,8 @@ impl Site {
 }
 
 impl Held<'_> {
-    /// Takes entries out of the journal, so that they cannot be brought back.
+    /// Takes entries out of the journal and out of the table of stamps, so that they cannot be
+    /// brought back.
     pub fn erase_from_journal(&self, gone: &ErasedEntries) -> Result<JournalErasure, SiteError> {
         let ids: Vec<StampId> = gone.ids.iter().filter_map(|id| id.parse().ok()).collect();
         self.drop_stamps(&ids)?;

@@ -14,7 +14,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{StampId, sha256_hex};
+use anemone_format::sha256_hex;
 use anemone_index::{Silent, is_index, remove_index};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
@@ -61,8 +61,6 @@ pub struct Forgetting {
     path: PathBuf,
     /// The changes by which it takes entries out, known only to whoever began it.
     changes: Vec<ChangeId>,
-    /// The stamps of the entries.
-    stamps: Vec<StampId>,
     _lock: fs_err::File,
 }
 
@@ -134,16 +132,14 @@ impl Held<'_> {
             lock.sync_all()?;
             sync_folder(&path)?;
             let changes = noted.files.into_iter().chain(noted.rows).collect();
-            Ok(Forgetting { path: path.clone(), changes, stamps: noted.stamps(), _lock: lock })
+            Ok(Forgetting { path: path.clone(), changes, _lock: lock })
         };
         begin().map_err(fail)
     }
 
-    /// Drops the changes that a forget itself made from the journal, and what the table of stamps
-    /// says of the entries. Changes are known by their ids: what they hold may be spelled otherwise
-    /// than the entry, with other line endings for one.
+    /// Drops the changes that a forget itself made from the journal. They are known by their ids:
+    /// what they hold may be spelled otherwise than the entry, with other line endings for one.
     pub fn drop_own_changes(&self, forgetting: &Forgetting) -> Result<(), SiteError> {
-        self.drop_stamps(&forgetting.stamps)?;
         Ok(forgetting.changes.iter().try_for_each(|id| self.drop_change(*id))?)
     }
 
@@ -226,7 +222,6 @@ impl Held<'_> {
     fn drop_kept(&self, noted: &Noted, entries: &[Condemned]) -> Result<(), SiteError> {
         let digests = noted.entries.iter().map(|entry| entry.text_sha256.as_str());
         self.erase_from_journal(&ErasedEntries::new(entries).with_digests(digests))?;
-        self.drop_stamps(&noted.stamps())?;
         for id in noted.files.iter().chain(&noted.rows) {
             self.drop_change(*id)?;
         }
@@ -235,10 +230,6 @@ impl Held<'_> {
 }
 
 impl Noted {
-    fn stamps(&self) -> Vec<StampId> {
-        self.entries.iter().filter_map(|entry| entry.id.parse().ok()).collect()
-    }
-
     /// Returns the entries with the texts that the journal still has.
     fn entries_in<'a>(&self, recorded: impl Iterator<Item = &'a Recorded>) -> Vec<Condemned> {
         let mut entries: Vec<Condemned> = self.entries.iter().map(NotedEntry::bare).collect();
@@ -296,8 +287,7 @@ impl Forgetting {
         };
         match flock(lock.file(), FlockOperation::NonBlockingLockExclusive) {
             Ok(()) if path.exists() => {
-                let path = path.to_owned();
-                Ok(Some(Self { path, changes: Vec::new(), stamps: Vec::new(), _lock: lock }))
+                Ok(Some(Self { path: path.to_owned(), changes: Vec::new(), _lock: lock }))
             }
             Ok(()) | Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),

@@ -1,6 +1,6 @@
 //! All that a memory holds, entry by entry, each as short as comparing needs it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use anemone_format::Origin;
 use anemone_secrets::redact_text;
@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::cited::citation_of;
 use crate::entry::Importance;
 use crate::page::Unit;
+use crate::placed::repeated;
 use crate::recalls::mark_of;
 use crate::site::PageKind;
 use crate::superseded::{Age, Taken, written};
@@ -96,12 +97,10 @@ impl Gathered {
 
 /// Calls entries by their places where several have the same stamp.
 pub(crate) fn tell_apart(entries: &mut [Gathered]) {
-    let mut times: HashMap<String, usize> = HashMap::new();
-    for it in entries.iter().filter(|it| it.is_stamped) {
-        *times.entry(it.id.clone()).or_default() += 1;
-    }
+    let stamped = entries.iter().filter(|it| it.is_stamped);
+    let copied = repeated(stamped.map(|it| it.id.clone()));
     for it in entries.iter_mut().filter(|it| it.is_stamped) {
-        if times[&it.id] > 1 {
+        if copied.contains(&it.id) {
             it.id = citation_of(&it.path, it.lines);
         }
     }

@@ -5,7 +5,8 @@
 //! passed over as well.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::hash::Hash;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -126,12 +127,10 @@ impl Entries {
     /// Calls entries by their places where several have the same stamp: somebody copied a line and
     /// changed it, and what is done to one of them is not to be done to the other.
     fn tell_apart(&mut self) {
-        let mut times: HashMap<StampId, usize> = HashMap::new();
-        for stamp in self.placed.iter().filter_map(|it| it.unit.stamp.as_ref()) {
-            *times.entry(stamp.id).or_default() += 1;
-        }
+        let stamps = self.placed.iter().filter_map(|it| it.unit.stamp.as_ref());
+        let copied = repeated(stamps.map(|stamp| stamp.id));
         for it in &mut self.placed {
-            if it.unit.stamp.as_ref().is_some_and(|stamp| times[&stamp.id] > 1) {
+            if it.unit.stamp.as_ref().is_some_and(|stamp| copied.contains(&stamp.id)) {
                 it.id = citation_of(&it.path, it.unit.lines);
             }
         }
@@ -313,6 +312,12 @@ impl Placed {
             origin: stamp.and_then(|it| it.origin).map(|it| it.to_string()),
         }
     }
+}
+
+/// Returns what occurs more than once.
+pub(crate) fn repeated<T: Eq + Hash + Clone>(all: impl Iterator<Item = T>) -> HashSet<T> {
+    let mut met = HashSet::new();
+    all.filter(|one| !met.insert(one.clone())).collect()
 }
 
 /// Returns the text of a file. One that is not UTF-8 is read a character a byte, as Latin-1 is, so

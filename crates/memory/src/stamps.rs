@@ -94,6 +94,7 @@ mod tests {
     use super::*;
     use crate::change::Change;
     use crate::entry::Given;
+    use crate::erasure::ErasedEntries;
     use crate::forget::Wanted;
     use crate::forgetting::{Finality, ForgetNote};
     use crate::ledger::OwnStamps;
@@ -206,7 +207,7 @@ mod tests {
                 // Whoever takes the lock next finishes it.
                 site.lock().unwrap();
             } else {
-                held.drop_own_changes(&begun).unwrap();
+                held.erase_from_journal(&ErasedEntries::new(&plan.entries)).unwrap();
             }
             assert_eq!(site.stamps().get(one), None);
             assert!(site.stamps().get(two).is_some());

@@ -270,7 +270,7 @@ fn kept_entries(
     planned: &Planned,
 ) -> Result<Vec<Condemned>, CliError> {
     let mut kept: Vec<Condemned> = match &args.what.query {
-        // What stands in the files comes first, as it does in a search.
+        // Entries in the files come first, as they do in a search.
         Some(_) if !planned.entries().is_empty() => Vec::new(),
         Some(query) => {
             let all = living.site.kept_entries()?.into_iter().map(|kept| kept.entry);

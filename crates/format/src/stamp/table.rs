@@ -6,8 +6,8 @@
 //! {"id":"k7f3xq2b","uuid":"019a89c2-...","origin":"agent","at":"2026-11-16T10:00:00Z"}
 //! ```
 //!
-//! The table lies in the workspace, so it goes wherever the files go. It is only ever added to,
-//! but for entries that are forgotten for good. An entry whose line is lost keeps its text, its
+//! The table is a file of the workspace, so it goes wherever the other files go. Lines are only
+//! added, except when an entry is forgotten for good: then its line is removed. An entry whose line is lost keeps its text, its
 //! key and what it supersedes; who wrote it is then unknown, which is what is trusted least.
 
 use std::collections::HashMap;
@@ -43,11 +43,11 @@ struct Row {
 }
 
 impl StampTable {
-    /// Where the table lies in a workspace.
+    /// The path of the table in a workspace.
     pub const PATH: &'static str = ".anemone/stamps.jsonl";
 
     /// Takes the content of the file. Lines that are damaged say nothing; of two about one entry
-    /// the first counts, so that nobody changes by adding a line what stands there.
+    /// the first counts, so that adding a line changes nothing that is there already.
     #[must_use]
     pub fn new(content: Vec<u8>) -> Self {
         let text = String::from_utf8(content)
