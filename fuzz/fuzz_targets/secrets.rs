@@ -3,4 +3,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| anemone_adapters::fuzzing::secrets(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| anemone_runtimes::fuzzing::secrets(bytes));

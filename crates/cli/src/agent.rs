@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::{ADAPTERS, Adapter, FoundAgent, Machine, UNKNOWN_AGENT, by_name};
+use anemone_runtimes::{ADAPTERS, Adapter, FoundAgent, Machine, UNKNOWN_AGENT, by_name};
 use clap::Args;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
@@ -54,24 +54,24 @@ impl TypedValueParser for RuntimeParser {
 }
 
 /// An agent and the adapter that knows it.
-pub(crate) struct Chosen {
+pub(crate) struct ChosenAgent {
     pub(crate) adapter: &'static dyn Adapter,
     pub(crate) agent: FoundAgent,
 }
 
 impl AgentArgs {
     /// Returns the agent that the user means.
-    pub(crate) fn choose(&self, machine: &Machine) -> Result<Chosen, CliError> {
-        self.choose_by(machine, By::Everything)
+    pub(crate) fn choose(&self, machine: &Machine) -> Result<ChosenAgent, CliError> {
+        self.choose_by(machine, DiscoveryDepth::Everything)
     }
 
     /// Returns the agent that the user means, and looks into a database only where no file tells:
     /// this is quick.
-    pub(crate) fn choose_by_files(&self, machine: &Machine) -> Result<Chosen, CliError> {
+    pub(crate) fn choose_by_files(&self, machine: &Machine) -> Result<ChosenAgent, CliError> {
         if self.runtime.as_deref() == Some(FOLDER) {
             return self.choose_folder();
         }
-        match self.choose_by(machine, By::Files) {
+        match self.choose_by(machine, DiscoveryDepth::Files) {
             // An agent may be known to a database alone.
             Err(error) if error.code == "agent_not_found" => self.choose(machine),
             chosen => chosen,
@@ -79,7 +79,7 @@ impl AgentArgs {
     }
 
     /// Takes a folder of Markdown that belongs to no agent: its memories have OpenClaw's layout.
-    fn choose_folder(&self) -> Result<Chosen, CliError> {
+    fn choose_folder(&self) -> Result<ChosenAgent, CliError> {
         let Some(folder) = &self.workspace else {
             let error = CliError::new(Kind::Usage, "usage", "-r folder needs a folder");
             return Err(error.hint("give it with -w DIR"));
@@ -87,10 +87,10 @@ impl AgentArgs {
         check_folder(folder)?;
         let adapter = adapter("openclaw")?;
         let agent = FoundAgent::without_install("openclaw", String::new(), folder.clone());
-        Ok(Chosen { adapter, agent })
+        Ok(ChosenAgent { adapter, agent })
     }
 
-    fn choose_by(&self, machine: &Machine, by: By) -> Result<Chosen, CliError> {
+    fn choose_by(&self, machine: &Machine, by: DiscoveryDepth) -> Result<ChosenAgent, CliError> {
         let adapters = adapters(self.runtime.as_deref())?;
         if let Some(workspace) = &self.workspace {
             check_folder(workspace)?;
@@ -109,12 +109,12 @@ impl AgentArgs {
 
 /// By what an agent is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum DiscoveryDepth {
     Everything,
     Files,
 }
 
-impl By {
+impl DiscoveryDepth {
     fn discover(self, adapter: &dyn Adapter, machine: &Machine) -> Vec<FoundAgent> {
         match self {
             Self::Everything => adapter.discover(machine),
@@ -127,21 +127,21 @@ impl By {
 pub(crate) fn only(
     adapters: &[&'static dyn Adapter],
     machine: &Machine,
-) -> Result<Chosen, CliError> {
-    only_by(adapters, machine, By::Everything)
+) -> Result<ChosenAgent, CliError> {
+    only_by(adapters, machine, DiscoveryDepth::Everything)
 }
 
 fn only_by(
     adapters: &[&'static dyn Adapter],
     machine: &Machine,
-    by: By,
-) -> Result<Chosen, CliError> {
+    by: DiscoveryDepth,
+) -> Result<ChosenAgent, CliError> {
     let mut found = discover_by(adapters, machine, by);
     found.retain(|it| it.agent.workspace.is_dir());
     match found.len() {
         1 => {
             let NamedAgent { adapter, agent, .. } = found.remove(0);
-            Ok(Chosen { adapter, agent })
+            Ok(ChosenAgent { adapter, agent })
         }
         0 => {
             let message = "no agent was found on this machine";
@@ -177,10 +177,14 @@ impl NamedAgent {
 /// Finds every agent that a folder, the configuration or the database of a runtime names. All
 /// commands list the agents that this returns.
 pub(crate) fn discover(adapters: &[&'static dyn Adapter], machine: &Machine) -> Vec<NamedAgent> {
-    discover_by(adapters, machine, By::Everything)
+    discover_by(adapters, machine, DiscoveryDepth::Everything)
 }
 
-fn discover_by(adapters: &[&'static dyn Adapter], machine: &Machine, by: By) -> Vec<NamedAgent> {
+fn discover_by(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+    by: DiscoveryDepth,
+) -> Vec<NamedAgent> {
     let mut found = Vec::new();
     for adapter in adapters.iter().copied() {
         let agents = by.discover(adapter, machine);
@@ -220,7 +224,7 @@ pub(crate) fn check_alias(agent: &FoundAgent, alias: Option<&str>) -> Result<(),
 
 /// Refuses to take the install of one runtime for the workspace of another: keys lie in it.
 pub(crate) fn check_runtime(
-    chosen: &Chosen,
+    chosen: &ChosenAgent,
     machine: &Machine,
     folder: &Path,
 ) -> Result<(), CliError> {
@@ -267,17 +271,17 @@ fn locate(
     machine: &Machine,
     folder: &Path,
     alias: Option<&str>,
-    by: By,
-) -> Chosen {
-    let mut best: Option<(u8, Chosen)> = None;
+    by: DiscoveryDepth,
+) -> ChosenAgent {
+    let mut best: Option<(u8, ChosenAgent)> = None;
     for adapter in adapters.iter().copied() {
         let agent = match by {
-            By::Everything => adapter.locate(machine, folder, alias),
-            By::Files => adapter.locate_by_files(machine, folder, alias),
+            DiscoveryDepth::Everything => adapter.locate(machine, folder, alias),
+            DiscoveryDepth::Files => adapter.locate_by_files(machine, folder, alias),
         };
         let known = recognition(&agent, folder);
         if best.as_ref().is_none_or(|(most, _)| known > *most) {
-            best = Some((known, Chosen { adapter, agent }));
+            best = Some((known, ChosenAgent { adapter, agent }));
         }
     }
     best.expect("there is at least one adapter").1
@@ -333,21 +337,21 @@ pub(crate) fn find(
     adapters: &[&'static dyn Adapter],
     machine: &Machine,
     alias: &str,
-) -> Result<Chosen, CliError> {
-    find_by(adapters, machine, alias, By::Everything)
+) -> Result<ChosenAgent, CliError> {
+    find_by(adapters, machine, alias, DiscoveryDepth::Everything)
 }
 
 fn find_by(
     adapters: &[&'static dyn Adapter],
     machine: &Machine,
     alias: &str,
-    by: By,
-) -> Result<Chosen, CliError> {
+    by: DiscoveryDepth,
+) -> Result<ChosenAgent, CliError> {
     let mut known = Vec::new();
     let mut found = Vec::new();
     for NamedAgent { adapter, agent, alias: name } in discover_by(adapters, machine, by) {
         if name == alias {
-            found.push(Chosen { adapter, agent });
+            found.push(ChosenAgent { adapter, agent });
         }
         known.push(name);
     }

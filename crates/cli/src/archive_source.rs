@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use anemone_adapters::{RecordPlace, SnapshotSource, SourceFile, SourceKind};
 use anemone_format::{
     Archive, Attachments, CarriedFile, Credentials, EntryKind, Identity, Layer, Manifest,
     Principals, ReadEntryError, Record, Status,
 };
+use anemone_runtimes::{RecordPlace, SnapshotSource, SourceFile, SourceKind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

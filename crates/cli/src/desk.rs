@@ -12,14 +12,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use anemone_adapters::Keeps;
 use anemone_index::{Excerpt, ExcerptLimits, KnownDocument};
 use anemone_mcp::{
-    Changed, ContextAsked, ContextText, Desk, Document, Forgetting, Forgotten, Found, ReadLines,
-    ReadStatus, Reading, Refusal, Remembered, Remembering, SearchQuestion, SessionKind, Status,
-    Watching,
+    Changed, ContextAsked, ContextText, Document, Forgetting, Forgotten, Found, MemoryService,
+    ReadLines, ReadStatus, Reading, Refusal, Remembered, Remembering, SearchQuestion, SessionKind,
+    Status, Watching,
 };
 use anemone_memory::{Finality, Importance};
+use anemone_runtimes::MemoryBackend;
 
 use self::answers::{refusal, unwanted};
 use crate::agent::FOLDER;
@@ -33,16 +33,16 @@ use crate::environment::{Environment, OwnMachine};
 use crate::error::{CliError, Kind};
 use crate::exports;
 use crate::keys::{KeyArgs, Keys};
-use crate::living::{Living, MemoryArgs, delimiter};
+use crate::living::{AgentMemory, MemoryArgs, delimiter};
 use crate::output::Printer;
-use crate::search_index::{Opened, Otherwise, find, left_out, open_fresh, read_document};
-use crate::searched::{Searched, SourceArgs};
+use crate::search_index::{IndexFallback, Opened, find, left_out, open_fresh, read_document};
+use crate::searched::{SearchTarget, SourceArgs};
 
 /// Results at most, whatever is asked.
 const MOST_RESULTS: u32 = 50;
 
 /// What is offered.
-pub(crate) struct Offer {
+pub(crate) struct ServeOptions {
     pub(crate) environment: Environment,
     pub(crate) keys: KeyArgs,
     /// An archive, a folder or a database, which is only read.
@@ -51,7 +51,7 @@ pub(crate) struct Offer {
     pub(crate) allow_write: bool,
 }
 
-impl Offer {
+impl ServeOptions {
     /// Whether it is an agent's memory, and not a file or a folder of somebody's.
     fn is_of_agent(&self) -> bool {
         self.source.is_none() && self.searched.agent.runtime.as_deref() != Some(FOLDER)
@@ -60,16 +60,16 @@ impl Offer {
 
 /// A memory at which tools ask.
 #[derive(Clone)]
-pub(crate) struct OwnDesk {
+pub(crate) struct LocalMemoryService {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    offer: Offer,
+    offer: ServeOptions,
     machine: OwnMachine,
     printer: Printer,
     /// What is sealed, opened: nobody is asked for its key twice.
-    sealed: OnceLock<Arc<Searched>>,
+    sealed: OnceLock<Arc<SearchTarget>>,
     /// The index, open between searches, but held by nobody.
     warm: Mutex<Option<Warm>>,
 }
@@ -79,9 +79,9 @@ struct Warm {
     opened: Opened,
 }
 
-impl OwnDesk {
+impl LocalMemoryService {
     /// Finds what is offered, so that nobody asks in vain.
-    pub(crate) fn open(offer: Offer) -> Result<Self, CliError> {
+    pub(crate) fn open(offer: ServeOptions) -> Result<Self, CliError> {
         if offer.allow_write && !offer.is_of_agent() {
             let message = "only an agent's memory can be written to";
             return Err(CliError::new(Kind::Usage, "only_read", message)
@@ -116,7 +116,7 @@ impl Inner {
         self.with(work).map_err(refusal)
     }
 
-    fn searched(&self, context: &Context<'_>) -> Result<Arc<Searched>, CliError> {
+    fn searched(&self, context: &Context<'_>) -> Result<Arc<SearchTarget>, CliError> {
         if let Some(sealed) = self.sealed.get() {
             return Ok(Arc::clone(sealed));
         }
@@ -157,7 +157,7 @@ impl Inner {
         }
     }
 
-    fn living(&self, context: &Context<'_>) -> Result<Living, CliError> {
+    fn living(&self, context: &Context<'_>) -> Result<AgentMemory, CliError> {
         self.memory().find(&self.machine, context)
     }
 
@@ -169,7 +169,7 @@ impl Inner {
     /// Does something with the index, up to date, and lets others have it afterwards.
     fn with_index<T>(
         &self,
-        searched: &Searched,
+        searched: &SearchTarget,
         context: &Context<'_>,
         work: impl FnOnce(&mut Opened) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
@@ -181,10 +181,10 @@ impl Inner {
                 // What went wrong with an index that was open may go well with one that is opened.
                 Err(_) => {
                     drop(kept);
-                    open_fresh(searched, context, false, Otherwise::Temporary)?
+                    open_fresh(searched, context, false, IndexFallback::Temporary)?
                 }
             },
-            None => open_fresh(searched, context, false, Otherwise::Temporary)?,
+            None => open_fresh(searched, context, false, IndexFallback::Temporary)?,
         };
         let done = work(&mut opened);
         opened.index.release();
@@ -203,10 +203,10 @@ impl Inner {
     }
 }
 
-impl Desk for OwnDesk {
+impl MemoryService for LocalMemoryService {
     fn search(&self, question: &SearchQuestion) -> Result<Found, Refusal> {
         let inner = &*self.inner;
-        let Offer { source, searched, .. } = &inner.offer;
+        let ServeOptions { source, searched, .. } = &inner.offer;
         let mut args = SearchArgs::plain(question.query.clone(), source.clone(), searched.clone());
         if let Some(most) = question.max_results {
             args.limit = most.clamp(1, MOST_RESULTS);
@@ -366,15 +366,15 @@ impl Desk for OwnDesk {
                 let living = inner.living(context)?;
                 status.agent = living.agent.alias.clone();
                 status.keeps = match &living.keeps {
-                    Keeps::Markdown => "markdown".to_owned(),
-                    Keeps::Rows(_) => "database".to_owned(),
-                    Keeps::Nothing => "nothing".to_owned(),
-                    Keeps::Elsewhere(name) => name.clone(),
+                    MemoryBackend::Markdown => "markdown".to_owned(),
+                    MemoryBackend::Sqlite(_) => "database".to_owned(),
+                    MemoryBackend::None => "nothing".to_owned(),
+                    MemoryBackend::External(name) => name.clone(),
                 };
                 let last = exports::last_of(context.environment, &living.agent.workspace);
                 status.last_export = last.map(|it| it.at.to_string());
                 status.writable = inner.offer.allow_write
-                    && matches!(living.keeps, Keeps::Markdown | Keeps::Rows(_));
+                    && matches!(living.keeps, MemoryBackend::Markdown | MemoryBackend::Sqlite(_));
                 status.issues.extend(living.agent.oddities.iter().map(|it| it.message.clone()));
             }
             Ok(status)

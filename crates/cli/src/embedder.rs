@@ -20,7 +20,7 @@ use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::models::{MODELS, Model};
 use crate::search_index::{NotedEmbedder, Warning, noted_embedder};
-use crate::searched::{Searched, quoted};
+use crate::searched::{SearchTarget, quoted};
 
 pub(crate) use fill::{
     Filled, Filling, Job, Signals, VectorLine, failed_note, fill, notes_of, take_carried,
@@ -143,8 +143,8 @@ impl Embedders {
     pub(crate) fn choose(
         args: &EmbedderArgs,
         index: &Index,
-        searched: &Searched,
-        haste: &Haste,
+        searched: &SearchTarget,
+        haste: &LatencyBudget,
         context: &Context<'_>,
     ) -> Result<Self, CliError> {
         if args.choice() == Choice::None {
@@ -159,7 +159,7 @@ impl Embedders {
             Choice::None => None,
             Choice::This(wanted) => match maker.named(&wanted, args.embedder_url.as_deref()) {
                 // There are other ways to answer.
-                Err(error) if *haste == Haste::Answer && error.code == NOT_REACHED => {
+                Err(error) if *haste == LatencyBudget::Answer && error.code == NOT_REACHED => {
                     let why = Warning::from(error).message;
                     notes.push(failed_note(&wanted.to_string(), &why));
                     Some(maker.table())
@@ -204,15 +204,15 @@ const NOT_REACHED: &str = "embedder_failed";
 struct Maker<'a> {
     config: &'a Config,
     environment: &'a Environment,
-    searched: &'a Searched,
+    searched: &'a SearchTarget,
     /// The vectors that the index has.
     sets: &'a [VectorSet],
-    haste: &'a Haste,
+    haste: &'a LatencyBudget,
 }
 
 /// How long somebody waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Haste {
+pub(crate) enum LatencyBudget {
     /// For an answer, which can be had without a service that is slow to answer.
     Answer,
     /// For the vectors themselves, until told to stop.
@@ -313,7 +313,8 @@ impl Maker<'_> {
         if let Some(first) = order.find_map(|it| self.make(it, None).ok()) {
             return Ok(Some(first));
         }
-        if settled.is_none() && self.config.order.is_empty() && *self.haste != Haste::Answer {
+        if settled.is_none() && self.config.order.is_empty() && *self.haste != LatencyBudget::Answer
+        {
             notes.extend(self.unused_model());
         }
         Ok(Some(self.table()))

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::Machine;
+use anemone_runtimes::Machine;
 use zeroize::Zeroizing;
 
 use crate::error::CliError;

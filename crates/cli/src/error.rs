@@ -1,12 +1,12 @@
 //! What went wrong, how bad it is, and what to do about it.
 
-use anemone_adapters::{ApplyError, PlanError, ReadError};
 use anemone_embed::{KeyError, ModelError, RemoteError};
 use anemone_format::{
     ApplyDeltaError, ApplyPurgeError, CompareError, ContainerError, OpenError, ParseIdError,
     PlanPurgeError, ReadEntryError, VaultError, WriteArchiveError, WriteDeltaError,
 };
 use anemone_index::{OpenIndexError, RefreshError, SearchError, SourceError, StoreError};
+use anemone_runtimes::{ApplyError, PlanError, ReadError};
 
 /// The sort of failure; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -418,19 +418,19 @@ impl From<SearchError> for CliError {
     }
 }
 
-impl From<anemone_adapters::ReadConversationError> for CliError {
-    fn from(error: anemone_adapters::ReadConversationError) -> Self {
+impl From<anemone_runtimes::ReadConversationError> for CliError {
+    fn from(error: anemone_runtimes::ReadConversationError) -> Self {
         Self::from_error(Kind::Failed, "conversation", &error)
     }
 }
 
-impl From<anemone_memory::SiteError> for CliError {
-    fn from(error: anemone_memory::SiteError) -> Self {
+impl From<anemone_memory::MarkdownStoreError> for CliError {
+    fn from(error: anemone_memory::MarkdownStoreError) -> Self {
         match &error {
-            anemone_memory::SiteError::Busy { .. } => {
+            anemone_memory::MarkdownStoreError::Busy { .. } => {
                 Self::from_error(Kind::Failed, "busy", &error).hint("try again")
             }
-            anemone_memory::SiteError::Saving { .. } => {
+            anemone_memory::MarkdownStoreError::Saving { .. } => {
                 Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
             }
             _ => Self::from_error(Kind::Failed, "memory", &error),
@@ -444,9 +444,9 @@ impl From<anemone_memory::ApplyError> for CliError {
             anemone_memory::ApplyError::Changed { .. } => {
                 Self::from_error(Kind::Conflict, "changed", &error).hint("try again")
             }
-            anemone_memory::ApplyError::Site(source @ anemone_memory::SiteError::Saving { .. }) => {
-                Self::from_error(Kind::Conflict, "changed", source).hint("try again")
-            }
+            anemone_memory::ApplyError::Store(
+                source @ anemone_memory::MarkdownStoreError::Saving { .. },
+            ) => Self::from_error(Kind::Conflict, "changed", source).hint("try again"),
             _ => Self::from_error(Kind::Failed, "memory", &error),
         }
     }

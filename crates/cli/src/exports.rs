@@ -13,15 +13,15 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::leftover::temporary_file;
-use anemone_adapters::{Adapter, FoundAgent, Machine, Store};
 use anemone_format::{Moment, sha256_hex};
+use anemone_runtimes::leftover::temporary_file;
+use anemone_runtimes::{Adapter, FoundAgent, Machine, Store};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::known_folders::{FolderKind, note_folder};
-use crate::survey::{Question, Survey, real};
+use crate::survey::{Survey, WorkspaceScan, real};
 
 /// A path has some thousand bytes, and no byte of it takes more than ten in JSON.
 const MAX_NOTE: u64 = 64 << 10;
@@ -61,8 +61,8 @@ impl Export {
         stores: &[Store],
     ) -> Survey {
         let (path, since) = (self.path(), Some(self.at.instant()));
-        let question = Question { adapter, workspace, stores, since, except: Some(&path) };
-        let mut survey = question.answer();
+        let question = WorkspaceScan { adapter, workspace, stores, since, except: Some(&path) };
+        let mut survey = question.run();
         // What was removed since leaves no file that says so.
         if survey.changed == 0 {
             survey.changed = self.files.saturating_sub(survey.files);
@@ -72,14 +72,14 @@ impl Export {
 }
 
 /// An export that begins.
-pub(crate) struct Begun<'a> {
+pub(crate) struct ExportLogEntry<'a> {
     adapter: &'a dyn Adapter,
     workspace: PathBuf,
     stores: Vec<Store>,
     at: Timestamp,
 }
 
-impl<'a> Begun<'a> {
+impl<'a> ExportLogEntry<'a> {
     /// Notes when it is that the agent is going to be read.
     pub(crate) fn new(
         adapter: &'a dyn Adapter,
@@ -95,7 +95,7 @@ impl<'a> Begun<'a> {
     pub(crate) fn note(&self, archive: &Path, environment: &Environment) {
         let archive = real(archive);
         let Ok(there) = fs_err::metadata(&archive) else { return };
-        let survey = Question {
+        let survey = WorkspaceScan {
             adapter: self.adapter,
             workspace: &self.workspace,
             stores: &self.stores,
@@ -109,7 +109,7 @@ impl<'a> Begun<'a> {
             archive_bytes: archive.to_str().is_none().then(bytes),
             at: self.at.into(),
             size_bytes: there.len(),
-            files: survey.answer().files,
+            files: survey.run().files,
         };
         write(&note_path(environment, &self.workspace), &export).ok();
         note_folder(environment, FolderKind::Archive, &archive, Some(&self.workspace));
@@ -148,7 +148,7 @@ fn write(path: &Path, export: &Export) -> std::io::Result<()> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use anemone_adapters::by_name;
+    use anemone_runtimes::by_name;
 
     use super::*;
 
@@ -182,7 +182,7 @@ mod tests {
             let workspace = self.workspace();
             let agent = FoundAgent::without_install("openclaw", "a".to_owned(), workspace);
             let machine = self.environment.machine().unwrap();
-            let begun = Begun::new(adapter, &agent, &machine, Timestamp::MAX);
+            let begun = ExportLogEntry::new(adapter, &agent, &machine, Timestamp::MAX);
             self.write(archive);
             begun.note(&self.folder.path().join(archive), &self.environment);
         }

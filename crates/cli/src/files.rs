@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use anemone_adapters::leftover::{self, TEMPORARY_FILE, temporary_file};
-use anemone_adapters::{StagingWatch, remove_tree};
 use anemone_format::{Bytes, ReaderAt};
+use anemone_runtimes::leftover::{self, TEMPORARY_FILE, temporary_file};
+use anemone_runtimes::{StagingWatch, remove_tree};
 use tempfile::NamedTempFile;
 
 use crate::error::{CliError, Kind};

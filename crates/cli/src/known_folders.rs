@@ -15,9 +15,9 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::leftover::temporary_file;
-use anemone_adapters::{Adapter, FoundAgent, Keeps, Machine};
 use anemone_format::sha256_hex;
+use anemone_runtimes::leftover::temporary_file;
+use anemone_runtimes::{Adapter, FoundAgent, Machine, MemoryBackend};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
@@ -86,7 +86,7 @@ pub(crate) fn note_copy(
     agent: &FoundAgent,
 ) {
     note_folder(environment, FolderKind::Copy, &agent.workspace, None);
-    if let Keeps::Rows(database) = adapter.searchable(machine, agent).keeps {
+    if let MemoryBackend::Sqlite(database) = adapter.searchable(machine, agent).keeps {
         let place = agent.install.as_deref().unwrap_or(&agent.workspace);
         note_folder(environment, FolderKind::Copy, &database, Some(place));
     }

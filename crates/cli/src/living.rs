@@ -2,23 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::{Adapter, FoundAgent, Keeps, Machine};
 use anemone_embed::Builtin;
 use anemone_format::sha256_hex;
 use anemone_memory::{
-    Clock, Finder, Manner, MemoryError, OpenRowsError, PageScope, Site, SqliteMemory,
+    Clock, Finder, MarkdownLayout, MarkdownStore, MemoryError, OpenRowsError, PageScope,
+    SqliteMemory,
 };
+use anemone_runtimes::{Adapter, FoundAgent, Machine, MemoryBackend};
 use clap::Args;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uuid::Uuid;
 
-use crate::agent::{AgentArgs, Chosen};
+use crate::agent::{AgentArgs, ChosenAgent};
 use crate::commands::{Context, fresh_id, instant};
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::search_index::{find, note_elsewhere};
-use crate::searched::{Searched, SourceArgs, is_folder_of_notes};
+use crate::searched::{SearchTarget, SourceArgs, is_folder_of_notes};
 
 /// Arguments that say whose memory is meant.
 #[derive(Args, Clone, Debug)]
@@ -32,12 +33,12 @@ pub(crate) struct MemoryArgs {
 }
 
 /// A memory that can be written to.
-pub(crate) struct Living {
+pub(crate) struct AgentMemory {
     pub(crate) adapter: &'static dyn Adapter,
     pub(crate) agent: FoundAgent,
     /// Where the agent puts what it remembers.
-    pub(crate) keeps: Keeps,
-    pub(crate) site: Site,
+    pub(crate) keeps: MemoryBackend,
+    pub(crate) site: MarkdownStore,
     source: SourceArgs,
 }
 
@@ -47,15 +48,15 @@ impl MemoryArgs {
         &self,
         machine: &Machine,
         context: &Context<'_>,
-    ) -> Result<Living, CliError> {
-        let Chosen { adapter, mut agent } = self.agent.choose_by_files(machine)?;
+    ) -> Result<AgentMemory, CliError> {
+        let ChosenAgent { adapter, mut agent } = self.agent.choose_by_files(machine)?;
         if let Some(oddity) = agent.oddities.iter().find(|it| it.code == "state_folder") {
             let error = CliError::new(Kind::Usage, "state_folder", oddity.message.clone());
             return Err(error.hint("give the workspace with -w DIR"));
         }
         let keeps = adapter.searchable(machine, &agent).keeps;
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
-        if matches!(keeps, Keeps::Rows(_))
+        if matches!(keeps, MemoryBackend::Sqlite(_))
             && agent.oddities.iter().any(|it| it.code == "alias_assumed")
         {
             agent = self.agent.choose(machine)?.agent;
@@ -71,7 +72,7 @@ impl MemoryArgs {
             private: false,
             index_dir: self.index_dir.clone(),
         };
-        Ok(Living { adapter, agent, keeps, site, source })
+        Ok(AgentMemory { adapter, agent, keeps, site, source })
     }
 
     /// As [`find`](Self::find), for a command that is going to write: a change that was cut off is
@@ -80,7 +81,7 @@ impl MemoryArgs {
         &self,
         machine: &Machine,
         context: &Context<'_>,
-    ) -> Result<Living, CliError> {
+    ) -> Result<AgentMemory, CliError> {
         let living = self.find(machine, context)?;
         living.site.recover()?;
         Ok(living)
@@ -91,31 +92,31 @@ impl MemoryArgs {
 pub(crate) fn site_of(
     adapter: &dyn Adapter,
     agent: &FoundAgent,
-    keeps: &Keeps,
+    keeps: &MemoryBackend,
     environment: &Environment,
-) -> Result<Site, CliError> {
+) -> Result<MarkdownStore, CliError> {
     let manner = match adapter.runtime() {
-        "zeroclaw" => Manner::ZeroClaw,
-        _ => Manner::OpenClaw,
+        "zeroclaw" => MarkdownLayout::ZeroClaw,
+        _ => MarkdownLayout::OpenClaw,
     };
     let root = fs_err::canonicalize(folder_of(agent, keeps))?;
     let name = sha256_hex(root.as_os_str().as_encoded_bytes());
     let state = environment.state_home.join("anemone/memory").join(&name[..32]);
-    Ok(Site::open(&root, &state, manner)?)
+    Ok(MarkdownStore::open(&root, &state, manner)?)
 }
 
 /// Returns the folder of a memory: the workspace, or that of the database where there is no
 /// workspace, which newer versions of ZeroClaw make only when they need it.
-fn folder_of<'a>(agent: &'a FoundAgent, keeps: &'a Keeps) -> &'a Path {
+fn folder_of<'a>(agent: &'a FoundAgent, keeps: &'a MemoryBackend) -> &'a Path {
     match keeps {
-        Keeps::Rows(database) if !agent.workspace.is_dir() && database.is_file() => {
+        MemoryBackend::Sqlite(database) if !agent.workspace.is_dir() && database.is_file() => {
             database.parent().unwrap_or(&agent.workspace)
         }
         _ => &agent.workspace,
     }
 }
 
-impl Living {
+impl AgentMemory {
     /// Returns the arguments that name this memory, each behind a space.
     pub(crate) fn words(&self) -> String {
         self.source.words(None)
@@ -149,7 +150,7 @@ impl Living {
         &self,
         machine: &Machine,
         context: &Context<'_>,
-    ) -> Result<Searched, CliError> {
+    ) -> Result<SearchTarget, CliError> {
         find(&self.source, None, machine, context)
     }
 
@@ -189,7 +190,7 @@ impl From<OpenRowsError> for CliError {
 impl From<MemoryError> for CliError {
     fn from(error: MemoryError) -> Self {
         match error {
-            MemoryError::Site(error) => error.into(),
+            MemoryError::Store(error) => error.into(),
             MemoryError::Forget(error) => error.into(),
             MemoryError::Find(error) => error.into(),
             MemoryError::Journal(error) => error.into(),

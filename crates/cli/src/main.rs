@@ -43,7 +43,7 @@ use crate::output::Printer;
 
 fn main() -> ExitCode {
     // A child of ours, asked to read a database that somebody else wrote: nothing else is set up.
-    if std::env::args_os().nth(1).is_some_and(|it| it == anemone_adapters::SERVE_ARGUMENT) {
+    if std::env::args_os().nth(1).is_some_and(|it| it == anemone_runtimes::SERVE_ARGUMENT) {
         return serve();
     }
     let environment = environment::Environment::read();
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 }
 
 fn serve() -> ExitCode {
-    match anemone_adapters::serve_database(std::io::stdin().lock(), std::io::stdout().lock()) {
+    match anemone_runtimes::serve_database(std::io::stdin().lock(), std::io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

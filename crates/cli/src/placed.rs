@@ -1,6 +1,6 @@
 //! An entry of a memory as commands name it.
 
-use anemone_memory::{Gathered, Unread};
+use anemone_memory::{EntrySummary, Unread};
 use serde::Serialize;
 
 use crate::output::{safe, title};
@@ -19,7 +19,7 @@ pub(crate) struct PlacedLine {
 }
 
 impl PlacedLine {
-    pub(crate) fn of(entry: &Gathered) -> Self {
+    pub(crate) fn of(entry: &EntrySummary) -> Self {
         Self {
             path: entry.path.clone(),
             line: entry.lines.0,

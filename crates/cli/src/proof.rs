@@ -10,11 +10,11 @@ mod secret;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write as _};
 
-use anemone_adapters::mapping::{Becomes, FIELDS, Mapping, ORIGIN_FOLDER, telling_tags};
-use anemone_adapters::{SnapshotSource, SourceFile, SourceKind};
 use anemone_format::{
     Credential, FileRoot, Identity, Limits, Principals, Record, RecordId, VaultKey, sha256_hex,
 };
+use anemone_runtimes::mapping::{Becomes, FIELDS, Mapping, ORIGIN_FOLDER, telling_tags};
+use anemone_runtimes::{SnapshotSource, SourceFile, SourceKind};
 use serde::{Deserialize, Serialize};
 
 /// What a plan announced.

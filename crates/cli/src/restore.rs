@@ -4,12 +4,12 @@
 use std::error::Error as _;
 use std::io::{self, Write};
 
-use anemone_adapters::{
+use anemone_format::VaultKey;
+use anemone_runtimes::{
     Applied, ConfigStep, CredentialsStep, Machine, MemoriesStep, NewInstall, NotRestored,
     OnConflict, Plan, PlanError, PlanOptions, RestoreError, SnapshotSource, Warning, apply,
     mapping, recover_leftovers,
 };
-use anemone_format::VaultKey;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 

@@ -14,13 +14,13 @@ mod note;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::Machine;
 use anemone_embed::{Builtin, Embedder};
 use anemone_format::Moment;
 use anemone_index::{
     Answer, Document, EmbeddingError, Freshness, Index, OpenIndexError, RefreshError, Replace,
     Request, SearchError, Silent, Skipped, StoreError, is_index, remove_index,
 };
+use anemone_runtimes::Machine;
 use serde::Serialize;
 
 use crate::commands::{Context, instant};
@@ -29,7 +29,7 @@ use crate::error::CliError;
 use crate::files::Scratch;
 use crate::known_folders::{FolderKind, note_folder};
 use crate::progress::Indexing;
-use crate::searched::{Searched, SourceArgs};
+use crate::searched::{SearchTarget, SourceArgs};
 pub(crate) use note::{NotedEmbedder, note_embedder, noted_embedder};
 use note::{note_path, note_source, read_note};
 
@@ -68,7 +68,7 @@ impl From<CliError> for Warning {
 
 /// What to do when an index cannot lie where it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Otherwise {
+pub(crate) enum IndexFallback {
     /// Answer from a temporary one.
     Temporary,
     /// Say so: the index itself is what was asked for.
@@ -100,10 +100,10 @@ impl From<RefreshError> for Trouble {
 
 /// Opens the index of what is searched and takes in what changed.
 pub(crate) fn open_fresh(
-    searched: &Searched,
+    searched: &SearchTarget,
     context: &Context<'_>,
     rebuild: bool,
-    otherwise: Otherwise,
+    otherwise: IndexFallback,
 ) -> Result<Opened, CliError> {
     let folder = &searched.index_folder;
     let was_there = fs_err::symlink_metadata(folder).is_ok();
@@ -121,7 +121,7 @@ pub(crate) fn open_fresh(
             }
             return Err(error);
         }
-        Err(Trouble::Index(error)) if otherwise == Otherwise::Fail => {
+        Err(Trouble::Index(error)) if otherwise == IndexFallback::Fail => {
             return Err(error.about(folder));
         }
         Err(Trouble::Index(error)) => error,
@@ -145,7 +145,7 @@ pub(crate) fn open_fresh(
 
 fn open_in(
     folder: &Path,
-    searched: &Searched,
+    searched: &SearchTarget,
     context: &Context<'_>,
     rebuild: bool,
 ) -> Result<(Index, Freshness), Trouble> {
@@ -166,7 +166,7 @@ fn open_in(
 /// an answer is to be of what is searched.
 fn refresh(
     index: &mut Index,
-    searched: &Searched,
+    searched: &SearchTarget,
     context: &Context<'_>,
 ) -> Result<Freshness, RefreshError> {
     /// Others want the index too, and nobody wants it this often.
@@ -200,7 +200,7 @@ impl Opened {
     /// Takes in what changed since this was opened; what is said of it is of this look alone.
     pub(crate) fn refresh(
         &mut self,
-        searched: &Searched,
+        searched: &SearchTarget,
         context: &Context<'_>,
     ) -> Result<(), CliError> {
         self.freshness = refresh(&mut self.index, searched, context)?;
@@ -214,7 +214,7 @@ impl Opened {
     /// Looks once more, after something was written into the index.
     pub(crate) fn look_again(
         &mut self,
-        searched: &Searched,
+        searched: &SearchTarget,
         context: &Context<'_>,
     ) -> Result<(), CliError> {
         let after = refresh(&mut self.index, searched, context)?;
@@ -226,7 +226,7 @@ impl Opened {
     pub(crate) fn search(
         &mut self,
         request: &Request,
-        searched: &Searched,
+        searched: &SearchTarget,
         context: &Context<'_>,
         embedders: &[&dyn Embedder],
     ) -> Result<Answer, CliError> {
@@ -247,7 +247,7 @@ impl Opened {
 }
 
 /// What there is to say about what is searched.
-fn warnings_of(searched: &Searched) -> Vec<Warning> {
+fn warnings_of(searched: &SearchTarget) -> Vec<Warning> {
     let warnings = searched.warnings.iter().cloned();
     warnings.map(|message| Warning { code: "source", message }).collect()
 }
@@ -258,13 +258,13 @@ pub(crate) fn find(
     source: Option<&Path>,
     machine: &Machine,
     context: &Context<'_>,
-) -> Result<Searched, CliError> {
+) -> Result<SearchTarget, CliError> {
     args.find(source, machine, context.environment, &context.keys)
 }
 
 /// Notes an index that lies elsewhere than in the cache, so that what is forgotten is taken out of
 /// it as well.
-pub(crate) fn note_elsewhere(searched: &Searched, environment: &Environment) {
+pub(crate) fn note_elsewhere(searched: &SearchTarget, environment: &Environment) {
     // The index of what is encrypted goes with the run.
     let is_kept = !searched.is_encrypted();
     if is_kept && searched.index_folder.parent() != Some(&*home(environment)) {
@@ -292,7 +292,10 @@ pub(crate) fn left_out(freshness: &Freshness) -> BTreeMap<&'static str, u64> {
 }
 
 /// Reads the document of a path, from the first source that has it.
-pub(crate) fn read_document(searched: &Searched, path: &str) -> Result<Option<Document>, CliError> {
+pub(crate) fn read_document(
+    searched: &SearchTarget,
+    path: &str,
+) -> Result<Option<Document>, CliError> {
     for source in &searched.sources {
         if let Some(document) = source.read(path)? {
             return Ok(Some(document));
@@ -303,7 +306,7 @@ pub(crate) fn read_document(searched: &Searched, path: &str) -> Result<Option<Do
 
 /// Reads every document once, without an index; returns what was skipped.
 pub(crate) fn each_document(
-    searched: &Searched,
+    searched: &SearchTarget,
     each: &mut dyn FnMut(Document),
 ) -> Result<Vec<Skipped>, CliError> {
     let mut seen = BTreeSet::new();
@@ -427,7 +430,7 @@ pub(crate) fn bytes_of(folder: &Path) -> u64 {
 }
 
 /// Removes the index of what is searched, wherever it lies; says whether there was one.
-pub(crate) fn drop_index(searched: &Searched, context: &Context<'_>) -> Result<bool, CliError> {
+pub(crate) fn drop_index(searched: &SearchTarget, context: &Context<'_>) -> Result<bool, CliError> {
     let folder = &searched.index_folder;
     let there = is_index(folder);
     match folder.parent() == Some(&*home(context.environment)) {

@@ -15,13 +15,13 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anemone_adapters::{FoundAgent, Machine, Store, StoreKind, by_name};
 use anemone_format::{Archive, Limits, StampTable, sha256_hex};
 use anemone_index::{
     FileSource, FolderSource, MAX_FILE_BYTES, MarkdownFolder, SkipReason, Skipped, Source,
     SourceError, is_markdown, markdown_document, may_hold_index,
 };
 use anemone_memory::stamps_in;
+use anemone_runtimes::{FoundAgent, Machine, Store, StoreKind, by_name};
 use clap::Args;
 
 use self::archive::ArchiveDocuments;
@@ -29,7 +29,7 @@ use self::documents::Wanted;
 use self::store::StoreSource;
 pub(crate) use self::words::quoted;
 use self::workspace::{Scope, WorkspaceSource, extra_sources};
-use crate::agent::{AgentArgs, Chosen, FOLDER, check_folder};
+use crate::agent::{AgentArgs, ChosenAgent, FOLDER, check_folder};
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::files::{self, Scratch};
@@ -63,7 +63,7 @@ pub(crate) struct SourceArgs {
 }
 
 /// What is searched, and where its index lies.
-pub(crate) struct Searched {
+pub(crate) struct SearchTarget {
     pub(crate) sources: Vec<Box<dyn Source>>,
     /// The agent's runtime, `archive`, `database`, `folder` or `file`.
     pub(crate) kind: &'static str,
@@ -136,7 +136,7 @@ impl SourceArgs {
         machine: &Machine,
         environment: &Environment,
         keys: &Keys<'_>,
-    ) -> Result<Searched, CliError> {
+    ) -> Result<SearchTarget, CliError> {
         let found = match source {
             Some(path) => {
                 if self.agent.workspace.is_some() {
@@ -153,10 +153,10 @@ impl SourceArgs {
 
     /// Returns what is searched of an agent when nothing but the agent is named.
     pub(crate) fn of_agent(
-        chosen: Chosen,
+        chosen: ChosenAgent,
         machine: &Machine,
         environment: &Environment,
-    ) -> Result<Searched, CliError> {
+    ) -> Result<SearchTarget, CliError> {
         let agent = AgentArgs { runtime: None, workspace: None, agent: None };
         let args = Self { agent, sessions: false, private: false, index_dir: None };
         let found = args.agent(chosen, machine)?;
@@ -306,8 +306,8 @@ impl SourceArgs {
         self.agent(chosen, machine)
     }
 
-    fn agent(&self, chosen: Chosen, machine: &Machine) -> Result<Found, CliError> {
-        let Chosen { adapter, agent } = chosen;
+    fn agent(&self, chosen: ChosenAgent, machine: &Machine) -> Result<Found, CliError> {
+        let ChosenAgent { adapter, agent } = chosen;
         let searchable = adapter.searchable(machine, &agent);
         let workspace = absolute(&agent.workspace);
         let mut found = Found {
@@ -380,7 +380,7 @@ impl SourceArgs {
         found: Found,
         words: String,
         environment: &Environment,
-    ) -> Result<Searched, CliError> {
+    ) -> Result<SearchTarget, CliError> {
         let mut scratch = None;
         let index_folder = if found.is_encrypted {
             let folder = Scratch::new()?;
@@ -402,7 +402,7 @@ impl SourceArgs {
                 "the archive is encrypted, so its index is not kept in --index-dir".to_owned(),
             );
         }
-        Ok(Searched {
+        Ok(SearchTarget {
             sources: found.sources,
             kind: found.kind,
             place: found.place,
@@ -415,7 +415,7 @@ impl SourceArgs {
     }
 }
 
-impl Searched {
+impl SearchTarget {
     /// Returns what the short stamps of the entries say.
     pub(crate) fn stamps(&self) -> StampTable {
         if self.place.is_dir() {
@@ -576,7 +576,7 @@ mod tests {
             path
         }
 
-        fn find(&self, args: &SourceArgs, source: Option<&str>) -> Result<Searched, CliError> {
+        fn find(&self, args: &SourceArgs, source: Option<&str>) -> Result<SearchTarget, CliError> {
             let source = source.map(|it| self.path(it));
             let keys = crate::keys::KeyArgs::default();
             let keys = Keys::new(&keys, &self.environment);

@@ -4,7 +4,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::{AGENT_ID_FILE, Adapter, SearchedFolder, Store, StoreKind};
+use anemone_runtimes::{AGENT_ID_FILE, Adapter, SearchedFolder, Store, StoreKind};
 use jiff::Timestamp;
 
 /// Folders within folders, at most: nobody makes more.
@@ -28,7 +28,7 @@ pub(crate) struct Survey {
 }
 
 /// What is looked at, and how.
-pub(crate) struct Question<'a> {
+pub(crate) struct WorkspaceScan<'a> {
     pub(crate) adapter: &'a dyn Adapter,
     pub(crate) workspace: &'a Path,
     /// What holds memories and lies elsewhere, such as a database.
@@ -39,10 +39,10 @@ pub(crate) struct Question<'a> {
     pub(crate) except: Option<&'a Path>,
 }
 
-impl Question<'_> {
+impl WorkspaceScan<'_> {
     /// Looks at all of it. Links are not followed; what tools and machines keep for themselves
     /// does not count, and neither does the note of the agent's id.
-    pub(crate) fn answer(&self) -> Survey {
+    pub(crate) fn run(&self) -> Survey {
         let mut survey = Survey::default();
         let mut seen = 0_u64;
         let mut folders = vec![(self.workspace.to_owned(), String::new(), 0)];
@@ -134,13 +134,13 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use anemone_adapters::by_name;
+    use anemone_runtimes::by_name;
 
     use super::*;
 
     fn look(workspace: &Path, since: Option<Timestamp>, except: Option<&Path>) -> Survey {
         let adapter = by_name("openclaw").unwrap();
-        Question { adapter, workspace, stores: &[], since, except }.answer()
+        WorkspaceScan { adapter, workspace, stores: &[], since, except }.run()
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::io::{self, Read};
 
-use anemone_adapters::Sink;
 use anemone_format::{FileHead, Record, WriteArchiveError};
+use anemone_runtimes::Sink;
 use serde::Serialize;
 
 use crate::progress::Progress;

@@ -95,7 +95,8 @@ pub use record::{
 pub use schema::{Document, schema_of};
 pub use snapshot::{File, FileRoot, Node, Snapshot};
 pub use stamp::{
-    Origin, ParseOriginError, ParseStampIdError, Stamp, StampId, StampTable, escaped, unescaped,
+    Origin, ParseOriginError, ParseStampIdError, ProvenanceStamp, StampId, StampTable, escaped,
+    unescaped,
 };
 pub use unknown::{Nullable, Unknown};
 pub use validate::{

@@ -85,7 +85,7 @@ impl FromStr for Origin {
 
 /// What is known of an entry besides its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct ProvenanceStamp {
     /// What the entry is called.
     pub id: StampId,
     /// The id that the short one was made of, where it is known: ids are made in order, and its
@@ -107,7 +107,7 @@ pub struct Stamp {
     pub source: Option<String>,
 }
 
-impl Stamp {
+impl ProvenanceStamp {
     /// Stamps an entry of which nothing more is known.
     #[must_use]
     pub fn new(uuid: Uuid, origin: Origin, at: Moment) -> Self {
@@ -207,7 +207,7 @@ impl Stamp {
     }
 }
 
-impl fmt::Display for Stamp {
+impl fmt::Display for ProvenanceStamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{OPEN}{}", self.id)?;
         if let (StampId::Long(_), Some(origin), Some(at)) = (self.id, self.origin, &self.at) {
@@ -246,9 +246,9 @@ mod tests {
 
     const ID: &str = "019a89c2-7c11-7d3e-9f00-1c2d3e4f5a6b";
 
-    fn stamp() -> Stamp {
+    fn stamp() -> ProvenanceStamp {
         let at = "2026-11-16T10:00:00Z".parse().unwrap();
-        Stamp::new(ID.parse().unwrap(), Origin::Agent, at)
+        ProvenanceStamp::new(ID.parse().unwrap(), Origin::Agent, at)
     }
 
     // Do not change this expectation: files hold it.
@@ -278,7 +278,7 @@ mod tests {
         stamp.supersedes = Some("old".to_owned());
         let text = "<!-- anemone: 5mz4ypkb key=\"k\" supersedes=\"old\" -->";
         assert_eq!(stamp.to_string(), text);
-        let read = Stamp::parse(text).unwrap();
+        let read = ProvenanceStamp::parse(text).unwrap();
         assert_eq!((read.id, read.origin, read.at.clone()), (stamp.id, None, None));
         assert_eq!((read.key, read.supersedes), (stamp.key, stamp.supersedes));
     }
@@ -299,14 +299,14 @@ mod tests {
             &format!("<!-- anemone: {ID} agent 2026-11-16T10:00:00Z session -->"),
             &format!("\\<!-- anemone: {ID} agent 2026-11-16T10:00:00Z -->"),
         ] {
-            assert_eq!(Stamp::at_end_of(text), None, "{text}");
+            assert_eq!(ProvenanceStamp::at_end_of(text), None, "{text}");
         }
     }
 
     #[test]
     fn a_field_of_a_later_version_is_passed_over() {
         let text = format!("<!-- anemone: {ID} web 2026-11-16T10:00:00Z mood=\"x\" key=\"k\" -->");
-        assert_eq!(Stamp::parse(&text).unwrap().key.as_deref(), Some("k"));
+        assert_eq!(ProvenanceStamp::parse(&text).unwrap().key.as_deref(), Some("k"));
     }
 
     proptest! {
@@ -316,20 +316,20 @@ mod tests {
             stamp.session = Some(session);
             stamp.key = Some(key);
             let text = format!("{} {stamp}  \n", escaped(&before));
-            let (range, found) = Stamp::at_end_of(&text).unwrap();
+            let (range, found) = ProvenanceStamp::at_end_of(&text).unwrap();
             prop_assert_eq!(&found, &stamp);
             prop_assert_eq!(&text[range], stamp.to_string());
-            prop_assert_eq!(Stamp::all_in(&text).count(), 1);
+            prop_assert_eq!(ProvenanceStamp::all_in(&text).count(), 1);
         }
 
         #[test]
         fn no_text_is_a_stamp(text in "(?s).*(<!-- anemone: )?.*") {
-            prop_assert_eq!(Stamp::all_in(&escaped(&text)).count(), 0);
+            prop_assert_eq!(ProvenanceStamp::all_in(&escaped(&text)).count(), 0);
         }
 
         #[test]
         fn any_bytes_are_read_without_harm(text in "(?s).*<!-- anemone: .* -->") {
-            Stamp::all_in(&text).count();
+            ProvenanceStamp::all_in(&text).count();
         }
     }
 }

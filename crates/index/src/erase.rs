@@ -74,7 +74,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::{Along, FolderSource, MarkdownFolder, Replace, Silent};
+    use crate::{FolderSource, MarkdownFolder, RefreshExtras, Replace, Silent};
 
     /// An embedder whose vectors are kept in the cache.
     struct Costly(Identity);
@@ -174,7 +174,7 @@ mod tests {
         fs_err::write(&path, "- the heron stays\n").unwrap();
         let source = source(folder.path());
         let table = Builtin::new();
-        let along = Along { table: Some(&table), erases: true };
+        let along = RefreshExtras { table: Some(&table), erases: true };
         index.refresh_along(&[&source], along, Timestamp::UNIX_EPOCH, &Silent).unwrap();
         let mark = index.store.mark();
         assert_eq!(stands(kept.path(), &index, "zebrafish"), (false, false));

@@ -22,7 +22,7 @@ pub struct Index {
 ///
 /// Where nothing changed, nothing is written, and nothing of this is done.
 #[derive(Clone, Copy, Default)]
-pub struct Along<'a> {
+pub struct RefreshExtras<'a> {
     /// Whose vectors new chunks get at once; only of what costs nothing, as the table does.
     pub table: Option<&'a dyn Embedder>,
     /// Whether the terms of removed chunks go from the disk at once.
@@ -102,14 +102,14 @@ impl Index {
         now: Timestamp,
         progress: &dyn Progress,
     ) -> Result<Freshness, RefreshError> {
-        self.refresh_along(sources, Along::default(), now, progress)
+        self.refresh_along(sources, RefreshExtras::default(), now, progress)
     }
 
     /// As [`refresh`](Self::refresh), and does more in one go with it.
     pub fn refresh_along(
         &mut self,
         sources: &[&dyn Source],
-        along: Along<'_>,
+        along: RefreshExtras<'_>,
         now: Timestamp,
         progress: &dyn Progress,
     ) -> Result<Freshness, RefreshError> {

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::document::Document;
     use crate::progress::Silent;
-    use crate::source::{Entry, Listing, Skipped, Source, SourceError, Stamp};
+    use crate::source::{Entry, FileStamp, Listing, Skipped, Source, SourceError};
 
     struct Few(Vec<Document>);
 
@@ -62,7 +62,7 @@ mod tests {
         }
 
         fn list(&self) -> Result<Listing, SourceError> {
-            let entries = vec![Entry { key: "all".to_owned(), stamp: Stamp::default() }];
+            let entries = vec![Entry { key: "all".to_owned(), stamp: FileStamp::default() }];
             Ok(Listing { entries, skipped: Vec::new() })
         }
 

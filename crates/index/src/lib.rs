@@ -36,7 +36,7 @@ pub use document::{Document, Format, Provenance};
 pub use embedding::{CarriedIn, Embedded, EmbeddingError, Replace, Unembedded, VectorSet};
 pub use erase::Texts;
 pub use excerpt::{Excerpt, ExcerptLimits, MemoryGet3, MemoryGet9};
-pub use index::{Along, Freshness, Index, OpenIndexError, RefreshError, SearchError};
+pub use index::{Freshness, Index, OpenIndexError, RefreshError, RefreshExtras, SearchError};
 pub use known::{Kinds, KnownDocument};
 pub use near::Near;
 pub use outline::openclaw::{Generation, OpenClawChunk, openclaw_chunks};
@@ -49,5 +49,5 @@ pub use source::folder::{
     FileSource, FolderRules, FolderSource, MAX_FILE_BYTES, MarkdownFolder, PatternError,
     is_markdown, markdown_document, text_of_bytes,
 };
-pub use source::{Carried, Entry, Listing, SkipReason, Skipped, Source, SourceError, Stamp};
+pub use source::{Carried, Entry, FileStamp, Listing, SkipReason, Skipped, Source, SourceError};
 pub use store::{StoreError, is_index, may_hold_index, remove_index};

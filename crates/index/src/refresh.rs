@@ -15,9 +15,9 @@ use sha2::{Digest as _, Sha256};
 use crate::digest::Digest;
 use crate::document::{Document, Format};
 use crate::embedding::{Embedded, write_table};
-use crate::index::{Along, Freshness, RefreshError};
+use crate::index::{Freshness, RefreshError, RefreshExtras};
 use crate::progress::Progress;
-use crate::source::{Entry, Listing, SkipReason, Skipped, Source, Stamp};
+use crate::source::{Entry, FileStamp, Listing, SkipReason, Skipped, Source};
 use crate::store::{
     DocumentId, EntryId, EntryRow, Exclusive, Found, Put, Store, StoreError, View, Writing,
 };
@@ -55,7 +55,7 @@ struct Plan {
 }
 
 /// What was in doubt and did not change: the content, by source, key and stamp.
-type Confirmed = HashMap<(usize, String), (Stamp, Content)>;
+type Confirmed = HashMap<(usize, String), (FileStamp, Content)>;
 
 /// How a refresh is gone about.
 #[derive(Clone, Copy)]
@@ -81,7 +81,7 @@ enum Ended {
 pub(crate) fn refresh(
     store: &mut Store,
     sources: &[&dyn Source],
-    along: Along<'_>,
+    along: RefreshExtras<'_>,
     now: Timestamp,
     progress: &dyn Progress,
     digest: &dyn for<'d> Fn(&'d Document) -> Digest<'d>,
@@ -114,7 +114,7 @@ pub(crate) fn refresh(
 /// What a refresh was called with.
 struct Call<'a> {
     sources: &'a [&'a dyn Source],
-    along: Along<'a>,
+    along: RefreshExtras<'a>,
     now_ns: i64,
     progress: &'a dyn Progress,
     digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
@@ -403,7 +403,7 @@ impl Plan {
 }
 
 /// Whether a change right after the reading could have left the same stamp.
-const fn is_racy(stamp: Stamp, seen_ns: i64) -> bool {
+const fn is_racy(stamp: FileStamp, seen_ns: i64) -> bool {
     let since = seen_ns.saturating_sub(GRAIN_NS);
     let until = seen_ns.saturating_add(GRAIN_NS);
     // Anybody may set the time of modification to any day, but only the clock sets the other.
@@ -440,7 +440,7 @@ fn reordered(view: &View, listed: &[Listed<'_>]) -> Result<bool, StoreError> {
 struct Refreshing<'a> {
     writing: Writing<'a>,
     listed: &'a [Listed<'a>],
-    along: Along<'a>,
+    along: RefreshExtras<'a>,
     digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
     progress: &'a dyn Progress,
     now_ns: i64,
@@ -518,7 +518,7 @@ impl Refreshing<'_> {
                     // The next refresh reads it, as something that it does not know.
                     Ok(_) if waits => {
                         let id = self.writing.entry(number, &key)?;
-                        self.writing.set_entry(id, Stamp::default(), 0, &[], Some(&json))?;
+                        self.writing.set_entry(id, FileStamp::default(), 0, &[], Some(&json))?;
                     }
                     _ => {}
                 }

@@ -103,13 +103,13 @@ pub struct Entry {
     /// Its name within the source.
     pub key: String,
     /// What it looks like from outside.
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
 }
 
 /// What tells cheaply whether something changed. A change of content that keeps all four is only
 /// possible within the clock's grain of the last look, and then the content is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStamp {
     /// Bytes.
     pub size: u64,
     /// When the content changed, in nanoseconds since 1970.

@@ -1,12 +1,12 @@
 //! Entries that say who wrote them: what they say is found, who wrote it is told with it.
 
-use anemone_format::Stamp;
+use anemone_format::ProvenanceStamp;
 
 use crate::document::Provenance;
 
 /// Returns what a block says, without its stamp.
 pub(crate) fn said(block: &str) -> &str {
-    match Stamp::at_end_of(block) {
+    match ProvenanceStamp::at_end_of(block) {
         Some((range, _)) => block[..range.start].trim_end(),
         None => block,
     }
@@ -14,7 +14,7 @@ pub(crate) fn said(block: &str) -> &str {
 
 /// Whether a text has a stamp in it.
 pub(crate) fn is_stamped(text: &str) -> bool {
-    Stamp::all_in(text).next().is_some()
+    ProvenanceStamp::all_in(text).next().is_some()
 }
 
 /// No entry is longer than this.
@@ -23,7 +23,7 @@ pub(crate) const MAX_ENTRY_BYTES: usize = 128 << 10;
 /// What follows a block of an entry.
 pub(crate) enum After {
     /// The end of the entry.
-    Stamp(Box<Stamp>),
+    ProvenanceStamp(Box<ProvenanceStamp>),
     /// Something else: the entry has no stamp.
     Nothing,
     /// More of the entry, and nothing after that yet.
@@ -44,8 +44,8 @@ pub(crate) fn stamp_after(rest: &str) -> After {
         if !is_below {
             return After::Nothing;
         }
-        if let Some((_, stamp)) = Stamp::at_end_of(line) {
-            return After::Stamp(Box::new(stamp));
+        if let Some((_, stamp)) = ProvenanceStamp::at_end_of(line) {
+            return After::ProvenanceStamp(Box::new(stamp));
         }
     }
     After::GoesOn
@@ -56,7 +56,7 @@ fn may_go_on_with(line: &str) -> bool {
 }
 
 /// Says of a block what its stamp says, and what its document says where there is none.
-pub(crate) fn provenance(stamp: Option<Stamp>, of_document: &Provenance) -> Provenance {
+pub(crate) fn provenance(stamp: Option<ProvenanceStamp>, of_document: &Provenance) -> Provenance {
     let Some(stamp) = stamp else { return of_document.clone() };
     Provenance {
         source: of_document.source.clone(),

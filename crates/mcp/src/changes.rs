@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::broadcast::{self, error::RecvError};
 
-use crate::desk::{Changed, Desk, Refusal, Watching};
+use crate::desk::{Changed, MemoryService, Refusal, Watching};
 
 /// How many changes a slow follower may be behind before it is told that all has changed.
 const BEHIND: usize = 256;
@@ -50,7 +50,7 @@ pub(crate) enum News {
 
 impl Changes {
     /// Begins to follow. Blocks while the watch starts.
-    pub(crate) fn follow(&self, desk: &dyn Desk) -> Result<Follower, Refusal> {
+    pub(crate) fn follow(&self, desk: &dyn MemoryService) -> Result<Follower, Refusal> {
         let mut slot = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(watch) = slot.upgrade() {
             return Ok(Follower { receiver: watch.sender.subscribe(), _watch: watch });

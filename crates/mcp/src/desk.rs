@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A memory at which questions are asked. Calls block; several may come at once.
-pub trait Desk: Send + Sync + 'static {
+pub trait MemoryService: Send + Sync + 'static {
     /// Finds what answers a question. Where it is empty, and a day is given, that is all of those
     /// days, the newest first.
     fn search(&self, question: &SearchQuestion) -> Result<Found, Refusal>;

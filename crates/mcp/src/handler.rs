@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::answer::{broken, refused};
 use crate::arguments::{BAD_ARGUMENTS, shortened};
 use crate::changes::{Changes, Follower};
-use crate::desk::{Desk, Refusal};
+use crate::desk::{MemoryService, Refusal};
 use crate::near::nearest;
 use crate::resources::{failed, not_found, path_of};
 use crate::settings::Settings;
@@ -54,7 +54,7 @@ pub(crate) struct Handler {
 }
 
 struct Shared {
-    desk: Arc<dyn Desk>,
+    desk: Arc<dyn MemoryService>,
     settings: Settings,
     tools: Vec<Tool>,
     seats: Arc<Semaphore>,
@@ -69,7 +69,7 @@ impl Clone for Handler {
 
 impl Handler {
     /// Returns a handler for the first client of a memory.
-    pub(crate) fn new(desk: Arc<dyn Desk>, settings: Settings) -> Self {
+    pub(crate) fn new(desk: Arc<dyn MemoryService>, settings: Settings) -> Self {
         let tools = tools(&settings);
         let seats = Arc::new(Semaphore::new(SEATS as usize));
         Self::of(Arc::new(Shared { desk, settings, tools, seats, changes: Changes::default() }))

@@ -28,7 +28,7 @@ use self::front::Front;
 use self::server::Limits;
 use self::sessions::Sessions;
 pub use self::token::is_token;
-use crate::desk::Desk;
+use crate::desk::MemoryService;
 use crate::handler::Handler;
 use crate::settings::{ServeError, Settings};
 
@@ -79,7 +79,7 @@ impl HttpSettings {
 /// Serves every client that comes, until `stop` is done. Calls that have begun by then are done
 /// to their end, a minute at most, though their clients are cut off before.
 pub async fn serve_http(
-    desk: Arc<dyn Desk>,
+    desk: Arc<dyn MemoryService>,
     settings: Settings,
     http: HttpSettings,
     listener: std::net::TcpListener,

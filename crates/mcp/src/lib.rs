@@ -1,6 +1,6 @@
 //! Offers a memory to agents over the Model Context Protocol.
 //!
-//! What a memory can do is behind one trait, [`Desk`]; this crate turns calls into questions to
+//! What a memory can do is behind one trait, [`MemoryService`]; this crate turns calls into questions to
 //! it, and its answers into results that a model can use. Only this crate names types of the
 //! protocol. It prints nothing, knows no runtime and opens no file: it is handed streams, a
 //! listener and a token.
@@ -25,8 +25,8 @@ mod subscriptions;
 mod tools;
 
 pub use desk::{
-    Changed, ContextAsked, ContextText, Desk, Document, Duplicate, Forgetting, Forgotten,
-    ForgottenEntry, Found, FoundMemory, Holder, Origin, ReadLines, ReadStatus, Reading, Refusal,
+    Changed, ContextAsked, ContextText, Document, Duplicate, Forgetting, Forgotten, ForgottenEntry,
+    Found, FoundMemory, Holder, MemoryService, Origin, ReadLines, ReadStatus, Reading, Refusal,
     Remembered, Remembering, SearchQuestion, SessionKind, Status, Watching,
 };
 pub use http::{HttpSettings, is_token, serve_http};

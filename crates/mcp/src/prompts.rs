@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::answer::{refusal_data, refusal_text};
 use crate::arguments;
-use crate::desk::{Desk, Refusal, SearchQuestion};
+use crate::desk::{MemoryService, Refusal, SearchQuestion};
 use crate::quote::{examined, found_text};
 use crate::resources::failed;
 use crate::schema::input_schema;
@@ -59,7 +59,7 @@ pub(crate) fn list() -> ListPromptsResult {
 
 /// Composes a prompt.
 pub(crate) fn get(
-    desk: &dyn Desk,
+    desk: &dyn MemoryService,
     settings: &Settings,
     name: &str,
     arguments: JsonObject,
@@ -77,7 +77,7 @@ pub(crate) fn get(
     }
 }
 
-fn recall(desk: &dyn Desk, given: JsonObject) -> Result<GetPromptResult, ErrorData> {
+fn recall(desk: &dyn MemoryService, given: JsonObject) -> Result<GetPromptResult, ErrorData> {
     let example = r#"{"question": "which database did we choose"}"#;
     let asked: Recall =
         arguments::read(given, &input_schema::<Recall>(), example).map_err(|it| bad(&it))?;

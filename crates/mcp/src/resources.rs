@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::answer::{refusal_data, refusal_text};
 use crate::arguments::shortened;
-use crate::desk::{Desk, Document, Refusal};
+use crate::desk::{Document, MemoryService, Refusal};
 use crate::quote::Findings;
 
 const SCHEME: &str = "memory://";
@@ -106,7 +106,7 @@ fn decoded(part: &str) -> Option<String> {
 /// which come and go meanwhile move no other from one page to the next. What cannot be read by an
 /// address, because its name holds what no address may, is not listed; tools find it.
 pub(crate) fn list(
-    desk: &dyn Desk,
+    desk: &dyn MemoryService,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let mut documents = desk.documents().map_err(|refusal| failed(&refusal))?;
@@ -155,7 +155,7 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
 }
 
 /// Reads the document at an address, quoted.
-pub(crate) fn read(desk: &dyn Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(crate) fn read(desk: &dyn MemoryService, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let path = path_of(uri).ok_or_else(|| not_found(uri))?;
     let text = desk.document(&path).map_err(|refusal| match refusal.code.as_str() {
         Refusal::NOT_FOUND => not_found(uri),

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use tokio_util::codec::{Decoder, FramedRead};
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::Desk;
+use crate::desk::MemoryService;
 use crate::handler::Handler;
 use crate::message::{self, Problem, Unanswered};
 use crate::settings::{ServeError, Settings};
@@ -29,7 +29,7 @@ const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 /// answered first, for some seconds; what takes longer is still done, a minute at most, though
 /// nobody hears of it.
 pub async fn serve_stdio(
-    desk: Arc<dyn Desk>,
+    desk: Arc<dyn MemoryService>,
     settings: Settings,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,

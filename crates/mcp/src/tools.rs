@@ -12,11 +12,11 @@ use serde::de::DeserializeOwned;
 
 use crate::answer::Answer;
 use crate::arguments;
-use crate::desk::{Desk, Refusal};
+use crate::desk::{MemoryService, Refusal};
 use crate::schema::{input_schema, output_schema};
 use crate::settings::{Settings, ToolSet};
 
-type Call = Box<dyn Fn(&dyn Desk, JsonObject) -> Result<Answer, Refusal> + Send + Sync>;
+type Call = Box<dyn Fn(&dyn MemoryService, JsonObject) -> Result<Answer, Refusal> + Send + Sync>;
 
 /// A tool: what is said of it, and what it does.
 pub(crate) struct Tool {
@@ -55,7 +55,7 @@ impl Tool {
     fn new<I, O>(
         words: Words,
         effect: Effect,
-        run: impl Fn(&dyn Desk, I) -> Result<Answer, Refusal> + Send + Sync + 'static,
+        run: impl Fn(&dyn MemoryService, I) -> Result<Answer, Refusal> + Send + Sync + 'static,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema,
@@ -69,7 +69,7 @@ impl Tool {
     fn in_words<I>(
         words: Words,
         effect: Effect,
-        run: impl Fn(&dyn Desk, I) -> Result<Answer, Refusal> + Send + Sync + 'static,
+        run: impl Fn(&dyn MemoryService, I) -> Result<Answer, Refusal> + Send + Sync + 'static,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema,
@@ -77,7 +77,7 @@ impl Tool {
         let input = input_schema::<I>();
         let schema = Arc::clone(&input);
         let example = words.example;
-        let call = move |desk: &dyn Desk, given: JsonObject| {
+        let call = move |desk: &dyn MemoryService, given: JsonObject| {
             run(desk, arguments::read::<I>(given, &schema, example)?)
         };
         Self { words, effect, input, output: None, call: Box::new(call) }
@@ -86,7 +86,7 @@ impl Tool {
     /// Leaves out hints of the memory that lead to what is not in this tool's set.
     fn with_fitting_hints(self) -> Self {
         let Self { call, .. } = self;
-        let call = move |desk: &dyn Desk, given: JsonObject| {
+        let call = move |desk: &dyn MemoryService, given: JsonObject| {
             call(desk, given).map_err(|mut refusal| {
                 refusal.hint =
                     refusal.hint.filter(|hint| !ONLY_OURS.iter().any(|it| hint.contains(it)));
@@ -106,7 +106,11 @@ impl Tool {
     }
 
     /// Does what it does. Blocks.
-    pub(crate) fn call(&self, desk: &dyn Desk, given: JsonObject) -> Result<Answer, Refusal> {
+    pub(crate) fn call(
+        &self,
+        desk: &dyn MemoryService,
+        given: JsonObject,
+    ) -> Result<Answer, Refusal> {
         (self.call)(desk, given)
     }
 

@@ -17,11 +17,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anemone_embed::Builtin;
-use anemone_format::{Moment, Origin, Stamp};
+use anemone_format::{Moment, Origin, ProvenanceStamp};
 use anemone_index::{FolderSource, Index, MarkdownFolder, Request, Source};
 use anemone_memory::{
-    Asked, CaptureSettings, Finder, Given, Manner, Place, Probes, RememberSettings, Secrets, Site,
-    Wanted, captures, plan_remember, units,
+    Asked, CaptureSettings, ErasureProbes, Finder, ForgetTarget, Given, MarkdownLayout,
+    MarkdownStore, Place, RememberSettings, Secrets, captures, plan_remember, units,
 };
 use anemone_testkit::notes::notes;
 use jiff::Timestamp;
@@ -69,7 +69,7 @@ fn take_until_full(size: &mut usize, text: String) -> Option<String> {
 }
 
 struct Bench {
-    site: Site,
+    site: MarkdownStore,
     finder: Finder,
 }
 
@@ -81,7 +81,8 @@ impl Bench {
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
             fs_err::write(path, note.markdown).unwrap();
         }
-        let site = Site::open(&root, &folder.join("state"), Manner::OpenClaw).unwrap();
+        let site =
+            MarkdownStore::open(&root, &folder.join("state"), MarkdownLayout::OpenClaw).unwrap();
         let rules = Box::new(MarkdownFolder::default());
         let source: Box<dyn Source> = Box::new(FolderSource::new(root, String::new(), rules));
         let embedders = vec![Arc::new(Builtin::new()) as _];
@@ -103,7 +104,7 @@ impl Bench {
     fn remember(&self, round: usize, times: &mut Times) {
         let now = Timestamp::now();
         let text = format!("The relay number {} answers after {round} pings.", round * 7_919);
-        let stamp = Stamp::new(Uuid::now_v7(), Origin::Agent, Moment::from(now));
+        let stamp = ProvenanceStamp::new(Uuid::now_v7(), Origin::Agent, Moment::from(now));
         let key = Some(key(round));
         let given = Given { text, key, label: None, tags: Vec::new(), stamp };
         let place = Place::Daily(date(2026, 11, 16));
@@ -117,9 +118,9 @@ impl Bench {
 
     fn forget(&self, round: usize, times: &mut Times) {
         let now = Timestamp::now();
-        let wanted = Wanted::Key(key(round));
+        let wanted = ForgetTarget::Key(key(round));
         let plan = times.take("forget: plan", || self.site.plan_forget(&wanted).unwrap());
-        let probes = Probes::new(plan.entries.iter().map(|it| it.text.as_str()));
+        let probes = ErasureProbes::new(plan.entries.iter().map(|it| it.text.as_str()));
         let paths: Vec<String> = plan.change.edits.iter().map(|it| it.path().to_owned()).collect();
         let mut index = Index::open(self.finder.folder()).unwrap();
         let before = times

@@ -18,16 +18,16 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Stamp, StampId};
+use anemone_format::{ProvenanceStamp, StampId};
 use serde::{Deserialize, Serialize};
 
 use crate::faults;
 use crate::folder::{Appended, Look};
 use crate::journal::{JournalError, UNFINISHED, keep_private};
 use crate::page::units;
-use crate::recalls::RECALLS;
+use crate::recall_counts::RECALLS;
 use crate::rest::{Known, Rest};
-use crate::site::{Held, Site, SiteError};
+use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
 /// How long after an entry was added a save can be one that does not know it.
 const WINDOW_NS: i64 = 120_000_000_000;
@@ -70,7 +70,7 @@ struct Kept {
     added_ns: i64,
 }
 
-impl Site {
+impl MarkdownStore {
     pub(crate) fn acknowledged_file(&self) -> PathBuf {
         self.state().join("acknowledged.json")
     }
@@ -93,7 +93,7 @@ fn sweep_unfinished(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Reads what was acknowledged. A damaged file protects nothing and is replaced; one that
     /// cannot be read now may be readable later, and is an error.
     pub(crate) fn acknowledged(&self) -> Result<Acknowledged, JournalError> {
@@ -124,7 +124,7 @@ impl Held<'_> {
     }
 
     /// Puts back what editors dropped since we last looked.
-    pub(crate) fn restore(&self) -> Result<Vec<Restored>, SiteError> {
+    pub(crate) fn restore(&self) -> Result<Vec<Restored>, MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         let mut restored = Vec::new();
         let paths: HashSet<String> = acknowledged.kept.iter().map(|it| it.path.clone()).collect();
@@ -139,7 +139,7 @@ impl Held<'_> {
             changed = true;
             match self.settle(&mut acknowledged, path) {
                 Ok(some) => restored.extend(some),
-                Err(SiteError::NotPlain { .. } | SiteError::TooLarge { .. }) => {}
+                Err(MarkdownStoreError::NotPlain { .. } | MarkdownStoreError::TooLarge { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -155,7 +155,7 @@ impl Held<'_> {
         &self,
         acknowledged: &mut Acknowledged,
         path: &str,
-    ) -> Result<Vec<Restored>, SiteError> {
+    ) -> Result<Vec<Restored>, MarkdownStoreError> {
         let mut restored = Vec::new();
         for _ in 0..ROUNDS {
             let known = acknowledged.known(path);
@@ -334,7 +334,7 @@ impl Kept {
 
     /// Whether somebody took the stamp off the entry and left the rest.
     fn is_in_unstamped(&self, text: &str) -> bool {
-        let Some((stamp, _)) = Stamp::at_end_of(&self.text) else { return false };
+        let Some((stamp, _)) = ProvenanceStamp::at_end_of(&self.text) else { return false };
         let bare = self.text[..stamp.start].trim_end();
         let is_whole = |at: usize| {
             let rest = text[at + bare.len()..].lines().next().unwrap_or_default();

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use anemone_embed::{Builtin, Embedder as _, Purpose};
 
-use crate::gathered::Gathered;
 use crate::sameness::differs;
+use crate::summary::EntrySummary;
 
 /// Every pair of so many entries is compared. With more, only those that lie near each other are,
 /// which finds nearly all.
@@ -39,7 +39,7 @@ pub(crate) struct Alike {
 }
 
 /// Finds entries that say the same.
-pub(crate) fn alike(entries: &[Gathered], threshold: f32) -> Alike {
+pub(crate) fn alike(entries: &[EntrySummary], threshold: f32) -> Alike {
     let mut by_mark: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, entry) in entries.iter().enumerate() {
         if entry.text.split_whitespace().count() >= LEAST_WORDS_SAME {
@@ -134,19 +134,19 @@ fn answers(vector: &[f32], layout: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::page::units;
-    use crate::site::PageKind;
+    use crate::store::PageKind;
 
     const WORDS: &str = "harbour bridge pilot winter coffee garden server budget letter music \
         window doctor planet market camera engine summer island pencil ticket mirror forest";
 
-    fn entries(number: usize) -> Vec<Gathered> {
+    fn entries(number: usize) -> Vec<EntrySummary> {
         let words: Vec<_> = WORDS.split_whitespace().collect();
         let text = |at: usize| {
             let word = |step: usize| words[(at / words.len().pow(step as u32)) % words.len()];
             format!("- {} {} {} and {}\n", word(0), word(1), word(2), word(3))
         };
         let text: String = (0..number).map(|it| text(it * 37)).collect();
-        let unit = |it| Gathered::of("memory/a.md", PageKind::Note, &it, None);
+        let unit = |it| EntrySummary::of("memory/a.md", PageKind::Note, &it, None);
         units(&text).into_iter().map(unit).collect()
     }
 

@@ -8,7 +8,7 @@
 
 use crate::folder::{Appended, Look, Swapped};
 use crate::rest::{Known, Rest};
-use crate::site::{Held, SiteError};
+use crate::store::{LockedStore, MarkdownStoreError};
 
 /// What is left of a text that somebody may have written over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ enum Remains {
     Nothing,
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Adds to the end of a file that still looks as `expected`; makes it where none is expected.
     /// The answer is never [`Appended::Displaced`].
     pub(crate) fn append(
@@ -29,7 +29,7 @@ impl Held<'_> {
         path: &str,
         added: &str,
         expected: Option<Look>,
-    ) -> Result<Appended, SiteError> {
+    ) -> Result<Appended, MarkdownStoreError> {
         let (folder, name) = self.site().find_or_make(path)?;
         let fail = |error| self.site().fail(path, error);
         let at = match folder.append(name, added.as_bytes(), expected).map_err(fail)? {

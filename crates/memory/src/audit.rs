@@ -24,11 +24,13 @@ use anemone_secrets::{SecretHit, scan_file};
 use jiff::civil::Date;
 
 use crate::alike::alike;
-use crate::gathered::{Contradiction, Gathered, contradictions, superseded, tell_apart, title_of};
 use crate::page::known_units;
 use crate::reading::{self, Unread, UnreadReason};
 use crate::session_note::is_head;
-use crate::site::{PageKind, Site};
+use crate::store::{MarkdownStore, PageKind};
+use crate::summary::{
+    Contradiction, EntrySummary, contradictions, superseded, tell_apart, title_of,
+};
 use crate::suspicion::{SuspicionKind, suspicious};
 pub use oversized::{CutPlace, Oversized};
 pub use stale::{Stale, StaleReason};
@@ -76,9 +78,9 @@ pub struct Audit {
     /// Entries of one key that say different things.
     pub contradictions: Vec<Contradiction>,
     /// Entries with the same text.
-    pub same: Vec<Vec<Gathered>>,
+    pub same: Vec<Vec<EntrySummary>>,
     /// Entries that say nearly the same, and how nearly.
-    pub near: Vec<(Gathered, Gathered, f32)>,
+    pub near: Vec<(EntrySummary, EntrySummary, f32)>,
     /// Entries that have been overtaken.
     pub stale: Vec<Stale>,
     /// Entries whose stamp the table of stamps does not have: who wrote them is not known.
@@ -155,7 +157,7 @@ pub struct SuspiciousFinding {
 
 /// Examines a memory.
 #[must_use]
-pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
+pub fn audit(site: &MarkdownStore, settings: &AuditSettings, today: Date) -> Audit {
     let (pages, unread) = reading::list(site);
     let mut audit = Audit { unread, ..Audit::default() };
     let mut entries = Vec::new();
@@ -188,7 +190,7 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
         let title = title_of(&file.text);
         let found = known_units(&file.text, &table).into_iter();
         for unit in found.filter(|unit| !is_head(kind, unit)) {
-            let entry = Gathered::of(&path, kind, &unit, title);
+            let entry = EntrySummary::of(&path, kind, &unit, title);
             audit.count(&entry, today);
             audit.unknown_stamps += usize::from(entry.is_stamped && entry.origin.is_none());
             for it in suspicious(&unit.content) {
@@ -221,7 +223,7 @@ pub fn audit(site: &Site, settings: &AuditSettings, today: Date) -> Audit {
 }
 
 impl Audit {
-    fn count(&mut self, entry: &Gathered, today: Date) {
+    fn count(&mut self, entry: &EntrySummary, today: Date) {
         let kind = match entry.kind {
             PageKind::Curated => &mut self.kinds.curated,
             PageKind::Daily(_) => &mut self.kinds.daily,

@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use anemone_format::Stamp;
+use anemone_format::ProvenanceStamp;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -22,7 +22,9 @@ use crate::page::closing;
 use crate::recovery::Cause;
 use crate::replacing::{Beside, put, take};
 use crate::rest::Rest;
-use crate::site::{Held, Manner, PageKind, Seen, Site, SiteError};
+use crate::store::{
+    FileSnapshot, LockedStore, MarkdownLayout, MarkdownStore, MarkdownStoreError, PageKind,
+};
 
 /// What is to be done to a memory, as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub struct Change {
     /// What is done to each file; no file twice.
     pub edits: Vec<Edit>,
     /// The stamps of the entries that it brings, where the files do not say everything.
-    pub stamps: Vec<Stamp>,
+    pub stamps: Vec<ProvenanceStamp>,
 }
 
 /// What is to be done to one file.
@@ -97,7 +99,7 @@ pub enum ApplyError {
     Duplicate(Box<Duplicate>),
     /// A file cannot be reached.
     #[error(transparent)]
-    Site(#[from] SiteError),
+    Store(#[from] MarkdownStoreError),
     /// What was there cannot be kept, so nothing was changed.
     #[error("the current content cannot be saved for undo")]
     Journal(#[from] JournalError),
@@ -114,7 +116,7 @@ impl Change {
 impl Edit {
     /// Replaces a file that was read.
     #[must_use]
-    pub fn replace(seen: &Seen, after: Vec<u8>) -> Self {
+    pub fn replace(seen: &FileSnapshot, after: Vec<u8>) -> Self {
         Self::Write { path: seen.path.clone(), before: Some(seen.sha256), after }
     }
 
@@ -129,20 +131,26 @@ impl Edit {
     }
 }
 
-impl Site {
+impl MarkdownStore {
     /// Adds an entry to the end of a file, as whoever reads it next will see one.
     #[must_use]
-    pub fn appended(&self, path: &str, there: Option<&Seen>, kind: PageKind, entry: &str) -> Edit {
+    pub fn appended(
+        &self,
+        path: &str,
+        there: Option<&FileSnapshot>,
+        kind: PageKind,
+        entry: &str,
+    ) -> Edit {
         let text = self.added_to(there, entry);
         Edit::Append { path: path.to_owned(), head: self.head(kind), text }
     }
 
     /// Returns an entry with what has to stand before it, behind what is there.
-    pub(crate) fn added_to(&self, there: Option<&Seen>, entry: &str) -> String {
+    pub(crate) fn added_to(&self, there: Option<&FileSnapshot>, entry: &str) -> String {
         let there = there.filter(|it| !it.bytes.is_empty());
         let mut text = there.and_then(|it| closing(it.text().ok()?)).unwrap_or_default();
         // ZeroClaw leaves a line free between entries.
-        if there.is_some() && self.manner() == Manner::ZeroClaw {
+        if there.is_some() && self.manner() == MarkdownLayout::ZeroClaw {
             text.push('\n');
         }
         text.push_str(entry);
@@ -150,7 +158,7 @@ impl Site {
     }
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Makes a change, or nothing of it.
     pub fn apply(&self, change: &Change, id: Uuid, now: Timestamp) -> Result<Applied, ApplyError> {
         self.apply_as(change, None, id, now)
@@ -203,7 +211,7 @@ impl Held<'_> {
     fn make_all(
         &self,
         change: &Change,
-        seen: &[Option<Seen>],
+        seen: &[Option<FileSnapshot>],
         looks: &[Option<Look>],
         acknowledged: &mut Acknowledged,
         id: Uuid,
@@ -226,7 +234,7 @@ impl Held<'_> {
 }
 
 impl Edit {
-    fn check(&self, there: Option<&Seen>, site: &Site) -> Result<(), ApplyError> {
+    fn check(&self, there: Option<&FileSnapshot>, site: &MarkdownStore) -> Result<(), ApplyError> {
         let expected = match self {
             Self::Append { .. } => return Ok(()),
             Self::Write { before, .. } => *before,
@@ -238,7 +246,7 @@ impl Edit {
         Err(self.changed(site))
     }
 
-    fn changed(&self, site: &Site) -> ApplyError {
+    fn changed(&self, site: &MarkdownStore) -> ApplyError {
         ApplyError::Changed { path: site.root().join(self.path()) }
     }
 
@@ -252,7 +260,7 @@ impl Edit {
 
     /// What is put between what is there and what is added: the head of a new file, or the line
     /// ending that is missing.
-    pub(crate) fn glue<'a>(there: Option<&Seen>, head: &'a str) -> &'a str {
+    pub(crate) fn glue<'a>(there: Option<&FileSnapshot>, head: &'a str) -> &'a str {
         match there.map(|it| it.bytes.as_slice()).unwrap_or_default() {
             [] => head,
             bytes if !bytes.ends_with(b"\n") => "\n",
@@ -262,9 +270,9 @@ impl Edit {
 
     fn make(
         &self,
-        there: Option<&Seen>,
+        there: Option<&FileSnapshot>,
         look: Option<Look>,
-        held: &Held<'_>,
+        held: &LockedStore<'_>,
         beside: &Beside,
         acknowledged: &mut Acknowledged,
     ) -> Result<(), ApplyError> {

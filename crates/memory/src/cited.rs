@@ -4,11 +4,11 @@
 //! heading, the head of a table or an item within an item. Where the lines would cut an entry
 //! apart, nothing goes and the lines that belong together are named.
 
-use anemone_format::{Stamp, front_matter};
+use anemone_format::{ProvenanceStamp, front_matter};
 
-use crate::page::{Marker, Unit, indentation};
-use crate::placed::Placed;
-use crate::site::PageKind;
+use crate::entries::Entry;
+use crate::page::{Marker, ParsedEntry, indentation};
+use crate::store::PageKind;
 
 /// Lines of a file: `MEMORY.md#L8` or `MEMORY.md#L8-L12`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +38,9 @@ pub(crate) fn citation_of(path: &str, (first, last): (usize, usize)) -> String {
 pub(crate) fn cited(
     text: &str,
     kind: PageKind,
-    entries: &[&Placed],
+    entries: &[&Entry],
     citation: &Citation<'_>,
-) -> Result<Vec<Placed>, (usize, usize)> {
+) -> Result<Vec<Entry>, (usize, usize)> {
     let lines = Lines::of(text);
     let (first, last) = (citation.lines.0, citation.lines.1.min(lines.count()));
     let together = |(start, end): (usize, usize)| (start.min(first), end.max(last));
@@ -73,8 +73,8 @@ pub(crate) fn cited(
             at += 1;
         }
         let bytes = lines.starts[start - 1]..lines.starts[at];
-        let unit = Unit::of_lines(text, bytes, (start, at));
-        found.push(Placed::new(citation.path, kind, unit));
+        let unit = ParsedEntry::of_lines(text, bytes, (start, at));
+        found.push(Entry::new(citation.path, kind, unit));
         at += 1;
     }
     found.sort_by_key(|entry| entry.unit.bytes.start);
@@ -115,8 +115,9 @@ impl<'a> Lines<'a> {
 
     /// Checks that lines of an entry are items that are nested in it, each with all that is
     /// nested in them; the error is the lines that belong together.
-    fn nested(&self, unit: &Unit, first: usize, last: usize) -> Result<(), (usize, usize)> {
-        let has_stamp = (first..=last).any(|number| Stamp::at_end_of(self.line(number)).is_some());
+    fn nested(&self, unit: &ParsedEntry, first: usize, last: usize) -> Result<(), (usize, usize)> {
+        let has_stamp =
+            (first..=last).any(|number| ProvenanceStamp::at_end_of(self.line(number)).is_some());
         let marker = Marker::of(self.line(first));
         let Some(marker) = marker.filter(|_| first > unit.lines.0 && !has_stamp) else {
             return Err(unit.lines);

@@ -15,13 +15,13 @@ mod digest;
 mod logs;
 mod table;
 
-use anemone_format::Stamp;
+use anemone_format::ProvenanceStamp;
 use jiff::civil::Date;
 
 use crate::frame::{Framed, frame};
 use crate::hidden::{hidden_count, shown};
 use crate::reading::{self, UnreadReason};
-use crate::site::{PageKind, Site};
+use crate::store::{MarkdownStore, PageKind};
 use crate::suspicion::suspicion_reason;
 pub use budget::{Budget, estimated_tokens};
 use cut::{clamped, length};
@@ -185,7 +185,7 @@ impl Part {
 
     /// Returns it as it is quoted.
     fn framed(&self) -> Framed<'_> {
-        let date = crate::gathered::day_of(PageKind::of(&self.path));
+        let date = crate::summary::day_of(PageKind::of(&self.path));
         Framed { text: &self.content, origin: None, date, path: &self.path }
     }
 
@@ -204,7 +204,7 @@ impl Part {
 
 /// Composes what a session should see.
 #[must_use]
-pub fn compose(site: &Site, asked: &ContextRequest) -> Composed {
+pub fn compose(site: &MarkdownStore, asked: &ContextRequest) -> Composed {
     let mut parts = files(site, asked);
     parts.extend(logs::notes(site, asked));
     if let Some(recalled) = asked.recalled.as_ref().filter(|it| !it.is_empty()) {
@@ -241,7 +241,7 @@ pub fn cut_of(generation: Generation, name: &str, text: &str) -> Option<Fate> {
 }
 
 /// Reads the files of a session's table, within the runtime's budget.
-fn files(site: &Site, asked: &ContextRequest) -> Vec<Part> {
+fn files(site: &MarkdownStore, asked: &ContextRequest) -> Vec<Part> {
     let generation = asked.generation;
     let mut left = generation.total();
     let mut parts = Vec::new();
@@ -262,7 +262,13 @@ fn files(site: &Site, asked: &ContextRequest) -> Vec<Part> {
 }
 
 /// Reads a file, as much of it as there is room for.
-fn file(site: &Site, generation: Generation, path: &str, is_optional: bool, left: usize) -> Part {
+fn file(
+    site: &MarkdownStore,
+    generation: Generation,
+    path: &str,
+    is_optional: bool,
+    left: usize,
+) -> Part {
     let name = path.rsplit('/').next().unwrap_or_default();
     let mut hidden = 0;
     let (content, total_chars, fate) = match reading::read(site, path) {
@@ -301,7 +307,7 @@ fn file(site: &Site, generation: Generation, path: &str, is_optional: bool, left
 fn readable(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut end = 0;
-    for (stamp, _) in Stamp::all_in(text) {
+    for (stamp, _) in ProvenanceStamp::all_in(text) {
         plain.push_str(text[end..stamp.start].trim_end_matches(' '));
         end = stamp.end;
     }
@@ -310,7 +316,7 @@ fn readable(text: &str) -> String {
 }
 
 /// Writes the parts down, as the runtime does.
-fn written(parts: &[Part], asked: &ContextRequest, site: &Site) -> String {
+fn written(parts: &[Part], asked: &ContextRequest, site: &MarkdownStore) -> String {
     let generation = asked.generation;
     let mut text = String::new();
     let has = |place| parts.iter().any(|it| it.place == place && it.fate.is_in());

@@ -14,11 +14,11 @@ use anemone_embed::{Builtin, Embedder as _, Purpose};
 use anemone_index::Index;
 use jiff::Timestamp;
 
+use crate::entries::taken;
 use crate::finder::{FindError, Finder};
-use crate::page::{Unit, units};
-use crate::placed::taken;
+use crate::page::{ParsedEntry, units};
 use crate::sameness::{comparable, differs};
-use crate::site::{Site, SiteError};
+use crate::store::{MarkdownStore, MarkdownStoreError};
 
 pub(crate) use self::rows::row_duplicates;
 
@@ -91,12 +91,12 @@ impl Candidate<'_> {
 /// Finds entries that say what a text says: the same, or with vectors whose cosine is at least
 /// `least`; the likest first.
 pub fn duplicates(
-    site: &Site,
+    site: &MarkdownStore,
     finder: &Finder,
     candidate: Candidate<'_>,
     least: f64,
     now: Timestamp,
-) -> Result<Vec<Duplicate>, SiteError> {
+) -> Result<Vec<Duplicate>, MarkdownStoreError> {
     let wanted = Wanted::new(candidate, least);
     let pages: BTreeSet<String> = site.pages()?.into_iter().map(|it| it.0).collect();
     // An index that cannot be used is no reason not to write: everything is read then.
@@ -145,7 +145,10 @@ pub(crate) fn same_in(path: &str, text: &str, candidate: Candidate<'_>) -> Optio
 }
 
 /// Leaves out what others took the place of: it may become true again.
-fn leave_out_superseded(site: &Site, found: &mut Vec<Duplicate>) -> Result<(), SiteError> {
+fn leave_out_superseded(
+    site: &MarkdownStore,
+    found: &mut Vec<Duplicate>,
+) -> Result<(), MarkdownStoreError> {
     let all = site.entries()?;
     let taken = taken(&all.placed);
     let past: BTreeSet<(&str, usize)> = all
@@ -199,7 +202,7 @@ impl<'a> Wanted<'a> {
     /// Asks the index where to look.
     fn places(
         &self,
-        site: &Site,
+        site: &MarkdownStore,
         finder: &Finder,
         pages: &BTreeSet<String>,
         now: Timestamp,
@@ -242,7 +245,13 @@ impl<'a> Wanted<'a> {
     }
 
     /// Compares entries of a file, whose lines are counted from `offset` on.
-    fn compare(&self, path: &str, units: &[Unit], offset: usize, found: &mut Vec<Duplicate>) {
+    fn compare(
+        &self,
+        path: &str,
+        units: &[ParsedEntry],
+        offset: usize,
+        found: &mut Vec<Duplicate>,
+    ) {
         for unit in units {
             let id = unit.stamp.as_ref().map(|it| it.id.to_string());
             if !self.can_be_duplicate(unit.key.as_deref(), id.as_deref(), &unit.content) {

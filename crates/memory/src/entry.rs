@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use anemone_format::Stamp;
+use anemone_format::ProvenanceStamp;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uuid::Uuid;
 
 /// One remembered thing, as a living memory hands it out.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Entry {
+pub struct MemoryEntry {
     /// Its id: that of its stamp or row, or one made of its place.
     pub id: String,
     /// What it is called.
@@ -144,7 +144,7 @@ pub struct Given {
     /// Words by which it is found, without `#`.
     pub tags: Vec<String>,
     /// Who wrote it, when, in which session.
-    pub stamp: Stamp,
+    pub stamp: ProvenanceStamp,
 }
 
 /// The time, the time zone and new ids: a memory that stays open asks for them at each write.

@@ -13,20 +13,20 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::change::digest;
-use crate::forget::{Condemned, Wanted, buried, is_in_time};
+use crate::entries::{Entry, decoded, encoded, without};
+use crate::forget::{EntryToForget, ForgetTarget, buried, is_in_time};
 use crate::journal::{ChangeId, JournalError, Listed, Noted, NotedEdit, Recorded, listed};
-use crate::page::{Unit, units};
+use crate::page::{ParsedEntry, units};
 use crate::patch::Patch;
-use crate::placed::{Placed, decoded, encoded, without};
-use crate::scan::Probes;
-use crate::site::{Held, PageKind, Site, SiteError};
+use crate::scan::ErasureProbes;
+use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError, PageKind};
 
 /// Entries of which nothing is to be kept, known by their ids and texts.
 #[derive(Debug)]
 pub struct ErasedEntries {
     ids: HashSet<String>,
     digests: HashSet<String>,
-    probes: Probes,
+    probes: ErasureProbes,
 }
 
 /// What the undo journal loses.
@@ -42,11 +42,11 @@ pub struct JournalErasure {
 #[derive(Clone, Debug)]
 pub struct KeptEntry {
     /// The entry, without lines: the file it stood in is another one now.
-    pub entry: Condemned,
+    pub entry: EntryToForget,
     session: Option<String>,
     /// When it was written.
     written: Option<Timestamp>,
-    placed: Option<Box<Placed>>,
+    placed: Option<Box<Entry>>,
 }
 
 enum RecordOutcome {
@@ -58,7 +58,7 @@ enum RecordOutcome {
 impl ErasedEntries {
     /// Takes the entries.
     #[must_use]
-    pub fn new<'a>(entries: impl IntoIterator<Item = &'a Condemned>) -> Self {
+    pub fn new<'a>(entries: impl IntoIterator<Item = &'a EntryToForget>) -> Self {
         let (mut ids, mut digests) = (HashSet::new(), HashSet::new());
         let mut texts: Vec<String> = Vec::new();
         for it in entries {
@@ -71,7 +71,7 @@ impl ErasedEntries {
             }
         }
         // A record may hold an entry in other words: its id is the same.
-        let probes = Probes::new(texts.iter().chain(&ids).map(String::as_str));
+        let probes = ErasureProbes::new(texts.iter().chain(&ids).map(String::as_str));
         Self { ids, digests, probes }
     }
 
@@ -82,7 +82,7 @@ impl ErasedEntries {
         self
     }
 
-    fn takes(&self, unit: &Unit) -> bool {
+    fn takes(&self, unit: &ParsedEntry) -> bool {
         let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
         id.is_some_and(|id| self.ids.contains(&id)) || self.has_text(&unit.content)
     }
@@ -216,7 +216,7 @@ impl Recorded {
     }
 }
 
-impl Site {
+impl MarkdownStore {
     /// Plans what the journal loses with entries.
     pub fn plan_erasure(&self, gone: &ErasedEntries) -> Result<JournalErasure, JournalError> {
         let folder = self.journal();
@@ -264,12 +264,13 @@ impl Site {
     }
 
     /// Returns entries that only the undo journal still has, the newest version of each.
-    pub fn kept_entries(&self) -> Result<Vec<KeptEntry>, SiteError> {
+    pub fn kept_entries(&self) -> Result<Vec<KeptEntry>, MarkdownStoreError> {
         let now = self.entries()?;
         let is_there: HashSet<String> =
             now.placed.iter().map(|it| digest_of(&it.unit.content)).collect();
         let folder = self.journal();
-        let fail = |source| SiteError::Journal(JournalError { path: folder.clone(), source });
+        let fail =
+            |source| MarkdownStoreError::Journal(JournalError { path: folder.clone(), source });
         let mut met: HashSet<String> = HashSet::new();
         let mut found = Vec::new();
         for it in listed(&folder, "done").map_err(fail)?.into_iter().rev() {
@@ -287,10 +288,13 @@ impl Site {
 
     /// Returns what of [`kept_entries`](Self::kept_entries) is wanted. Lines are those in which an
     /// entry stood when it was forgotten, as its tombstone says.
-    pub fn kept_entries_of(&self, wanted: &Wanted) -> Result<Vec<KeptEntry>, SiteError> {
+    pub fn kept_entries_of(
+        &self,
+        wanted: &ForgetTarget,
+    ) -> Result<Vec<KeptEntry>, MarkdownStoreError> {
         let mut kept = self.kept_entries()?;
         let stones: HashMap<String, HashSet<String>> = match wanted {
-            Wanted::Ids(_) => buried(self),
+            ForgetTarget::Ids(_) => buried(self),
             _ => HashMap::new(),
         };
         kept.retain(|it| it.is_wanted(wanted, &stones));
@@ -298,10 +302,13 @@ impl Site {
     }
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Takes entries out of the journal and out of the table of stamps, so that they cannot be
     /// brought back.
-    pub fn erase_from_journal(&self, gone: &ErasedEntries) -> Result<JournalErasure, SiteError> {
+    pub fn erase_from_journal(
+        &self,
+        gone: &ErasedEntries,
+    ) -> Result<JournalErasure, MarkdownStoreError> {
         let ids: Vec<StampId> = gone.ids.iter().filter_map(|id| id.parse().ok()).collect();
         self.drop_stamps(&ids)?;
         let erasure = self.site().plan_erasure(gone)?;
@@ -326,7 +333,7 @@ impl Recorded {
             for bytes in [added.as_deref(), after.as_deref(), Some(image)].into_iter().flatten() {
                 let Some(text) = decoded(bytes) else { continue };
                 let placed =
-                    units(&text).into_iter().map(|unit| Placed::new(&edit.path, kind, unit));
+                    units(&text).into_iter().map(|unit| Entry::new(&edit.path, kind, unit));
                 found.extend(placed.map(KeptEntry::of));
             }
         }
@@ -338,15 +345,15 @@ impl Recorded {
 }
 
 impl KeptEntry {
-    fn of(placed: Placed) -> Self {
-        let entry = Condemned { lines: None, ..Condemned::of(&placed) };
+    fn of(placed: Entry) -> Self {
+        let entry = EntryToForget { lines: None, ..EntryToForget::of(&placed) };
         Self { entry, session: None, written: None, placed: Some(Box::new(placed)) }
     }
 
     fn of_row(database: &str, row: &Map<String, Value>) -> Option<Self> {
         let field = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
         let written = field("created_at");
-        let entry = Condemned {
+        let entry = EntryToForget {
             id: field("id")?,
             key: field("key"),
             path: database.to_owned(),
@@ -358,8 +365,8 @@ impl KeptEntry {
         Some(Self { entry, session: field("session_id"), written, placed: None })
     }
 
-    fn is_wanted(&self, wanted: &Wanted, buried: &HashMap<String, HashSet<String>>) -> bool {
-        if let Wanted::Ids(ids) = wanted {
+    fn is_wanted(&self, wanted: &ForgetTarget, buried: &HashMap<String, HashSet<String>>) -> bool {
+        if let ForgetTarget::Ids(ids) = wanted {
             // An entry without a stamp has no other id than the lines that it stood in.
             let is_buried = |id: &String| {
                 let digest = sha256_hex(self.entry.text.as_bytes());
@@ -372,12 +379,12 @@ impl KeptEntry {
             return wanted.takes(placed);
         }
         match wanted {
-            Wanted::Key(key) => self.entry.key.as_ref() == Some(key),
-            Wanted::Session(session) => self.session.as_ref() == Some(session),
-            Wanted::Written { since, until, .. } => {
+            ForgetTarget::Key(key) => self.entry.key.as_ref() == Some(key),
+            ForgetTarget::Session(session) => self.session.as_ref() == Some(session),
+            ForgetTarget::Written { since, until, .. } => {
                 self.written.is_some_and(|at| is_in_time(at, *since, *until))
             }
-            Wanted::Ids(_) => false,
+            ForgetTarget::Ids(_) => false,
         }
     }
 }
@@ -393,11 +400,11 @@ mod tests {
 
     use super::*;
     use crate::change::{Change, Edit};
-    use crate::site::Manner;
+    use crate::store::MarkdownLayout;
 
     struct Place {
         _folder: tempfile::TempDir,
-        site: Site,
+        site: MarkdownStore,
         ids: std::cell::Cell<u128>,
     }
 
@@ -407,7 +414,9 @@ mod tests {
             fs_err::create_dir(folder.path().join("w")).unwrap();
             fs_err::write(folder.path().join("w/MEMORY.md"), text).unwrap();
             let state = folder.path().join("s");
-            let site = Site::open(&folder.path().join("w"), &state, Manner::OpenClaw).unwrap();
+            let site =
+                MarkdownStore::open(&folder.path().join("w"), &state, MarkdownLayout::OpenClaw)
+                    .unwrap();
             Self { _folder: folder, site, ids: std::cell::Cell::new(1) }
         }
 
@@ -434,7 +443,7 @@ mod tests {
         fn erase(&self, text: &str, line: &str) -> Vec<String> {
             let after = self.text().replace(line, "");
             fs_err::write(self.site.root().join("MEMORY.md"), after).unwrap();
-            let entry = Condemned {
+            let entry = EntryToForget {
                 id: "MEMORY.md#L1".to_owned(),
                 key: None,
                 path: "MEMORY.md".to_owned(),
@@ -444,7 +453,7 @@ mod tests {
             };
             let held = self.site.lock().unwrap();
             let erasure = held.erase_from_journal(&ErasedEntries::new([&entry])).unwrap();
-            let scan = Probes::new([text]).scan(&[self.site.journal()]);
+            let scan = ErasureProbes::new([text]).scan(&[self.site.journal()]);
             assert_eq!(scan.found, [] as [PathBuf; 0]);
             erasure.dropped.into_iter().map(|(_, noted)| noted.what).collect()
         }
@@ -498,14 +507,14 @@ mod tests {
     fn what_was_forgotten_is_found_in_the_journal_and_nothing_else_is() {
         let place = Place::new("- **k**: gone by now\n- stays\n");
         place.change("forget", "- stays\n");
-        let found = |wanted: &Wanted| -> Vec<String> {
+        let found = |wanted: &ForgetTarget| -> Vec<String> {
             let kept = place.site.kept_entries_of(wanted).unwrap();
             kept.into_iter().map(|it| it.entry.text).collect()
         };
-        assert_eq!(found(&Wanted::Key("k".to_owned())), ["gone by now"]);
-        assert_eq!(found(&Wanted::Key("other".to_owned())), [""; 0]);
-        assert_eq!(found(&Wanted::Ids(vec!["MEMORY.md#L1".to_owned()])), [""; 0]);
+        assert_eq!(found(&ForgetTarget::Key("k".to_owned())), ["gone by now"]);
+        assert_eq!(found(&ForgetTarget::Key("other".to_owned())), [""; 0]);
+        assert_eq!(found(&ForgetTarget::Ids(vec!["MEMORY.md#L1".to_owned()])), [""; 0]);
         place.undo().unwrap();
-        assert_eq!(found(&Wanted::Key("k".to_owned())), [""; 0], "it is in the file again");
+        assert_eq!(found(&ForgetTarget::Key("k".to_owned())), [""; 0], "it is in the file again");
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anemone_embed::{Builtin, Embedder};
 use anemone_index::{
-    Along, Answer, Embedded, EmbeddingError, Index, OpenIndexError, RefreshError, Replace, Request,
-    SearchError, Silent, Source, StoreError, Texts,
+    Answer, Embedded, EmbeddingError, Index, OpenIndexError, RefreshError, RefreshExtras, Replace,
+    Request, SearchError, Silent, Source, StoreError, Texts,
 };
 use jiff::Timestamp;
 
@@ -87,12 +87,12 @@ impl Finder {
     fn take_in(&self, index: &mut Index, erases: bool, now: Timestamp) -> Result<(), FindError> {
         let sources = self.sources();
         if self.embedders.is_empty() {
-            let along = Along { table: None, erases };
+            let along = RefreshExtras { table: None, erases };
             index.refresh_along(&sources, along, now, &Silent)?;
             return Ok(());
         }
         let table = Builtin::new();
-        let along = Along { table: Some(&table), erases };
+        let along = RefreshExtras { table: Some(&table), erases };
         index.refresh_along(&sources, along, now, &Silent)?;
         // Nothing is left for this, unless somebody else took in what changed, without vectors.
         if index.embed(&table, Replace::Yes, &Silent)? != Embedded::default() {

@@ -22,13 +22,13 @@ use uuid::Uuid;
 
 use crate::change::{Change, Edit};
 use crate::cited::{Citation, citation_of, cited};
+use crate::entries::{Entry, EntryList, decoded, encoded, without};
 use crate::page::{key_prefix, tables_without_rows};
-use crate::placed::{Entries, Placed, decoded, encoded, without};
-use crate::site::{Held, PageKind, Site, SiteError};
+use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError, PageKind};
 
 /// Which entries are to be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ForgetTarget {
     /// All entries of a key, the replaced ones with it.
     Key(String),
     /// Entries by their ids, or lines as they are cited: `MEMORY.md#L8-L12`. Of a citation exactly
@@ -49,7 +49,7 @@ pub enum Wanted {
 
 /// An entry that goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Condemned {
+pub struct EntryToForget {
     /// Its id.
     pub id: String,
     /// What it is called.
@@ -71,7 +71,7 @@ pub struct Condemned {
 #[derive(Clone, Debug)]
 pub struct ForgetPlan {
     /// What goes, in the order of the files.
-    pub entries: Vec<Condemned>,
+    pub entries: Vec<EntryToForget>,
     /// What is done to the files.
     pub change: Change,
     /// Files that could not be looked into, and why.
@@ -102,11 +102,11 @@ pub enum ForgetError {
     },
     /// A file cannot be reached.
     #[error(transparent)]
-    Site(#[from] SiteError),
+    Store(#[from] MarkdownStoreError),
 }
 
-impl Wanted {
-    pub(crate) fn takes(&self, it: &Placed) -> bool {
+impl ForgetTarget {
+    pub(crate) fn takes(&self, it: &Entry) -> bool {
         match self {
             Self::Key(key) => it.key() == key,
             // What is cited is looked up by its lines.
@@ -130,7 +130,7 @@ pub(crate) fn is_in_time(
 
 /// Returns when an entry was written; without a stamp, when the day of its file began where its
 /// user is: logs are named by the days of that place.
-fn written_in(zone: &TimeZone, it: &Placed) -> Option<Timestamp> {
+fn written_in(zone: &TimeZone, it: &Entry) -> Option<Timestamp> {
     match it.kind {
         PageKind::Daily(day) | PageKind::Session(day)
             if it.unit.stamp.as_ref().is_none_or(|stamp| stamp.at.is_none()) =>
@@ -141,7 +141,7 @@ fn written_in(zone: &TimeZone, it: &Placed) -> Option<Timestamp> {
     }
 }
 
-impl Wanted {
+impl ForgetTarget {
     /// Whether a file can have any such entry; `false` is certain.
     fn may_be_in(&self, path: &str, text: &str) -> bool {
         let Self::Key(key) = self else { return true };
@@ -155,26 +155,31 @@ impl Wanted {
     }
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Plans what is to be forgotten, everywhere in the files of the memory, also where they were
     /// put away.
-    pub fn plan_forget(&self, wanted: &Wanted) -> Result<ForgetPlan, ForgetError> {
+    pub fn plan_forget(&self, wanted: &ForgetTarget) -> Result<ForgetPlan, ForgetError> {
         self.site().plan_forget(wanted)
     }
 
     /// Notes that entries are gone. Nothing of their texts is noted.
-    pub fn bury(&self, gone: &[Condemned], why: &str, now: Timestamp) -> Result<(), SiteError> {
+    pub fn bury(
+        &self,
+        gone: &[EntryToForget],
+        why: &str,
+        now: Timestamp,
+    ) -> Result<(), MarkdownStoreError> {
         bury(self.site(), gone, why, now)
     }
 }
 
-impl Site {
-    /// As [`Held::plan_forget`], only to show it: what is applied is planned under the lock.
-    pub fn plan_forget(&self, wanted: &Wanted) -> Result<ForgetPlan, ForgetError> {
+impl MarkdownStore {
+    /// As [`LockedStore::plan_forget`], only to show it: what is applied is planned under the lock.
+    pub fn plan_forget(&self, wanted: &ForgetTarget) -> Result<ForgetPlan, ForgetError> {
         let all = self.entries_where(&|path, text| wanted.may_be_in(path, text))?;
-        let mut gone: Vec<Placed> =
+        let mut gone: Vec<Entry> =
             all.placed.iter().filter(|it| wanted.takes(it)).cloned().collect();
-        if let Wanted::Ids(ids) = wanted {
+        if let ForgetTarget::Ids(ids) = wanted {
             for id in ids {
                 let places = id.parse().map(|it| all.places_of(it)).unwrap_or_default();
                 if places.len() > 1 {
@@ -195,7 +200,7 @@ impl Site {
         let mut edits = Vec::new();
         let mut rowless = Vec::new();
         for seen in &all.pages {
-            let of_page: Vec<&Placed> = gone.iter().filter(|it| it.path == seen.path).collect();
+            let of_page: Vec<&Entry> = gone.iter().filter(|it| it.path == seen.path).collect();
             if of_page.is_empty() {
                 continue;
             }
@@ -209,7 +214,7 @@ impl Site {
         }
         let skipped = all.skipped.iter().map(|(path, why)| (path.clone(), reason(why)));
         Ok(ForgetPlan {
-            entries: gone.iter().map(Condemned::of).collect(),
+            entries: gone.iter().map(EntryToForget::of).collect(),
             change: Change::new("forget", edits),
             skipped: skipped.collect(),
             tables_without_rows: rowless,
@@ -223,11 +228,11 @@ impl Site {
     }
 }
 
-impl Entries {
+impl EntryList {
     /// Returns what stands in the cited lines, and only in them.
-    fn cited(&self, citation: &Citation<'_>) -> Result<Vec<Placed>, ForgetError> {
+    fn cited(&self, citation: &Citation<'_>) -> Result<Vec<Entry>, ForgetError> {
         let Some(seen) = self.page(citation.path) else { return Ok(Vec::new()) };
-        let entries: Vec<&Placed> =
+        let entries: Vec<&Entry> =
             self.placed.iter().filter(|it| it.path == citation.path).collect();
         // What is no text has been passed over, and is told as such.
         let Some(text) = decoded(&seen.bytes) else { return Ok(Vec::new()) };
@@ -239,23 +244,23 @@ impl Entries {
     }
 }
 
-fn reason(error: &SiteError) -> String {
+fn reason(error: &MarkdownStoreError) -> String {
     match error {
-        SiteError::Io { source, .. } => source.to_string(),
-        SiteError::NotPlain { .. } => "not a plain file".to_owned(),
-        SiteError::NotText { .. } => {
+        MarkdownStoreError::Io { source, .. } => source.to_string(),
+        MarkdownStoreError::NotPlain { .. } => "not a plain file".to_owned(),
+        MarkdownStoreError::NotText { .. } => {
             "neither UTF-8 nor an encoding with one byte a character".to_owned()
         }
-        SiteError::Outside { .. } => "outside the workspace".to_owned(),
-        SiteError::TooLarge { .. } => "too large".to_owned(),
-        SiteError::Busy { .. } => "somebody else is writing".to_owned(),
-        SiteError::Saving { .. } => "somebody else is saving it".to_owned(),
-        SiteError::Journal(error) => error.to_string(),
+        MarkdownStoreError::Outside { .. } => "outside the workspace".to_owned(),
+        MarkdownStoreError::TooLarge { .. } => "too large".to_owned(),
+        MarkdownStoreError::Busy { .. } => "somebody else is writing".to_owned(),
+        MarkdownStoreError::Saving { .. } => "somebody else is saving it".to_owned(),
+        MarkdownStoreError::Journal(error) => error.to_string(),
     }
 }
 
-impl Condemned {
-    pub(crate) fn of(it: &Placed) -> Self {
+impl EntryToForget {
+    pub(crate) fn of(it: &Entry) -> Self {
         Self {
             id: it.id.clone(),
             key: it.unit.key.clone(),
@@ -285,7 +290,7 @@ struct Inscription {
 }
 
 /// Returns the digests of texts that were forgotten, by their ids.
-pub(crate) fn buried(site: &Site) -> HashMap<String, HashSet<String>> {
+pub(crate) fn buried(site: &MarkdownStore) -> HashMap<String, HashSet<String>> {
     let mut found: HashMap<String, HashSet<String>> = HashMap::new();
     let stones = fs_err::read_to_string(site.tombstones()).unwrap_or_default();
     for line in stones.lines() {
@@ -297,11 +302,11 @@ pub(crate) fn buried(site: &Site) -> HashMap<String, HashSet<String>> {
 }
 
 pub(crate) fn bury(
-    site: &Site,
-    gone: &[Condemned],
+    site: &MarkdownStore,
+    gone: &[EntryToForget],
     why: &str,
     now: Timestamp,
-) -> Result<(), SiteError> {
+) -> Result<(), MarkdownStoreError> {
     let path = site.tombstones();
     let write = || -> io::Result<()> {
         // One that was cut off behind this step is not noted twice.
@@ -327,5 +332,5 @@ pub(crate) fn bury(
         file.write_all(lines.as_bytes())?;
         file.sync_all()
     };
-    write().map_err(|source| SiteError::Io { path, source })
+    write().map_err(|source| MarkdownStoreError::Io { path, source })
 }

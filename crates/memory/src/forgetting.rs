@@ -21,12 +21,12 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::entries::decoded;
 use crate::erasure::ErasedEntries;
-use crate::forget::{Condemned, bury};
+use crate::forget::{EntryToForget, bury};
 use crate::journal::{ChangeId, Recorded, keep_private};
 use crate::page::units;
-use crate::placed::decoded;
-use crate::site::{Held, Site, SiteError};
+use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
 /// Whether what is forgotten can be brought back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ pub struct FinishedForget {
     /// Whether the files were changed; otherwise only rows were.
     pub files_changed: bool,
     /// What went, with its text where that could still be read.
-    pub entries: Vec<Condemned>,
+    pub entries: Vec<EntryToForget>,
     note: Forgetting,
 }
 
@@ -98,22 +98,22 @@ struct NotedEntry {
     text_sha256: String,
 }
 
-impl Site {
+impl MarkdownStore {
     pub(crate) fn forgetting_folder(&self) -> PathBuf {
         self.state().join("forgetting")
     }
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Notes durably what is about to be forgotten.
     pub fn begin_forgetting(
         &self,
         note: &ForgetNote,
-        entries: &[Condemned],
+        entries: &[EntryToForget],
         id: Uuid,
-    ) -> Result<Forgetting, SiteError> {
+    ) -> Result<Forgetting, MarkdownStoreError> {
         let path = self.site().forgetting_folder().join(format!("{id}.json"));
-        let fail = |source| SiteError::Io { path: path.clone(), source };
+        let fail = |source| MarkdownStoreError::Io { path: path.clone(), source };
         let noted = Noted {
             at: note.at.to_string(),
             request_sha256: note.request.clone(),
@@ -139,14 +139,14 @@ impl Held<'_> {
 
     /// Drops the changes that a forget itself made from the journal. They are known by their ids:
     /// what they hold may be spelled otherwise than the entry, with other line endings for one.
-    pub fn drop_own_changes(&self, forgetting: &Forgetting) -> Result<(), SiteError> {
+    pub fn drop_own_changes(&self, forgetting: &Forgetting) -> Result<(), MarkdownStoreError> {
         Ok(forgetting.changes.iter().try_for_each(|id| self.drop_change(*id))?)
     }
 
     /// Finishes what was cut off.
-    pub(crate) fn finish_forgets(&self) -> Result<Vec<FinishedForget>, SiteError> {
+    pub(crate) fn finish_forgets(&self) -> Result<Vec<FinishedForget>, MarkdownStoreError> {
         let folder = self.site().forgetting_folder();
-        let fail = |source| SiteError::Io { path: folder.clone(), source };
+        let fail = |source| MarkdownStoreError::Io { path: folder.clone(), source };
         let listed = match fs_err::read_dir(&folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             listed => listed.map_err(fail)?,
@@ -169,7 +169,11 @@ impl Held<'_> {
         Ok(finished)
     }
 
-    fn finish(&self, noted: Noted, note: Forgetting) -> Result<Option<FinishedForget>, SiteError> {
+    fn finish(
+        &self,
+        noted: Noted,
+        note: Forgetting,
+    ) -> Result<Option<FinishedForget>, MarkdownStoreError> {
         let is_erasing = note.is_at("erasing");
         let files = noted.files.map(|id| self.site().recorded(id)).transpose()?.flatten();
         let rows = noted.rows.map(|id| self.site().recorded(id)).transpose()?.flatten();
@@ -200,7 +204,7 @@ impl Held<'_> {
     }
 
     /// Takes entries out of what is put back when an editor drops it.
-    fn forget_acknowledged(&self, noted: &Noted) -> Result<(), SiteError> {
+    fn forget_acknowledged(&self, noted: &Noted) -> Result<(), MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         let is_gone = |text: &str| {
             let found = units(text);
@@ -219,7 +223,11 @@ impl Held<'_> {
     }
 
     /// Takes what is forgotten for good out of the journal.
-    fn drop_kept(&self, noted: &Noted, entries: &[Condemned]) -> Result<(), SiteError> {
+    fn drop_kept(
+        &self,
+        noted: &Noted,
+        entries: &[EntryToForget],
+    ) -> Result<(), MarkdownStoreError> {
         let digests = noted.entries.iter().map(|entry| entry.text_sha256.as_str());
         self.erase_from_journal(&ErasedEntries::new(entries).with_digests(digests))?;
         for id in noted.files.iter().chain(&noted.rows) {
@@ -231,8 +239,8 @@ impl Held<'_> {
 
 impl Noted {
     /// Returns the entries with the texts that the journal still has.
-    fn entries_in<'a>(&self, recorded: impl Iterator<Item = &'a Recorded>) -> Vec<Condemned> {
-        let mut entries: Vec<Condemned> = self.entries.iter().map(NotedEntry::bare).collect();
+    fn entries_in<'a>(&self, recorded: impl Iterator<Item = &'a Recorded>) -> Vec<EntryToForget> {
+        let mut entries: Vec<EntryToForget> = self.entries.iter().map(NotedEntry::bare).collect();
         let mut take = |text: &str, key: Option<&str>| {
             let sha256 = sha256_hex(text.as_bytes());
             for (entry, noted) in entries.iter_mut().zip(&self.entries) {
@@ -258,7 +266,7 @@ impl Noted {
 }
 
 impl NotedEntry {
-    fn of(entry: &Condemned) -> Self {
+    fn of(entry: &EntryToForget) -> Self {
         Self {
             id: entry.id.clone(),
             path: entry.path.clone(),
@@ -266,8 +274,8 @@ impl NotedEntry {
         }
     }
 
-    fn bare(&self) -> Condemned {
-        Condemned {
+    fn bare(&self) -> EntryToForget {
+        EntryToForget {
             id: self.id.clone(),
             key: None,
             path: self.path.clone(),
@@ -295,7 +303,7 @@ impl Forgetting {
     }
 
     /// Says that the files are done, and that from here on what was kept of them goes.
-    pub fn erase(&self) -> Result<(), SiteError> {
+    pub fn erase(&self) -> Result<(), MarkdownStoreError> {
         self.mark("erasing")
     }
 
@@ -303,10 +311,10 @@ impl Forgetting {
         self.path.with_extension(stage).exists()
     }
 
-    fn mark(&self, stage: &str) -> Result<(), SiteError> {
+    fn mark(&self, stage: &str) -> Result<(), MarkdownStoreError> {
         let path = self.path.with_extension(stage);
         let made = fs_err::File::create(&path).and_then(|_| sync_folder(&path));
-        made.map_err(|source| SiteError::Io { path, source })
+        made.map_err(|source| MarkdownStoreError::Io { path, source })
     }
 
     /// Removes the note: everything is done, and whoever asked for it was told. What is left of it
@@ -340,14 +348,14 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scan::Probes;
-    use crate::{Manner, Wanted};
+    use crate::scan::ErasureProbes;
+    use crate::{ForgetTarget, MarkdownLayout};
 
     const TEXT: &str = "the gateway password is seven-grey-geese";
 
     struct Place {
         folder: tempfile::TempDir,
-        site: Site,
+        site: MarkdownStore,
     }
 
     impl Place {
@@ -356,7 +364,9 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             fs_err::create_dir_all(folder.path().join("w/memory")).unwrap();
             let state = folder.path().join("s");
-            let site = Site::open(&folder.path().join("w"), &state, Manner::OpenClaw).unwrap();
+            let site =
+                MarkdownStore::open(&folder.path().join("w"), &state, MarkdownLayout::OpenClaw)
+                    .unwrap();
             let place = Self { folder, site };
             let stamp = "agent 2026-11-16T10:00:00Z -->";
             let text = format!(
@@ -376,12 +386,12 @@ mod tests {
         }
 
         fn holds(&self) -> Vec<PathBuf> {
-            Probes::new([TEXT]).scan(&[self.folder.path().to_owned()]).found
+            ErasureProbes::new([TEXT]).scan(&[self.folder.path().to_owned()]).found
         }
 
         /// Does what a forget does, until it is killed after a step.
         fn forget(&self, finality: Finality, steps: usize) {
-            let wanted = Wanted::Ids(vec![Uuid::from_u128(9).to_string()]);
+            let wanted = ForgetTarget::Ids(vec![Uuid::from_u128(9).to_string()]);
             let held = self.site.lock().unwrap();
             let plan = held.plan_forget(&wanted).unwrap();
             let files = Some(Uuid::from_u128(2));
@@ -405,7 +415,7 @@ mod tests {
         }
     }
 
-    impl Site {
+    impl MarkdownStore {
         fn acknowledged_bytes(&self) -> Vec<u8> {
             fs_err::read(self.acknowledged_file()).unwrap()
         }
@@ -463,7 +473,7 @@ mod tests {
     fn one_that_is_under_way_is_left_alone() {
         let place = Place::new();
         let held = place.site.lock().unwrap();
-        let plan = held.plan_forget(&Wanted::Key("tea".to_owned())).unwrap();
+        let plan = held.plan_forget(&ForgetTarget::Key("tea".to_owned())).unwrap();
         let (request, at) = ("digest".to_owned(), Timestamp::UNIX_EPOCH);
         let finality = Finality::ForGood;
         let note =

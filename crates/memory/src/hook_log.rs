@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::journal::keep_private;
-use crate::site::{Held, Site, SiteError};
+use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
 /// So many writes are kept; the oldest go.
 const MOST_WRITES: usize = 500;
@@ -36,7 +36,7 @@ pub struct HookWrite {
     pub change: Option<String>,
 }
 
-impl Site {
+impl MarkdownStore {
     fn hook_log(&self) -> PathBuf {
         self.state().join("hook-writes.jsonl")
     }
@@ -62,9 +62,9 @@ impl Site {
     }
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Adds a write to the log.
-    pub fn note_hook_write(&self, mut write: HookWrite) -> Result<(), SiteError> {
+    pub fn note_hook_write(&self, mut write: HookWrite) -> Result<(), MarkdownStoreError> {
         let path = self.site().hook_log();
         write.path = write.path.chars().take(MAX_CHARS).collect();
         let mut writes = self.site().all_hook_writes();
@@ -78,7 +78,7 @@ impl Held<'_> {
             }
             keep_private(&path, &text)
         };
-        keep().map_err(|source| SiteError::Io { path: path.clone(), source })
+        keep().map_err(|source| MarkdownStoreError::Io { path: path.clone(), source })
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::site::Manner;
+    use crate::store::MarkdownLayout;
 
     fn write(number: i64) -> HookWrite {
         let at = Timestamp::from_second(number).unwrap();
@@ -103,7 +103,9 @@ mod tests {
     #[test]
     fn the_log_tells_what_was_written_since_and_stays_small() {
         let home = TempDir::new().unwrap();
-        let site = Site::open(home.path(), &home.path().join("state"), Manner::OpenClaw).unwrap();
+        let site =
+            MarkdownStore::open(home.path(), &home.path().join("state"), MarkdownLayout::OpenClaw)
+                .unwrap();
         assert_eq!(site.hook_writes(Timestamp::UNIX_EPOCH), []);
         let held = site.lock().unwrap();
         for number in 0..3 {

@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::change::{Change, Edit, digest};
 use crate::faults;
 use crate::patch::Patch;
-use crate::site::{Held, Seen, Site};
+use crate::store::{FileSnapshot, LockedStore, MarkdownStore};
 
 /// So many changes are kept; what takes one back is one as well.
 const MOST_CHANGES: usize = 100;
@@ -144,7 +144,7 @@ pub(crate) struct Listed {
     pub(crate) path: PathBuf,
 }
 
-impl Site {
+impl MarkdownStore {
     /// Returns the folder of what was there before each change.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
@@ -189,11 +189,11 @@ impl Site {
     }
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     pub(crate) fn begin(
         &self,
         change: &Change,
-        seen: &[Option<Seen>],
+        seen: &[Option<FileSnapshot>],
         undoes: Option<ChangeId>,
         id: Uuid,
         now: Timestamp,
@@ -341,7 +341,7 @@ impl Held<'_> {
 }
 
 impl Edit {
-    fn noted(&self, seen: Option<&Seen>) -> NotedEdit {
+    fn noted(&self, seen: Option<&FileSnapshot>) -> NotedEdit {
         let path = self.path().to_owned();
         let before = seen.map(|it| it.bytes.len() as u64);
         match self {

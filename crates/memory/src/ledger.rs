@@ -14,13 +14,13 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Hex, Stamp, StampId, StampTable};
+use anemone_format::{Hex, ProvenanceStamp, StampId, StampTable};
 use sha2::{Digest as _, Sha256};
 
 use crate::change::{Change, Edit};
 use crate::journal::{JournalError, keep_private};
-use crate::page::{Unit, units};
-use crate::site::{Held, Seen, Site};
+use crate::page::{ParsedEntry, units};
+use crate::store::{FileSnapshot, LockedStore, MarkdownStore};
 
 /// Changes that write entries of their own. Others move entries or bring them back, and a stamp
 /// that somebody forged is not ours for that.
@@ -49,7 +49,7 @@ pub struct OwnStamps {
 /// Checks whether the origins of a memory's entries are facts. Each file is read once.
 #[derive(Debug)]
 pub struct OriginCheck<'a> {
-    site: &'a Site,
+    site: &'a MarkdownStore,
     own: OwnStamps,
     /// The text of each file; `None` where it cannot be read.
     files: HashMap<String, Option<String>>,
@@ -58,7 +58,7 @@ pub struct OriginCheck<'a> {
 impl<'a> OriginCheck<'a> {
     /// Prepares to check entries of a memory.
     #[must_use]
-    pub fn new(site: &'a Site) -> Self {
+    pub fn new(site: &'a MarkdownStore) -> Self {
         Self { site, own: OwnStamps::of(site), files: HashMap::new() }
     }
 
@@ -75,7 +75,7 @@ impl<'a> OriginCheck<'a> {
 impl OwnStamps {
     /// Reads which stamps were written into a memory. When that cannot be read, none were.
     #[must_use]
-    pub fn of(site: &Site) -> Self {
+    pub fn of(site: &MarkdownStore) -> Self {
         let text = fs_err::read_to_string(path(site)).unwrap_or_default();
         Self {
             digests: digests(&text).map(str::to_owned).collect(),
@@ -92,7 +92,7 @@ impl OwnStamps {
 
     /// Says whether an entry of a file has a stamp that we wrote, with the text that we wrote.
     #[must_use]
-    pub fn has(&self, file: &str, unit: &Unit) -> bool {
+    pub fn has(&self, file: &str, unit: &ParsedEntry) -> bool {
         let stamp = unit.stamp.clone().filter(|it| !self.revoked.contains(&it.id));
         let Some(stamp) = stamp else { return false };
         let digest = digest(&self.table.resolved(stamp), &file[unit.bytes.clone()]);
@@ -106,20 +106,20 @@ impl OwnStamps {
     }
 
     /// Says whether every entry that is asked about is one that we wrote, and there is one.
-    pub(crate) fn wrote(&self, file: &str, is_asked: impl Fn(&Unit) -> bool) -> bool {
+    pub(crate) fn wrote(&self, file: &str, is_asked: impl Fn(&ParsedEntry) -> bool) -> bool {
         let found = units(file);
         let mut asked = found.iter().filter(|unit| is_asked(unit)).peekable();
         asked.peek().is_some() && asked.all(|unit| self.has(file, unit))
     }
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Notes the stamps that a change writes. Called before the change is made: a stamp that is
     /// noted and never written is in no file.
     pub(crate) fn note_own_stamps(
         &self,
         change: &Change,
-        seen: &[Option<Seen>],
+        seen: &[Option<FileSnapshot>],
     ) -> Result<(), JournalError> {
         if !WRITES_ENTRIES.contains(&change.what.as_str()) {
             return Ok(());
@@ -132,7 +132,7 @@ impl Held<'_> {
     }
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Notes that entries are forgotten for good.
     pub(crate) fn revoke_stamps(&self, ids: &[StampId]) -> Result<(), JournalError> {
         let path = path(self.site());
@@ -149,7 +149,7 @@ impl Held<'_> {
 }
 
 /// Returns the digests of the entries that an edit brings.
-fn written(edit: &Edit, there: Option<&Seen>, stamps: &[Stamp]) -> Vec<String> {
+fn written(edit: &Edit, there: Option<&FileSnapshot>, stamps: &[ProvenanceStamp]) -> Vec<String> {
     let (text, before) = match edit {
         Edit::Append { text, .. } => (text.as_str().into(), "".into()),
         Edit::Write { after, .. } => {
@@ -168,7 +168,7 @@ fn written(edit: &Edit, there: Option<&Seen>, stamps: &[Stamp]) -> Vec<String> {
     new.collect()
 }
 
-fn path(site: &Site) -> PathBuf {
+fn path(site: &MarkdownStore) -> PathBuf {
     site.state().join("own-stamps")
 }
 
@@ -209,7 +209,7 @@ fn digests(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the digest of an entry with all that its stamp says; `None` when that is not known. Line
 /// endings around it and of which kind they are is nothing that an entry says.
-fn digest(stamp: &Stamp, entry: &str) -> Option<String> {
+fn digest(stamp: &ProvenanceStamp, entry: &str) -> Option<String> {
     let plain = entry.trim().replace("\r\n", "\n");
     let text = if plain.contains(&stamp.uuid?.to_string()) {
         // A stamp of an earlier version says it in the entry.
@@ -231,7 +231,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::site::Manner;
+    use crate::store::MarkdownLayout;
 
     const LOG: &str = "memory/2026-11-16.md";
 
@@ -242,15 +242,17 @@ mod tests {
         )
     }
 
-    fn site() -> (tempfile::TempDir, Site) {
+    fn site() -> (tempfile::TempDir, MarkdownStore) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("ws");
         fs_err::create_dir_all(root.join("memory")).unwrap();
-        let site = Site::open(&root, &folder.path().join("state"), Manner::OpenClaw).unwrap();
+        let site =
+            MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::OpenClaw)
+                .unwrap();
         (folder, site)
     }
 
-    fn apply(site: &Site, what: &str, edit: Edit) {
+    fn apply(site: &MarkdownStore, what: &str, edit: Edit) {
         let change = Change::new(what, vec![edit]);
         let held = site.lock().unwrap();
         // Counted, because two changes must not share an id.
@@ -259,12 +261,12 @@ mod tests {
         held.apply(&change, id, Timestamp::from_second(1_794_820_000).unwrap()).unwrap();
     }
 
-    fn add(site: &Site, what: &str, text: &str) {
+    fn add(site: &MarkdownStore, what: &str, text: &str) {
         let head = "# Monday\n\n".to_owned();
         apply(site, what, Edit::Append { path: LOG.to_owned(), head, text: text.to_owned() });
     }
 
-    fn file(site: &Site) -> String {
+    fn file(site: &MarkdownStore) -> String {
         fs_err::read_to_string(site.root().join(LOG)).unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! A memory that lives: what is remembered, recalled, forgotten and kept clean.
 //!
-//! Everything that writes goes the same way: the [`Site`] is locked, what is there is read, a
+//! Everything that writes goes the same way: the [`MarkdownStore`] is locked, what is there is read, a
 //! [`Change`] is planned as a value, and applied with a pre-image in the journal. Nothing here
 //! prints, asks the clock, makes ids or knows the home folder; it is handed all of them.
 
@@ -16,6 +16,7 @@ mod chat;
 mod cited;
 mod context;
 mod duplicates;
+mod entries;
 mod entry;
 mod erasure;
 mod faults;
@@ -25,7 +26,6 @@ mod folder;
 mod forget;
 mod forgetting;
 mod frame;
-mod gathered;
 mod hidden;
 mod hook_log;
 mod journal;
@@ -38,13 +38,12 @@ mod noteworthy;
 mod page;
 mod patch;
 mod phrase;
-mod placed;
 mod preview;
 mod reading;
-mod recall;
-mod recalled;
-mod recalls;
+mod recall_counts;
+mod recall_view;
 mod recovery;
+mod relevance;
 mod remember;
 mod replacing;
 mod rest;
@@ -53,11 +52,12 @@ mod sameness;
 mod scan;
 mod session_note;
 mod session_state;
-mod site;
 mod slug;
 mod sqlite;
 mod stamps;
+mod store;
 mod successors;
+mod summary;
 mod superseded;
 mod suspicion;
 mod tidy;
@@ -76,17 +76,17 @@ pub use context::{
     estimated_tokens,
 };
 pub use duplicates::{Candidate, Duplicate, duplicates};
-pub use entry::{Category, Clock, Entry, Given, Importance, Label, Tier};
+pub use entries::{Entry, EntryList};
+pub use entry::{Category, Clock, Given, Importance, Label, MemoryEntry, Tier};
 pub use erasure::{ErasedEntries, JournalErasure, KeptEntry};
 pub use finder::{FindError, Finder};
 pub use flush::{
     DIRECT_SYSTEM_PROMPT, FlushDecision, FlushQuestion, FlushReason, FlushSettings, flush_prompt,
     flush_system_prompt, flushed_entries, told,
 };
-pub use forget::{Condemned, ForgetError, ForgetPlan, Wanted};
+pub use forget::{EntryToForget, ForgetError, ForgetPlan, ForgetTarget};
 pub use forgetting::{Finality, FinishedForget, ForgetNote, Forgetting};
 pub use frame::{DATA_NOTICE, Frame, Framed, NOTICE, ShownOrigin, barred, frame, one_line};
-pub use gathered::{Contradiction, Gathered};
 pub use hidden::{
     hidden_count, is_hidden, name_from_shown, revealed, shown, shown_name, shown_with_ranges,
     visible, with_escapes, with_marks,
@@ -94,33 +94,36 @@ pub use hidden::{
 pub use hook_log::HookWrite;
 pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
 pub use ledger::{OriginCheck, OwnStamps};
-pub use list::{ListFilter, Listed, ListedEntry, list_entries, list_rows};
+pub use list::{EntryListing, ListFilter, ListedEntry, list_entries, list_rows};
 pub use markdown::MarkdownMemory;
 pub use memory::{Memory, MemoryError};
 pub use none::NoMemory;
 pub use noteworthy::{NotNoted, UnknownStatements, not_worth_noting, without_unanswered};
-pub use page::{Unit, UnitKind, render, tidied, units};
-pub use placed::{Entries, Placed};
+pub use page::{EntryKind, ParsedEntry, render, tidied, units};
 pub use reading::{Unread, UnreadReason};
-pub use recall::{RecallSettings, is_relevant, question_of};
-pub use recalled::{Recalled, RecalledMemory, recalled};
-pub use recalls::{
+pub use recall_counts::{
     RecallCount, RecallError, RecallKey, mark_of, note_recalls, recall_counts, recalled_of,
 };
+pub use recall_view::{Recalled, RecalledMemory, recalled};
+pub use relevance::{RecallSettings, is_relevant, question_of};
 pub use remember::{
     Asked, Caution, FoundSecret, Look, MAX_TEXT_BYTES, Place, RememberError, RememberSettings,
     Remembering, RememberingRow, Secrets, plan_remember, plan_remember_row,
 };
-pub use scan::{Probes, Scan};
+pub use scan::{ErasureProbes, Scan};
 pub use session_note::{NoteForm, NotePlan, NotedSession, SessionNote};
 pub use session_state::SessionState;
-pub use site::{Held, Manner, PageKind, PageScope, Seen, Site, SiteError};
 pub use slug::{Spoken, slug_of, telling_slug};
 pub use sqlite::{
     KeptRow, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory, row_document,
 };
 pub use stamps::stamps_in;
+pub use store::{
+    FileSnapshot, LockedStore, MarkdownLayout, MarkdownStore, MarkdownStoreError, PageKind,
+    PageScope,
+};
 pub use successors::{FoundLines, Successor, successors};
+pub use summary::{Contradiction, EntrySummary};
 pub use suspicion::{Suspicion, SuspicionKind, suspicion_reason, suspicious};
 pub use tidy::{
     Expired, Promotion, TidyPlan, TidySettings, count_past_rows, plan_promotion, plan_tidy,

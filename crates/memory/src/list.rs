@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::entry::Entry;
-use crate::gathered::day_of;
-use crate::placed::Placed;
-use crate::site::{PageKind, Site, SiteError};
+use crate::entries::Entry;
+use crate::entry::MemoryEntry;
 use crate::sqlite::row_document;
+use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
+use crate::summary::day_of;
 
 /// Which entries are listed; what is `None` matches every entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct ListedEntry {
 
 /// What was listed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Listed {
+pub struct EntryListing {
     /// The entries that match, the newest first.
     pub entries: Vec<ListedEntry>,
     /// How many entries do not match.
@@ -82,7 +82,7 @@ impl ListFilter {
     }
 }
 
-impl Listed {
+impl EntryListing {
     fn of(all: impl Iterator<Item = ListedEntry>, filter: &ListFilter) -> Self {
         let mut listed = Self::default();
         for entry in all {
@@ -98,25 +98,25 @@ impl Listed {
 
 /// Lists the entries of a Markdown memory. Days of stamps are those of `zone`.
 pub fn list_entries(
-    site: &Site,
+    site: &MarkdownStore,
     filter: &ListFilter,
     zone: &TimeZone,
-) -> Result<Listed, SiteError> {
+) -> Result<EntryListing, MarkdownStoreError> {
     let all = site.entries()?;
     let live = all.live();
     let superseded = all.placed.len() - live.len();
     let unreadable = all.skipped.iter().map(|it| it.0.clone()).collect();
-    let listed = Listed::of(live.into_iter().map(|it| of_placed(it, zone)), filter);
-    Ok(Listed { superseded, unreadable, ..listed })
+    let listed = EntryListing::of(live.into_iter().map(|it| of_placed(it, zone)), filter);
+    Ok(EntryListing { superseded, unreadable, ..listed })
 }
 
 /// Lists rows of a database, the newest first.
 #[must_use]
-pub fn list_rows(rows: Vec<Entry>, filter: &ListFilter, zone: &TimeZone) -> Listed {
-    Listed::of(rows.into_iter().map(|it| of_row(it, zone)), filter)
+pub fn list_rows(rows: Vec<MemoryEntry>, filter: &ListFilter, zone: &TimeZone) -> EntryListing {
+    EntryListing::of(rows.into_iter().map(|it| of_row(it, zone)), filter)
 }
 
-fn of_placed(placed: &Placed, zone: &TimeZone) -> ListedEntry {
+fn of_placed(placed: &Entry, zone: &TimeZone) -> ListedEntry {
     let unit = &placed.unit;
     let stamp = unit.stamp.as_ref();
     let kind = match (&unit.label, stamp.and_then(|it| it.category.as_deref()), placed.kind) {
@@ -143,7 +143,7 @@ fn of_placed(placed: &Placed, zone: &TimeZone) -> ListedEntry {
     }
 }
 
-fn of_row(row: Entry, zone: &TimeZone) -> ListedEntry {
+fn of_row(row: MemoryEntry, zone: &TimeZone) -> ListedEntry {
     let written = Timestamp::from_str(&row.timestamp).ok();
     let day = written.map(|it| it.to_zoned(zone.clone()).date());
     ListedEntry {
@@ -167,20 +167,22 @@ mod tests {
 
     use super::*;
     use crate::entry::Category;
-    use crate::site::Manner;
+    use crate::store::MarkdownLayout;
 
-    fn site(files: &[(&str, &str)]) -> (tempfile::TempDir, Site) {
+    fn site(files: &[(&str, &str)]) -> (tempfile::TempDir, MarkdownStore) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("ws");
         fs_err::create_dir_all(root.join("memory")).unwrap();
         for (name, text) in files {
             fs_err::write(root.join(name), text).unwrap();
         }
-        let site = Site::open(&root, &folder.path().join("state"), Manner::OpenClaw).unwrap();
+        let site =
+            MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::OpenClaw)
+                .unwrap();
         (folder, site)
     }
 
-    fn texts(listed: &Listed) -> Vec<&str> {
+    fn texts(listed: &EntryListing) -> Vec<&str> {
         listed.entries.iter().map(|it| it.text.as_str()).collect()
     }
 
@@ -253,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_day_of_a_row_is_that_of_the_callers_time_zone() {
-        let row = Entry {
+        let row = MemoryEntry {
             id: "1".to_owned(),
             key: "lunch".to_owned(),
             content: "noodles".to_owned(),

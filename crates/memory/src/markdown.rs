@@ -8,18 +8,18 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use anemone_format::{Moment, Origin, Stamp};
+use anemone_format::{Moment, Origin, ProvenanceStamp};
 use anemone_index::Request;
 use async_trait::async_trait;
 
 use crate::change::{ApplyError, Change, Edit};
-use crate::entry::{Category, Clock, Entry, Given};
+use crate::entries::{Entry, EntryList, without};
+use crate::entry::{Category, Clock, Given, MemoryEntry};
 use crate::finder::Finder;
-use crate::forget::Wanted;
+use crate::forget::ForgetTarget;
 use crate::memory::{Memory, MemoryError, refuse_secrets};
 use crate::page::render;
-use crate::placed::{Entries, Placed, without};
-use crate::site::{Held, PageKind, Site};
+use crate::store::{LockedStore, MarkdownStore, PageKind};
 
 /// An editor that saves between a look and a write makes the write begin anew, this often.
 const TIMES: usize = 8;
@@ -33,7 +33,7 @@ pub struct MarkdownMemory {
 }
 
 struct Inner {
-    site: Site,
+    site: MarkdownStore,
     finder: Finder,
     clock: Box<dyn Clock>,
 }
@@ -41,7 +41,7 @@ struct Inner {
 impl MarkdownMemory {
     /// Takes the files, what finds things in them, and where time and ids come from.
     #[must_use]
-    pub fn new(site: Site, finder: Finder, clock: Box<dyn Clock>) -> Self {
+    pub fn new(site: MarkdownStore, finder: Finder, clock: Box<dyn Clock>) -> Self {
         Self { inner: Arc::new(Inner { site, finder, clock }) }
     }
 
@@ -72,7 +72,8 @@ impl Inner {
         self.again(|held| {
             let entries = self.site.entries()?;
             let now = self.clock.now();
-            let mut stamp = Stamp::new(self.clock.fresh_id(), Origin::Agent, Moment::from(now));
+            let mut stamp =
+                ProvenanceStamp::new(self.clock.fresh_id(), Origin::Agent, Moment::from(now));
             stamp.session = session.map(str::to_owned);
             // The file says the rest.
             let said = ["core", "daily"].contains(&category.as_str());
@@ -100,7 +101,7 @@ impl Inner {
     }
 
     /// Puts an entry into the curated file, in the place of what has its key.
-    fn curated(&self, entries: &Entries, key: &str, rendered: &str) -> Edit {
+    fn curated(&self, entries: &EntryList, key: &str, rendered: &str) -> Edit {
         let path = self.site.curated();
         let same = curated_with(entries, key);
         let seen = entries.page(path);
@@ -118,14 +119,14 @@ impl Inner {
     }
 
     /// Takes a key out of the curated file, when it is to stand somewhere else.
-    fn uncurated(&self, entries: &Entries, key: &str) -> Option<Edit> {
+    fn uncurated(&self, entries: &EntryList, key: &str) -> Option<Edit> {
         let same = curated_with(entries, key);
         let seen = entries.page(self.site.curated()).filter(|_| !same.is_empty())?;
         let after = without(seen.text().ok()?, &bytes_of(&same));
         Some(Edit::replace(seen, after.into_bytes()))
     }
 
-    fn append(&self, entries: &Entries, path: &str, kind: PageKind, rendered: &str) -> Edit {
+    fn append(&self, entries: &EntryList, path: &str, kind: PageKind, rendered: &str) -> Edit {
         self.site.appended(path, entries.page(path), kind, rendered)
     }
 
@@ -134,7 +135,7 @@ impl Inner {
         query: &str,
         limit: usize,
         session: Option<&str>,
-    ) -> Result<Vec<Entry>, MemoryError> {
+    ) -> Result<Vec<MemoryEntry>, MemoryError> {
         if is_wordless(query) {
             let mut newest = self.list(None, session)?;
             newest.truncate(limit);
@@ -152,7 +153,7 @@ impl Inner {
                 for placed in entries.of_hit(hit) {
                     let of_session = session.is_none_or(|it| placed.session() == Some(it));
                     if of_session && live.contains(&*placed.id) && met.insert(placed.id.clone()) {
-                        found.push(Entry { score: Some(hit.score), ..placed.entry() });
+                        found.push(MemoryEntry { score: Some(hit.score), ..placed.entry() });
                     }
                 }
             }
@@ -164,29 +165,29 @@ impl Inner {
         }
     }
 
-    fn get(&self, key: &str) -> Result<Option<Entry>, MemoryError> {
+    fn get(&self, key: &str) -> Result<Option<MemoryEntry>, MemoryError> {
         let entries = self.site.entries()?;
         let found = entries.live().into_iter().find(|it| it.key() == key);
-        Ok(found.map(Placed::entry))
+        Ok(found.map(Entry::entry))
     }
 
     fn list(
         &self,
         category: Option<&Category>,
         session: Option<&str>,
-    ) -> Result<Vec<Entry>, MemoryError> {
+    ) -> Result<Vec<MemoryEntry>, MemoryError> {
         let entries = self.site.entries()?;
         let live = entries.live().into_iter();
         let wanted = live.filter(|it| {
             category.is_none_or(|category| it.category().as_str() == category.as_str())
                 && session.is_none_or(|session| it.session() == Some(session))
         });
-        Ok(wanted.map(Placed::entry).collect())
+        Ok(wanted.map(Entry::entry).collect())
     }
 
     fn forget(&self, key: &str) -> Result<bool, MemoryError> {
         self.again(|held| {
-            let plan = held.plan_forget(&Wanted::Key(key.to_owned()))?;
+            let plan = held.plan_forget(&ForgetTarget::Key(key.to_owned()))?;
             if plan.entries.is_empty() {
                 return Ok(false);
             }
@@ -200,7 +201,7 @@ impl Inner {
     /// Does something with the files to itself, once more where an editor was quicker.
     fn again<T>(
         &self,
-        work: impl Fn(&Held<'_>) -> Result<T, MemoryError>,
+        work: impl Fn(&LockedStore<'_>) -> Result<T, MemoryError>,
     ) -> Result<T, MemoryError> {
         let mut times = 0;
         loop {
@@ -219,12 +220,12 @@ impl Inner {
     }
 }
 
-fn curated_with<'a>(entries: &'a Entries, key: &str) -> Vec<&'a Placed> {
+fn curated_with<'a>(entries: &'a EntryList, key: &str) -> Vec<&'a Entry> {
     let all = entries.placed.iter();
     all.filter(|it| it.kind == PageKind::Curated && it.key() == key).collect()
 }
 
-fn bytes_of(placed: &[&Placed]) -> Vec<Range<usize>> {
+fn bytes_of(placed: &[&Entry]) -> Vec<Range<usize>> {
     placed.iter().map(|it| it.unit.bytes.clone()).collect()
 }
 
@@ -252,12 +253,12 @@ impl Memory for MarkdownMemory {
         query: &str,
         limit: usize,
         session: Option<&str>,
-    ) -> Result<Vec<Entry>, MemoryError> {
+    ) -> Result<Vec<MemoryEntry>, MemoryError> {
         let (query, session) = (query.to_owned(), session.map(str::to_owned));
         self.run(move |it| it.recall(&query, limit, session.as_deref())).await
     }
 
-    async fn get(&self, key: &str) -> Result<Option<Entry>, MemoryError> {
+    async fn get(&self, key: &str) -> Result<Option<MemoryEntry>, MemoryError> {
         let key = key.to_owned();
         self.run(move |it| it.get(&key)).await
     }
@@ -266,7 +267,7 @@ impl Memory for MarkdownMemory {
         &self,
         category: Option<&Category>,
         session: Option<&str>,
-    ) -> Result<Vec<Entry>, MemoryError> {
+    ) -> Result<Vec<MemoryEntry>, MemoryError> {
         let (category, session) = (category.cloned(), session.map(str::to_owned));
         self.run(move |it| it.list(category.as_ref(), session.as_deref())).await
     }

@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 
 use crate::change::ApplyError;
-use crate::entry::{Category, Entry};
+use crate::entry::{Category, MemoryEntry};
 use crate::finder::FindError;
 use crate::forget::ForgetError;
 use crate::journal::JournalError;
-use crate::site::SiteError;
+use crate::store::MarkdownStoreError;
 
 /// A memory that is written to and asked, whatever it is kept in.
 ///
@@ -42,17 +42,17 @@ pub trait Memory: Send + Sync {
         query: &str,
         limit: usize,
         session: Option<&str>,
-    ) -> Result<Vec<Entry>, MemoryError>;
+    ) -> Result<Vec<MemoryEntry>, MemoryError>;
 
     /// Returns the entry of a key.
-    async fn get(&self, key: &str) -> Result<Option<Entry>, MemoryError>;
+    async fn get(&self, key: &str) -> Result<Option<MemoryEntry>, MemoryError>;
 
     /// Lists entries, the newest first.
     async fn list(
         &self,
         category: Option<&Category>,
         session: Option<&str>,
-    ) -> Result<Vec<Entry>, MemoryError>;
+    ) -> Result<Vec<MemoryEntry>, MemoryError>;
 
     /// Forgets a key; says whether there was anything to forget.
     async fn forget(&self, key: &str) -> Result<bool, MemoryError>;
@@ -70,7 +70,7 @@ pub trait Memory: Send + Sync {
 pub enum MemoryError {
     /// Its files cannot be reached.
     #[error(transparent)]
-    Site(#[from] SiteError),
+    Store(#[from] MarkdownStoreError),
     /// What was named cannot be forgotten.
     #[error(transparent)]
     Forget(#[from] ForgetError),

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::entry::{Category, Entry};
+use crate::entry::{Category, MemoryEntry};
 use crate::memory::{Memory, MemoryError};
 
 /// Takes everything and remembers none of it.
@@ -25,15 +25,24 @@ impl Memory for NoMemory {
         Ok(())
     }
 
-    async fn recall(&self, _: &str, _: usize, _: Option<&str>) -> Result<Vec<Entry>, MemoryError> {
+    async fn recall(
+        &self,
+        _: &str,
+        _: usize,
+        _: Option<&str>,
+    ) -> Result<Vec<MemoryEntry>, MemoryError> {
         Ok(Vec::new())
     }
 
-    async fn get(&self, _: &str) -> Result<Option<Entry>, MemoryError> {
+    async fn get(&self, _: &str) -> Result<Option<MemoryEntry>, MemoryError> {
         Ok(None)
     }
 
-    async fn list(&self, _: Option<&Category>, _: Option<&str>) -> Result<Vec<Entry>, MemoryError> {
+    async fn list(
+        &self,
+        _: Option<&Category>,
+        _: Option<&str>,
+    ) -> Result<Vec<MemoryEntry>, MemoryError> {
         Ok(Vec::new())
     }
 

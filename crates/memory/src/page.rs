@@ -20,7 +20,7 @@
 
 use std::ops::Range;
 
-use anemone_format::{Stamp, StampTable, escaped, front_matter, unescaped};
+use anemone_format::{ProvenanceStamp, StampTable, escaped, front_matter, unescaped};
 
 use crate::entry::{Given, Importance, Label};
 
@@ -29,9 +29,9 @@ const MAX_HEADING_BYTES: usize = 200;
 
 /// Something that is remembered, where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unit {
+pub struct ParsedEntry {
     /// What it looks like.
-    pub kind: UnitKind,
+    pub kind: EntryKind,
     /// Its bytes in the file, without blank lines around it, with its last line ending.
     pub bytes: Range<usize>,
     /// Its first and last line, from 1.
@@ -45,12 +45,12 @@ pub struct Unit {
     /// What it says, without marker, tag, key and stamp.
     pub content: String,
     /// Who wrote it, when; where that is known.
-    pub stamp: Option<Stamp>,
+    pub stamp: Option<ProvenanceStamp>,
 }
 
 /// What a unit looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnitKind {
+pub enum EntryKind {
     /// An item of a bulleted or numbered list, with all that is indented below it.
     Item,
     /// A row of a table that is neither its header nor the line below that.
@@ -63,7 +63,7 @@ pub enum UnitKind {
 
 /// Takes a file apart, with what the table of stamps says of its entries.
 #[must_use]
-pub(crate) fn known_units(text: &str, table: &StampTable) -> Vec<Unit> {
+pub(crate) fn known_units(text: &str, table: &StampTable) -> Vec<ParsedEntry> {
     let mut found = units(text);
     for unit in &mut found {
         unit.stamp = unit.stamp.take().map(|it| table.resolved(it));
@@ -73,7 +73,7 @@ pub(crate) fn known_units(text: &str, table: &StampTable) -> Vec<Unit> {
 
 /// Takes a file apart.
 #[must_use]
-pub fn units(text: &str) -> Vec<Unit> {
+pub fn units(text: &str) -> Vec<ParsedEntry> {
     let mut reader = Reader::default();
     let mut at = 0;
     let after_front_matter = front_matter(text).map_or(0, |range| range.end);
@@ -91,7 +91,7 @@ pub fn units(text: &str) -> Vec<Unit> {
 /// A unit that has not been read yet.
 #[derive(Debug)]
 struct Raw {
-    kind: UnitKind,
+    kind: EntryKind,
     bytes: Range<usize>,
     lines: (usize, usize),
     heading: Option<String>,
@@ -120,7 +120,7 @@ impl Reader {
         self.take(line, range, number);
         self.has_bar = line.contains('|');
         // What stands behind a stamp is not what was stamped.
-        if self.fence.is_none() && Stamp::at_end_of(line).is_some() {
+        if self.fence.is_none() && ProvenanceStamp::at_end_of(line).is_some() {
             self.end();
         }
     }
@@ -128,7 +128,7 @@ impl Reader {
     fn take(&mut self, line: &str, range: Range<usize>, number: usize) {
         let plain = line.trim_end();
         let body = plain.trim_start();
-        let is_entry = is_entry(plain) && Stamp::at_end_of(line).is_some();
+        let is_entry = is_entry(plain) && ProvenanceStamp::at_end_of(line).is_some();
         if let Some(fence) = self.fence.filter(|_| !is_entry) {
             self.go_on(&range, number);
             if fence.is_closed_by(body) {
@@ -140,7 +140,7 @@ impl Reader {
         self.fence = None;
         let in_table = std::mem::take(&mut self.in_table);
         if plain.is_empty() {
-            if self.open.as_ref().is_some_and(|raw| raw.kind == UnitKind::Paragraph) {
+            if self.open.as_ref().is_some_and(|raw| raw.kind == EntryKind::Paragraph) {
                 self.end();
             }
             self.after_blank = true;
@@ -151,10 +151,10 @@ impl Reader {
         let is_indented = line.starts_with("  ") || line.starts_with('\t');
         let marker = Marker::of(plain);
         let is_beside = marker.is_some_and(|marker| marker.indent <= self.item_indent);
-        if open == Some(UnitKind::Item) && is_indented && !is_beside {
+        if open == Some(EntryKind::Item) && is_indented && !is_beside {
             return self.go_on(&range, number);
         }
-        let in_text = open == Some(UnitKind::Paragraph) && !after_blank;
+        let in_text = open == Some(EntryKind::Paragraph) && !after_blank;
         if let Some(heading) = heading_of(plain) {
             self.end();
             let end = heading.floor_char_boundary(MAX_HEADING_BYTES);
@@ -163,11 +163,11 @@ impl Reader {
             self.end();
         } else if let Some(fence) = Fence::of(plain) {
             self.end();
-            self.begin(UnitKind::Code, range, number);
+            self.begin(EntryKind::Code, range, number);
             self.fence = Some(fence);
         } else if let Some(marker) = marker.filter(|marker| !in_text || marker.interrupts()) {
             self.end();
-            self.begin(UnitKind::Item, range, number);
+            self.begin(EntryKind::Item, range, number);
             self.item_indent = marker.indent;
         } else if self.row(body, &range, number, in_table) {
             // It belongs to a table.
@@ -175,7 +175,7 @@ impl Reader {
             self.go_on(&range, number);
         } else {
             self.end();
-            self.begin(UnitKind::Paragraph, range, number);
+            self.begin(EntryKind::Paragraph, range, number);
         }
     }
 
@@ -186,18 +186,18 @@ impl Reader {
         if has_bars || in_table {
             self.end();
             if !is_delimiter {
-                self.begin(UnitKind::Row, range.clone(), number);
+                self.begin(EntryKind::Row, range.clone(), number);
                 self.end();
             } else if !in_table {
                 // The row above is the header of what follows.
-                self.found.pop_if(|raw| raw.kind == UnitKind::Row && raw.lines.1 + 1 == number);
+                self.found.pop_if(|raw| raw.kind == EntryKind::Row && raw.lines.1 + 1 == number);
             }
             self.in_table = in_table || is_delimiter;
             return true;
         }
         // The header was taken for the last line of a paragraph.
         let Some(mut raw) = self.open.take_if(|raw| {
-            let is_header = raw.kind == UnitKind::Paragraph && raw.lines.1 + 1 == number;
+            let is_header = raw.kind == EntryKind::Paragraph && raw.lines.1 + 1 == number;
             is_delimiter && is_header && self.has_bar
         }) else {
             return false;
@@ -211,7 +211,7 @@ impl Reader {
         true
     }
 
-    fn begin(&mut self, kind: UnitKind, bytes: Range<usize>, number: usize) {
+    fn begin(&mut self, kind: EntryKind, bytes: Range<usize>, number: usize) {
         self.last_line = bytes.start;
         self.open =
             Some(Raw { kind, bytes, lines: (number, number), heading: self.heading.clone() });
@@ -232,14 +232,14 @@ impl Reader {
 }
 
 impl Raw {
-    fn read(self, text: &str) -> Unit {
+    fn read(self, text: &str) -> ParsedEntry {
         let Self { kind, bytes, lines, heading } = self;
         let whole = &text[bytes.clone()];
-        let (body, stamp) = match Stamp::at_end_of(whole) {
+        let (body, stamp) = match ProvenanceStamp::at_end_of(whole) {
             Some((range, stamp)) => (&whole[..range.start], Some(stamp)),
             None => (whole, None),
         };
-        let mut unit = Unit {
+        let mut unit = ParsedEntry {
             kind,
             bytes,
             lines,
@@ -249,21 +249,21 @@ impl Raw {
             content: body.trim_end().to_owned(),
             stamp,
         };
-        if kind == UnitKind::Item {
+        if kind == EntryKind::Item {
             unit.read_item(body);
         }
         unit
     }
 }
 
-impl Unit {
+impl ParsedEntry {
     /// Takes lines of a file that are no unit by themselves: a heading, the head of a table, an
     /// item within an item.
     pub(crate) fn of_lines(text: &str, bytes: Range<usize>, lines: (usize, usize)) -> Self {
         let body = text[bytes.clone()].trim();
         let is_item = Marker::of(body).is_some();
         let mut unit = Self {
-            kind: if is_item { UnitKind::Item } else { UnitKind::Paragraph },
+            kind: if is_item { EntryKind::Item } else { EntryKind::Paragraph },
             bytes,
             lines,
             heading: None,
@@ -379,7 +379,7 @@ pub fn tidied(text: &str) -> String {
 /// Returns what closes a fence of code that somebody left open at the end of a text: what is added
 /// behind it would be code.
 pub(crate) fn closing(text: &str) -> Option<String> {
-    let last = units(text).pop().filter(|it| it.kind == UnitKind::Code)?;
+    let last = units(text).pop().filter(|it| it.kind == EntryKind::Code)?;
     let mut lines = text.get(last.bytes)?.lines();
     let fence = Fence::of(lines.next()?)?;
     let is_closed = lines.next_back().is_some_and(|line| fence.is_closed_by(line.trim()));
@@ -528,7 +528,7 @@ mod tests {
             key: key.map(str::to_owned),
             label: None,
             tags: Vec::new(),
-            stamp: Stamp::new(Uuid::nil(), Origin::Agent, at),
+            stamp: ProvenanceStamp::new(Uuid::nil(), Origin::Agent, at),
         }
     }
 
@@ -623,7 +623,7 @@ mod tests {
         let entry = render(&given("found", Some("k")));
         let found = units(&format!("```sh\nmake\n{entry}{entry}"));
         let kinds: Vec<_> = found.iter().map(|it| it.kind).collect();
-        assert_eq!(kinds, [UnitKind::Code, UnitKind::Item, UnitKind::Item]);
+        assert_eq!(kinds, [EntryKind::Code, EntryKind::Item, EntryKind::Item]);
         assert_eq!(closing("a\n```sh\nmake\n").as_deref(), Some("```\n"));
         assert_eq!(closing("```sh\nmake\n```\n"), None);
     }

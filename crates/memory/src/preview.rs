@@ -2,9 +2,9 @@
 
 use crate::journal::{ChangeId, JournalError, Recorded};
 use crate::page::units;
-use crate::site::Site;
+use crate::store::MarkdownStore;
 
-impl Site {
+impl MarkdownStore {
     /// Returns the first entry that a change added, or else the first that it took out; `None`
     /// when the change is not kept any more or was about no text.
     pub fn preview(&self, id: ChangeId) -> Result<Option<String>, JournalError> {

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::site::{PageKind, Seen, Site, SiteError};
+use crate::store::{FileSnapshot, MarkdownStore, MarkdownStoreError, PageKind};
 
 /// No file of a memory is larger: the runtimes refuse it as well.
 pub(crate) const MOST_BYTES: u64 = 2 << 20;
@@ -71,12 +71,12 @@ impl std::fmt::Display for UnreadReason {
 
 /// A file that was read, as text.
 pub(crate) struct Text {
-    pub(crate) seen: Seen,
+    pub(crate) seen: FileSnapshot,
     pub(crate) text: String,
 }
 
 /// Reads a file; `None` when there is none.
-pub(crate) fn read(site: &Site, path: &str) -> Result<Option<Text>, UnreadReason> {
+pub(crate) fn read(site: &MarkdownStore, path: &str) -> Result<Option<Text>, UnreadReason> {
     let refused = |error: &io::Error| UnreadReason::Refused(error.kind());
     let mut place = site.root().to_owned();
     let mut length = 0;
@@ -102,7 +102,7 @@ pub(crate) fn read(site: &Site, path: &str) -> Result<Option<Text>, UnreadReason
     let seen = match site.read(path) {
         Ok(None) => return Ok(None),
         Ok(Some(seen)) => seen,
-        Err(SiteError::Io { source, .. }) => return Err(refused(&source)),
+        Err(MarkdownStoreError::Io { source, .. }) => return Err(refused(&source)),
         Err(_) => return Err(UnreadReason::NotPlain),
     };
     let text = std::str::from_utf8(&seen.bytes).map_err(|_| UnreadReason::NotText)?.to_owned();
@@ -110,7 +110,7 @@ pub(crate) fn read(site: &Site, path: &str) -> Result<Option<Text>, UnreadReason
 }
 
 /// Lists the Markdown files of a memory, sorted, each with what it is, and what was passed over.
-pub(crate) fn list(site: &Site) -> (Vec<(String, PageKind)>, Vec<Unread>) {
+pub(crate) fn list(site: &MarkdownStore) -> (Vec<(String, PageKind)>, Vec<Unread>) {
     let mut found = Vec::new();
     let mut unread = Vec::new();
     let curated = site.curated();

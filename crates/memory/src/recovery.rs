@@ -44,7 +44,7 @@ use crate::replacing::{
     Beside, Content, Leftover, digest_of, give_back, is_newer, move_back, put, take,
 };
 use crate::rest::{Known, Rest};
-use crate::site::{Held, SiteError};
+use crate::store::{LockedStore, MarkdownStoreError};
 
 /// Somebody saves between two of our steps; nobody does it this often.
 const TIMES: usize = 8;
@@ -80,9 +80,9 @@ pub(crate) enum Cut {
     Empty,
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Completes or reverts what was cut off.
-    pub(crate) fn recover(&self) -> Result<(), SiteError> {
+    pub(crate) fn recover(&self) -> Result<(), MarkdownStoreError> {
         for begun in self.cut_off()? {
             let mut is_made = true;
             for at in 0..begun.noted.edits.len() {
@@ -97,7 +97,7 @@ impl Held<'_> {
 
     /// Notes that a change is made whose every edit was found made; `false` when somebody saved one
     /// of its files since.
-    fn complete(&self, begun: &Recorded) -> Result<bool, SiteError> {
+    fn complete(&self, begun: &Recorded) -> Result<bool, MarkdownStoreError> {
         let mut acknowledged = self.acknowledged()?;
         for (edit, image) in begun.noted.edits.iter().zip(&begun.images) {
             self.make_durable(edit)?;
@@ -118,7 +118,11 @@ impl Held<'_> {
     }
 
     /// Reverts what was made of a change, and drops its record.
-    pub(crate) fn take_back(&self, begun: &Recorded, cause: Cause) -> Result<(), SiteError> {
+    pub(crate) fn take_back(
+        &self,
+        begun: &Recorded,
+        cause: Cause,
+    ) -> Result<(), MarkdownStoreError> {
         // What is reverted must not be put back as if an editor had dropped it. This is noted
         // first: afterwards nobody knows what the change had put in.
         let mut acknowledged = self.acknowledged()?;
@@ -151,7 +155,7 @@ impl Held<'_> {
     }
 
     /// Reverts one edit; returns what its file is then.
-    fn revert(&self, begun: &Recorded, at: usize) -> Result<Got, SiteError> {
+    fn revert(&self, begun: &Recorded, at: usize) -> Result<Got, MarkdownStoreError> {
         let Some(edit) = begun.noted.edits.get(at) else { return Ok(Got::Nothing) };
         let image = begun.images.get(at).map(Vec::as_slice).unwrap_or_default();
         for _ in 0..TIMES {
@@ -173,11 +177,11 @@ impl Held<'_> {
             let undone = edit.take_back(&folder, name, &beside, image);
             undone.map_err(|error| self.site().fail(&edit.path, error))?;
         }
-        Err(SiteError::Saving { path: self.site().root().join(&edit.path) })
+        Err(MarkdownStoreError::Saving { path: self.site().root().join(&edit.path) })
     }
 
     /// Says how far an edit got, and clears away what lies beside its file.
-    fn look_at(&self, begun: &Recorded, at: usize) -> Result<Got, SiteError> {
+    fn look_at(&self, begun: &Recorded, at: usize) -> Result<Got, MarkdownStoreError> {
         let Some(edit) = begun.noted.edits.get(at) else { return Ok(Got::Nothing) };
         let image = begun.images.get(at).map(Vec::as_slice).unwrap_or_default();
         let look = || {
@@ -190,13 +194,15 @@ impl Held<'_> {
         };
         match look() {
             // Somebody put something else in its place since.
-            Err(SiteError::NotPlain { .. } | SiteError::TooLarge { .. }) => Ok(Got::Theirs),
+            Err(MarkdownStoreError::NotPlain { .. } | MarkdownStoreError::TooLarge { .. }) => {
+                Ok(Got::Theirs)
+            }
             got => got,
         }
     }
 
     /// Makes a file safe on the disk as it is now.
-    fn make_durable(&self, edit: &NotedEdit) -> Result<(), SiteError> {
+    fn make_durable(&self, edit: &NotedEdit) -> Result<(), MarkdownStoreError> {
         let Some((folder, name)) = self.site().find(&edit.path)? else { return Ok(()) };
         folder.sync_file(name).map_err(|error| self.site().fail(&edit.path, error))
     }
@@ -350,7 +356,7 @@ mod tests {
 
     use crate::change::digest;
     use crate::replacing::Beside;
-    use crate::{Change, Edit, Manner, Site};
+    use crate::{Change, Edit, MarkdownLayout, MarkdownStore};
 
     const OLD: &str = "- old\n";
     const NEW: &str = "- new one\n";
@@ -362,7 +368,7 @@ mod tests {
 
     struct Place {
         kept: tempfile::TempDir,
-        site: Site,
+        site: MarkdownStore,
     }
 
     impl Place {
@@ -370,7 +376,9 @@ mod tests {
             let kept = tempfile::tempdir().unwrap();
             fs_err::create_dir_all(kept.path().join("w/memory")).unwrap();
             let state = kept.path().join("s");
-            let site = Site::open(&kept.path().join("w"), &state, Manner::OpenClaw).unwrap();
+            let site =
+                MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::OpenClaw)
+                    .unwrap();
             for name in ["a.md", "b.md", "c.md"] {
                 fs_err::write(site.root().join(name), OLD).unwrap();
             }

@@ -5,7 +5,7 @@
 
 mod rows;
 
-use anemone_format::Stamp;
+use anemone_format::ProvenanceStamp;
 use anemone_secrets::{redact_text, scan};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -17,7 +17,7 @@ use crate::entry::Given;
 use crate::finder::Finder;
 use crate::memory::MemoryError;
 use crate::page::{render, tidied, units};
-use crate::site::{PageKind, Site, SiteError};
+use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
 use crate::suspicion::suspicious;
 
 pub use self::rows::{Look, RememberingRow, plan_remember_row};
@@ -146,7 +146,7 @@ pub enum RememberError {
     },
     /// The files.
     #[error(transparent)]
-    Site(#[from] SiteError),
+    Store(#[from] MarkdownStoreError),
     /// The database.
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -155,7 +155,7 @@ pub enum RememberError {
 /// Plans what is written to remember something. Without a finder nobody looks for entries that say
 /// the same.
 pub fn plan_remember(
-    site: &Site,
+    site: &MarkdownStore,
     finder: Option<&Finder>,
     asked: Asked,
     settings: &RememberSettings,
@@ -192,7 +192,12 @@ pub fn plan_remember(
 impl Remembering {
     /// Writes it. What somebody else saves meanwhile is kept, and the entry added to that; when
     /// they wrote the same, it is not written again.
-    pub fn write(&self, site: &Site, id: Uuid, now: Timestamp) -> Result<Applied, ApplyError> {
+    pub fn write(
+        &self,
+        site: &MarkdownStore,
+        id: Uuid,
+        now: Timestamp,
+    ) -> Result<Applied, ApplyError> {
         let held = site.lock()?;
         self.look_again(site)?;
         let make = || held.apply(&change(site, self.place, &self.given, &self.entry)?, id, now);
@@ -207,7 +212,7 @@ impl Remembering {
     }
 
     /// Looks whether somebody wrote the same after it was planned.
-    fn look_again(&self, site: &Site) -> Result<(), ApplyError> {
+    fn look_again(&self, site: &MarkdownStore) -> Result<(), ApplyError> {
         let LastLook::Unless(known) = self.last_look else { return Ok(()) };
         let Some(seen) = site.read(&self.path)?.filter(|seen| Some(seen.sha256) != known) else {
             return Ok(());
@@ -309,7 +314,8 @@ fn look_together(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
     if found.is_empty() {
         // Tags, the type and what is superseded stand in the same line.
         let entry = render(given);
-        let entry = Stamp::at_end_of(&entry).map_or(&entry[..], |(range, _)| &entry[..range.start]);
+        let entry = ProvenanceStamp::at_end_of(&entry)
+            .map_or(&entry[..], |(range, _)| &entry[..range.start]);
         let parts = [Some(&given.text), given.key.as_ref()];
         let is_known = parts.into_iter().flatten().any(|it| !scan(it.as_bytes()).is_empty());
         if !is_known {
@@ -328,7 +334,7 @@ fn look_together(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
     found
 }
 
-fn path_of(site: &Site, place: Place) -> String {
+fn path_of(site: &MarkdownStore, place: Place) -> String {
     match place {
         Place::Daily(day) => site.daily(day),
         Place::Curated => site.curated().to_owned(),
@@ -336,7 +342,12 @@ fn path_of(site: &Site, place: Place) -> String {
 }
 
 /// Returns the change that adds an entry, as the files are now.
-fn change(site: &Site, place: Place, given: &Given, entry: &str) -> Result<Change, SiteError> {
+fn change(
+    site: &MarkdownStore,
+    place: Place,
+    given: &Given,
+    entry: &str,
+) -> Result<Change, MarkdownStoreError> {
     let path = path_of(site, place);
     let edit = match place {
         Place::Daily(day) => {
@@ -357,11 +368,11 @@ fn change(site: &Site, place: Place, given: &Given, entry: &str) -> Result<Chang
 }
 
 /// Whether an entry has a key or id.
-fn is_known(site: &Site, name: &str) -> Result<bool, SiteError> {
+fn is_known(site: &MarkdownStore, name: &str) -> Result<bool, MarkdownStoreError> {
     for (path, _) in site.pages()? {
         let bytes = site.read_bytes(&path)?.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        let is_it = |unit: &crate::page::Unit| {
+        let is_it = |unit: &crate::page::ParsedEntry| {
             let id = unit.stamp.as_ref().map(|it| it.id.to_string());
             unit.key.as_deref() == Some(name) || id.as_deref() == Some(name)
         };
@@ -378,7 +389,7 @@ mod tests {
     use anemone_format::Origin;
 
     use super::*;
-    use crate::site::Manner;
+    use crate::store::MarkdownLayout;
 
     #[test]
     fn at_least_forty_kinds_of_secrets_are_known() {
@@ -390,11 +401,12 @@ mod tests {
         let kept = tempfile::tempdir().unwrap();
         fs_err::create_dir(kept.path().join("w")).unwrap();
         let state = kept.path().join("s");
-        let site = Site::open(&kept.path().join("w"), &state, Manner::OpenClaw).unwrap();
+        let site =
+            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::OpenClaw).unwrap();
         let finder = Finder::new(kept.path().join("index"), Vec::new(), Vec::new());
         let plan = |number: u128| {
             let at = "2026-11-16T10:00:00Z".parse().unwrap();
-            let stamp = Stamp::new(Uuid::from_u128(number), Origin::Agent, at);
+            let stamp = ProvenanceStamp::new(Uuid::from_u128(number), Origin::Agent, at);
             let text = "The fog tea ships on Tuesdays.".to_owned();
             let given = Given { text, key: None, label: None, tags: Vec::new(), stamp };
             let place = Place::Daily(jiff::civil::date(2026, 11, 16));

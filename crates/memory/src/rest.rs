@@ -12,7 +12,7 @@
 use std::time::{Duration, SystemTime};
 
 use crate::folder::Look;
-use crate::site::{Held, Seen, SiteError};
+use crate::store::{FileSnapshot, LockedStore, MarkdownStoreError};
 
 /// How often a file is looked at while it is being saved.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -51,14 +51,18 @@ pub(crate) struct Known {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
     /// Nobody is saving it; `None`: there is no such file.
-    Resting(Option<(Seen, Look)>),
+    Resting(Option<(FileSnapshot, Look)>),
     /// Somebody is saving it, and did not end while we waited.
     Saving,
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Reads a file once nobody is in the middle of saving it.
-    pub(crate) fn read_at_rest(&self, path: &str, known: Option<Known>) -> Result<Rest, SiteError> {
+    pub(crate) fn read_at_rest(
+        &self,
+        path: &str,
+        known: Option<Known>,
+    ) -> Result<Rest, MarkdownStoreError> {
         let known = known.unwrap_or_default();
         let times = self.site().rest_times;
         loop {

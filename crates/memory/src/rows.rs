@@ -6,10 +6,10 @@ use uuid::Uuid;
 use crate::entry::{Category, Given};
 use crate::journal::{ChangeId, NotedRows};
 use crate::memory::MemoryError;
-use crate::site::Held;
 use crate::sqlite::{RowsBack, SqliteMemory};
+use crate::store::LockedStore;
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Writes rows in one step and notes what was there, so that it can be undone.
     pub fn write_rows(
         &self,

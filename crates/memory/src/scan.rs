@@ -34,7 +34,7 @@ const MAX_DEPTH: usize = 64;
 
 /// What is looked for.
 #[derive(Debug)]
-pub struct Probes {
+pub struct ErasureProbes {
     finder: Option<Finder>,
     /// Short texts, which count only where they stand alone.
     short: Vec<memmem::Finder<'static>>,
@@ -65,7 +65,7 @@ pub struct Scan {
     pub skipped: Vec<(PathBuf, String)>,
 }
 
-impl Probes {
+impl ErasureProbes {
     /// Takes texts.
     #[must_use]
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
@@ -307,7 +307,7 @@ mod tests {
     fn found(text: &str, file: &[u8]) -> bool {
         let folder = tempfile::tempdir().unwrap();
         fs_err::write(folder.path().join("file"), file).unwrap();
-        let scan = Probes::new([text]).scan(&[folder.path().to_owned()]);
+        let scan = ErasureProbes::new([text]).scan(&[folder.path().to_owned()]);
         assert_eq!((scan.files, scan.bytes), (1, file.len() as u64));
         !scan.found.is_empty()
     }
@@ -349,7 +349,7 @@ mod tests {
             file.extend(b"\n- 1234");
             file.extend(ending.bytes());
             let mut reader = file.as_slice();
-            Probes::new(["1234"]).are_in_reader(&mut reader).unwrap()
+            ErasureProbes::new(["1234"]).are_in_reader(&mut reader).unwrap()
         };
         for before in WINDOW_BYTES - 20..=WINDOW_BYTES + 4 {
             assert!(around(before, "\n") && around(before, "") && !around(before, " more"));
@@ -378,22 +378,22 @@ mod tests {
             for others in [0, FEW] {
                 let other = (0..others).map(|it| format!("another text, number {it}"));
                 let texts: Vec<String> = other.chain([text.to_owned()]).collect();
-                let probes = Probes::new(texts.iter().map(String::as_str));
+                let probes = ErasureProbes::new(texts.iter().map(String::as_str));
                 assert!(probes.are_in(&path).unwrap(), "{before} {others}");
             }
-            assert!(!Probes::new(["the heron nests by the wier"]).are_in(&path).unwrap());
+            assert!(!ErasureProbes::new(["the heron nests by the wier"]).are_in(&path).unwrap());
         }
     }
 
     #[test]
     fn what_is_no_word_is_not_looked_for_and_a_link_is_not_followed() {
-        let probes = Probes::new(["?!", ""]);
+        let probes = ErasureProbes::new(["?!", ""]);
         assert_eq!((probes.is_empty(), probes.too_short), (true, 1));
         let folder = tempfile::tempdir().unwrap();
         let other = tempfile::tempdir().unwrap();
         fs_err::write(other.path().join("file"), "12345678").unwrap();
         fs_err::os::unix::fs::symlink(other.path(), folder.path().join("link")).unwrap();
-        let scan = Probes::new(["12345678"]).scan(&[folder.path().to_owned()]);
+        let scan = ErasureProbes::new(["12345678"]).scan(&[folder.path().to_owned()]);
         assert_eq!(scan, Scan::default());
     }
 }

@@ -26,8 +26,8 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Edit, digest};
-use crate::page::{Unit, tidied};
-use crate::site::{PageKind, Seen, Site, SiteError};
+use crate::page::{ParsedEntry, tidied};
+use crate::store::{FileSnapshot, MarkdownStore, MarkdownStoreError, PageKind};
 
 /// More notes of one name on one day than anybody has.
 const MOST_NOTES: usize = 1000;
@@ -207,10 +207,10 @@ impl SessionNote<'_> {
     /// the session.
     pub fn plan(
         &self,
-        site: &Site,
+        site: &MarkdownStore,
         slug: &str,
         before: Option<&NotedSession>,
-    ) -> Result<NotePlan, SiteError> {
+    ) -> Result<NotePlan, MarkdownStoreError> {
         let there = match before {
             Some(before) => site.read(&before.path)?,
             None => None,
@@ -238,7 +238,7 @@ impl SessionNote<'_> {
                     }
                 }
                 // A link or a folder has the name.
-                Err(SiteError::NotPlain { .. }) => {}
+                Err(MarkdownStoreError::NotPlain { .. }) => {}
                 Err(error) => return Err(error),
             }
             path = format!("memory/{day}-{slug}-{number}.md");
@@ -249,7 +249,7 @@ impl SessionNote<'_> {
         Ok(NotePlan::Write { path, text, change: self.change(edit) })
     }
 
-    fn text_after_file(&self, there: &Seen) -> String {
+    fn text_after_file(&self, there: &FileSnapshot) -> String {
         self.text_after(&String::from_utf8_lossy(&there.bytes))
     }
 
@@ -270,7 +270,7 @@ impl SessionNote<'_> {
 
 /// Whether an item says what a note is about, and nothing that was said: the head of every note, ours
 /// and OpenClaw's, has some.
-pub(crate) fn is_head(kind: PageKind, unit: &Unit) -> bool {
+pub(crate) fn is_head(kind: PageKind, unit: &ParsedEntry) -> bool {
     const NAMES: [&str; 4] = ["Session Key", "Session ID", "Source", "Reason"];
     matches!(kind, PageKind::Session(_))
         && unit.stamp.is_none()
@@ -307,7 +307,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::site::Manner;
+    use crate::store::MarkdownLayout;
 
     fn note(form: NoteForm) -> SessionNote<'static> {
         let at: Timestamp = "2026-01-16T19:30:00Z".parse().unwrap();
@@ -379,7 +379,7 @@ mod tests {
             note.session_id = Some(stamp);
             note.said = vec![("user", stamp)];
             let text = note.text();
-            assert_eq!(anemone_format::Stamp::all_in(&text).count(), 0, "{text}");
+            assert_eq!(anemone_format::ProvenanceStamp::all_in(&text).count(), 0, "{text}");
             assert_eq!(text.matches("\n- **Source**").count(), 1, "{text}");
         }
     }
@@ -387,7 +387,7 @@ mod tests {
     /// Writes notes into a workspace, as a hook does.
     struct Notes {
         home: TempDir,
-        site: Site,
+        site: MarkdownStore,
     }
 
     impl Notes {
@@ -395,7 +395,9 @@ mod tests {
             let home = TempDir::new().unwrap();
             let root = home.path().join("work");
             fs_err::create_dir_all(root.join("memory")).unwrap();
-            let site = Site::open(&root, &home.path().join("state"), Manner::OpenClaw).unwrap();
+            let site =
+                MarkdownStore::open(&root, &home.path().join("state"), MarkdownLayout::OpenClaw)
+                    .unwrap();
             Self { home, site }
         }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::change::digest;
 use crate::journal::keep_private;
 use crate::session_note::NotedSession;
-use crate::site::{Held, Site, SiteError};
+use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
 /// More than one of these files ever has.
 const MAX_BYTES: u64 = 64 << 10;
@@ -31,7 +31,7 @@ pub struct SessionState {
     pub noted: Option<NotedSession>,
 }
 
-impl Site {
+impl MarkdownStore {
     pub(crate) fn session_folder(&self) -> PathBuf {
         self.state().join("sessions")
     }
@@ -55,15 +55,19 @@ impl Site {
     }
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Keeps what is known of a session.
-    pub fn keep_session_state(&self, session: &str, state: &SessionState) -> Result<(), SiteError> {
+    pub fn keep_session_state(
+        &self,
+        session: &str,
+        state: &SessionState,
+    ) -> Result<(), MarkdownStoreError> {
         let path = self.site().session_file(session);
         let keep = || {
             keep_private(&path, &serde_json::to_vec(state)?)?;
             forget_quiet(&path.with_file_name(""), MOST_SESSIONS)
         };
-        keep().map_err(|source| SiteError::Io { path: path.clone(), source })
+        keep().map_err(|source| MarkdownStoreError::Io { path: path.clone(), source })
     }
 }
 
@@ -88,12 +92,14 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::site::Manner;
+    use crate::store::MarkdownLayout;
 
     #[test]
     fn what_was_kept_of_a_session_is_read_and_damage_is_nothing() {
         let home = TempDir::new().unwrap();
-        let site = Site::open(home.path(), &home.path().join("state"), Manner::OpenClaw).unwrap();
+        let site =
+            MarkdownStore::open(home.path(), &home.path().join("state"), MarkdownLayout::OpenClaw)
+                .unwrap();
         assert_eq!(site.session_state("../x"), SessionState::default());
         let state = SessionState { flushed: Some("2".to_owned()), ..SessionState::default() };
         site.lock().unwrap().keep_session_state("../x", &state).unwrap();

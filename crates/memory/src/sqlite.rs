@@ -31,7 +31,7 @@ pub use self::source::RowsSource;
 use self::rows::{NewRow, PRIVATE, Rows, written};
 use self::schema::Shape;
 use crate::duplicates::{Candidate, Duplicate, row_duplicates};
-use crate::entry::{Category, Clock, Entry, Given};
+use crate::entry::{Category, Clock, Given, MemoryEntry};
 use crate::finder::Finder;
 use crate::journal::{JournalError, NotedRows};
 use crate::markdown::is_wordless;
@@ -118,7 +118,7 @@ impl SqliteMemory {
     }
 
     /// Returns every entry that nothing took the place of, the newest first.
-    pub fn entries(&self) -> Result<Vec<Entry>, MemoryError> {
+    pub fn entries(&self) -> Result<Vec<MemoryEntry>, MemoryError> {
         Ok(self.inner.rows().list(None, None, usize::MAX)?)
     }
 
@@ -212,19 +212,19 @@ pub fn row_document(key: &str) -> String {
 
 /// Entries by what a find may call them.
 struct Known<'a> {
-    by_id: HashMap<&'a str, &'a Entry>,
-    by_path: HashMap<String, &'a Entry>,
+    by_id: HashMap<&'a str, &'a MemoryEntry>,
+    by_path: HashMap<String, &'a MemoryEntry>,
 }
 
 impl<'a> Known<'a> {
-    fn of(entries: &'a [Entry]) -> Self {
+    fn of(entries: &'a [MemoryEntry]) -> Self {
         Self {
             by_id: entries.iter().map(|it| (it.id.as_str(), it)).collect(),
             by_path: entries.iter().map(|it| (source::path_of(&it.key), it)).collect(),
         }
     }
 
-    fn of_hit(&self, hit: &Hit) -> Option<&'a Entry> {
+    fn of_hit(&self, hit: &Hit) -> Option<&'a MemoryEntry> {
         let by_id = hit.provenance.record.as_deref().and_then(|id| self.by_id.get(id));
         by_id.or_else(|| self.by_path.get(&hit.path)).copied()
     }
@@ -314,7 +314,7 @@ impl Inner {
         query: &str,
         limit: usize,
         session: Option<&str>,
-    ) -> Result<Vec<Entry>, MemoryError> {
+    ) -> Result<Vec<MemoryEntry>, MemoryError> {
         if is_wordless(query) {
             return Ok(self.rows().list(None, session, limit)?);
         }
@@ -328,7 +328,7 @@ impl Inner {
             let mut found = Vec::new();
             for hit in &hits {
                 if let Some(entry) = known.of_hit(hit).filter(|it| met.insert(it.id.as_str())) {
-                    found.push(Entry { score: Some(hit.score), ..entry.clone() });
+                    found.push(MemoryEntry { score: Some(hit.score), ..entry.clone() });
                 }
             }
             if found.len() >= limit || hits.len() < request.limit || request.limit == MOST_HITS {
@@ -370,12 +370,12 @@ impl Memory for SqliteMemory {
         query: &str,
         limit: usize,
         session: Option<&str>,
-    ) -> Result<Vec<Entry>, MemoryError> {
+    ) -> Result<Vec<MemoryEntry>, MemoryError> {
         let (query, session) = (query.to_owned(), session.map(str::to_owned));
         self.run(move |it| it.recall(&query, limit, session.as_deref())).await
     }
 
-    async fn get(&self, key: &str) -> Result<Option<Entry>, MemoryError> {
+    async fn get(&self, key: &str) -> Result<Option<MemoryEntry>, MemoryError> {
         let key = key.to_owned();
         self.run(move |it| Ok(it.rows().get(&key)?)).await
     }
@@ -384,7 +384,7 @@ impl Memory for SqliteMemory {
         &self,
         category: Option<&Category>,
         session: Option<&str>,
-    ) -> Result<Vec<Entry>, MemoryError> {
+    ) -> Result<Vec<MemoryEntry>, MemoryError> {
         let (category, session) = (category.cloned(), session.map(str::to_owned));
         self.run(move |it| Ok(it.rows().list(category.as_ref(), session.as_deref(), usize::MAX)?))
             .await

@@ -3,18 +3,18 @@
 use std::io;
 use std::path::Path;
 
-use anemone_format::{Stamp, StampId, StampTable};
+use anemone_format::{ProvenanceStamp, StampId, StampTable};
 
 use crate::change::ApplyError;
 use crate::folder::{Appended, Folder};
-use crate::site::{Held, Site, SiteError};
+use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
 /// Nobody else writes to the table; somebody may copy one over it.
 const TIMES: usize = 8;
 /// The table while it is written anew.
 const UNFINISHED: &str = ".anemone-stamps.part";
 
-impl Site {
+impl MarkdownStore {
     /// Reads what the stamps of the memory say. A table that cannot be read says nothing: the
     /// entries are there all the same, and it is unknown who wrote them.
     #[must_use]
@@ -34,10 +34,10 @@ pub fn stamps_in(root: &Path) -> StampTable {
     read().ok().flatten().map(StampTable::new).unwrap_or_default()
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Adds stamps to the table. Called before the entries are written: a line without an entry
     /// harms nobody.
-    pub(crate) fn note_stamps(&self, stamps: &[Stamp]) -> Result<(), ApplyError> {
+    pub(crate) fn note_stamps(&self, stamps: &[ProvenanceStamp]) -> Result<(), ApplyError> {
         let lines = stamps.iter().filter_map(|it| StampTable::line(&it.clone().shortened()));
         let lines: String = lines.collect();
         if lines.is_empty() {
@@ -60,14 +60,15 @@ impl Held<'_> {
     }
 
     /// Takes the lines of entries that are forgotten for good out of the table.
-    pub(crate) fn drop_stamps(&self, ids: &[StampId]) -> Result<(), SiteError> {
+    pub(crate) fn drop_stamps(&self, ids: &[StampId]) -> Result<(), MarkdownStoreError> {
         let path = StampTable::PATH;
         let site = self.site();
         self.revoke_stamps(ids)?;
         let seen = match site.read(path) {
             Ok(Some(seen)) => seen,
             // What we do not read as a table is none of ours, and must not stop a forget for ever.
-            Ok(None) | Err(SiteError::NotPlain { .. } | SiteError::TooLarge { .. }) => {
+            Ok(None)
+            | Err(MarkdownStoreError::NotPlain { .. } | MarkdownStoreError::TooLarge { .. }) => {
                 return Ok(());
             }
             Err(error) => return Err(error),
@@ -95,25 +96,30 @@ mod tests {
     use crate::change::Change;
     use crate::entry::Given;
     use crate::erasure::ErasedEntries;
-    use crate::forget::Wanted;
+    use crate::forget::ForgetTarget;
     use crate::forgetting::{Finality, ForgetNote};
     use crate::ledger::OwnStamps;
     use crate::page::render;
-    use crate::site::{Manner, PageKind};
+    use crate::store::{MarkdownLayout, PageKind};
 
     const LOG: &str = "memory/2026-11-16.md";
 
-    fn site() -> (TempDir, Site) {
+    fn site() -> (TempDir, MarkdownStore) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("ws");
         fs_err::create_dir_all(root.join("memory")).unwrap();
-        let site = Site::open(&root, &folder.path().join("state"), Manner::OpenClaw).unwrap();
+        let site =
+            MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::OpenClaw)
+                .unwrap();
         (folder, site)
     }
 
-    fn remember(site: &Site, number: u128, origin: Origin) -> StampId {
-        let stamp =
-            Stamp::new(Uuid::from_u128(number), origin, Moment::from(Timestamp::UNIX_EPOCH));
+    fn remember(site: &MarkdownStore, number: u128, origin: Origin) -> StampId {
+        let stamp = ProvenanceStamp::new(
+            Uuid::from_u128(number),
+            origin,
+            Moment::from(Timestamp::UNIX_EPOCH),
+        );
         let text = format!("entry {number}");
         let given = Given { text, key: None, label: None, tags: Vec::new(), stamp };
         let there = site.read(LOG).unwrap();
@@ -126,11 +132,11 @@ mod tests {
         id
     }
 
-    fn table(site: &Site) -> std::path::PathBuf {
+    fn table(site: &MarkdownStore) -> std::path::PathBuf {
         site.root().join(StampTable::PATH)
     }
 
-    fn log(site: &Site) -> String {
+    fn log(site: &MarkdownStore) -> String {
         fs_err::read_to_string(site.root().join(LOG)).unwrap()
     }
 
@@ -176,7 +182,8 @@ mod tests {
         std::os::unix::fs::symlink(&elsewhere, table(&site)).unwrap();
         assert!(site.stamps().is_empty());
         let before = fs_err::read(&elsewhere).unwrap();
-        let stamp = Stamp::new(Uuid::from_u128(3), Origin::Agent, Timestamp::UNIX_EPOCH.into());
+        let stamp =
+            ProvenanceStamp::new(Uuid::from_u128(3), Origin::Agent, Timestamp::UNIX_EPOCH.into());
         assert!(site.lock().unwrap().note_stamps(&[stamp]).is_err());
         // A forget is not held up by it.
         site.lock().unwrap().drop_stamps(&[two]).unwrap();
@@ -190,7 +197,7 @@ mod tests {
             let (one, two) = (remember(&site, 1, Origin::Owner), remember(&site, 2, Origin::Owner));
             let (old_log, old_table) = (log(&site), fs_err::read(table(&site)).unwrap());
             let held = site.lock().unwrap();
-            let plan = held.plan_forget(&Wanted::Ids(vec![one.to_string()])).unwrap();
+            let plan = held.plan_forget(&ForgetTarget::Ids(vec![one.to_string()])).unwrap();
             let note = ForgetNote {
                 request: "digest".to_owned(),
                 finality: Finality::ForGood,

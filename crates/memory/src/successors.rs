@@ -5,10 +5,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::cited::citation_of;
-use crate::gathered::day_of;
-use crate::page::{Unit, key_prefix, known_units};
-use crate::placed::{Placed, decoded};
-use crate::site::{PageKind, Site, SiteError};
+use crate::entries::{Entry, decoded};
+use crate::page::{ParsedEntry, key_prefix, known_units};
+use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
+use crate::summary::day_of;
 
 /// So many logs are read at most: a search should not take longer with each day of a memory.
 const MOST_LOGS: usize = 500;
@@ -37,11 +37,11 @@ impl Successor {
 /// where something in them still holds. Logs are looked through only as far as they can hold such an
 /// entry, and of very many the newest.
 pub fn successors(
-    site: &Site,
+    site: &MarkdownStore,
     found: &[FoundLines<'_>],
-) -> Result<Vec<Option<Successor>>, SiteError> {
+) -> Result<Vec<Option<Successor>>, MarkdownStoreError> {
     let table = site.stamps();
-    let shown: Vec<Vec<Placed>> =
+    let shown: Vec<Vec<Entry>> =
         found.iter().map(|lines| entries_in(site, &table, lines)).collect();
     // Only what has a name can be replaced; of most notes nothing has, and no file is read.
     let names: Vec<String> =
@@ -53,9 +53,9 @@ pub fn successors(
     let may_replace = |_: &str, text: &str| {
         text.contains(" supersedes=\"") || names.iter().any(|name| text.contains(name.trim_end()))
     };
-    let since = shown.iter().flatten().map(Placed::written).min().flatten();
+    let since = shown.iter().flatten().map(Entry::written).min().flatten();
     let all = site.entries_of(newer_pages(site, since)?, &may_replace);
-    let successor = |entries: &Vec<Placed>| {
+    let successor = |entries: &Vec<Entry>| {
         let mut newest = None;
         for entry in entries {
             newest = Some(all.successor_of(entry)?);
@@ -67,9 +67,9 @@ pub fn successors(
 
 /// Returns the files that can hold an entry which is newer than this, the newest if there are many.
 fn newer_pages(
-    site: &Site,
+    site: &MarkdownStore,
     since: Option<Timestamp>,
-) -> Result<Vec<(String, PageKind)>, SiteError> {
+) -> Result<Vec<(String, PageKind)>, MarkdownStoreError> {
     // An entry is written to the log of its day, wherever on earth that is.
     let first = since.and_then(|at| at.to_zoned(TimeZone::UTC).date().yesterday().ok());
     let (mut logs, mut others): (Vec<_>, Vec<_>) =
@@ -82,22 +82,22 @@ fn newer_pages(
 
 /// Returns the entries that stand in lines of a file.
 fn entries_in(
-    site: &Site,
+    site: &MarkdownStore,
     table: &StampTable,
     (path, first, last): &FoundLines<'_>,
-) -> Vec<Placed> {
+) -> Vec<Entry> {
     // What is no file of the memory, such as a row of a database, has no lines.
     let Ok(Some(bytes)) = site.read_bytes(path) else { return Vec::new() };
     let Some(text) = decoded(&bytes) else { return Vec::new() };
-    let touches = |unit: &Unit| unit.lines.0 <= *last && unit.lines.1 >= *first;
+    let touches = |unit: &ParsedEntry| unit.lines.0 <= *last && unit.lines.1 >= *first;
     let found = known_units(&text, table).into_iter().filter(touches);
-    found.map(|unit| Placed::new(path, PageKind::of(path), unit)).collect()
+    found.map(|unit| Entry::new(path, PageKind::of(path), unit)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::Manner;
+    use crate::store::MarkdownLayout;
 
     #[test]
     fn lines_are_superseded_only_when_nothing_in_them_holds() {
@@ -120,7 +120,8 @@ mod tests {
         let path = "memory/2026-11-16.md";
         fs_err::write(kept.path().join("w").join(path), log).unwrap();
         let state = kept.path().join("s");
-        let site = Site::open(&kept.path().join("w"), &state, Manner::OpenClaw).unwrap();
+        let site =
+            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::OpenClaw).unwrap();
         let found = [
             (path, 1, 1),
             (path, 1, 2),

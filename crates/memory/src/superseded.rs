@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uuid::Uuid;
 
-use crate::page::Unit;
-use crate::site::PageKind;
+use crate::page::ParsedEntry;
+use crate::store::PageKind;
 
 /// What tells the newer of two entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +52,7 @@ impl<'a> Taken<'a> {
 }
 
 /// Returns when an entry was written; without a stamp, when the day of its file began.
-pub(crate) fn written(kind: PageKind, unit: &Unit) -> Option<Timestamp> {
+pub(crate) fn written(kind: PageKind, unit: &ParsedEntry) -> Option<Timestamp> {
     if let Some(at) = unit.stamp.as_ref().and_then(|it| it.at.as_ref()) {
         return Some(at.instant());
     }
@@ -66,9 +66,9 @@ pub(crate) fn written(kind: PageKind, unit: &Unit) -> Option<Timestamp> {
 
 #[cfg(test)]
 mod tests {
+    use crate::entries::{Entry, taken};
     use crate::page::units;
-    use crate::placed::{Placed, taken};
-    use crate::site::PageKind;
+    use crate::store::PageKind;
 
     const ID: &str = "019a89c2-7c11-7d3e-9f00-1c2d3e4f5a6b";
 
@@ -89,9 +89,9 @@ mod tests {
             // By a clock that is slow, which does not matter where an id is named.
             stamp(4, &format!(" supersedes=\"{ID}\"")),
         );
-        let placed: Vec<Placed> = units(&text)
+        let placed: Vec<Entry> = units(&text)
             .into_iter()
-            .map(|it| Placed::new("MEMORY.md", PageKind::Curated, it))
+            .map(|it| Entry::new("MEMORY.md", PageKind::Curated, it))
             .collect();
         let taken = taken(&placed);
         let gone: Vec<usize> =

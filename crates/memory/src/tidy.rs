@@ -16,11 +16,11 @@ use jiff::civil::Date;
 use crate::alike::alike;
 use crate::change::{Change, Edit};
 use crate::entry::Tier;
-use crate::gathered::{Contradiction, Gathered, contradictions, tell_apart, title_of};
 use crate::page::known_units;
 use crate::reading::{self, Text, Unread};
-use crate::recalls::{RecallError, recall_counts};
-use crate::site::{Manner, PageKind, Site};
+use crate::recall_counts::{RecallError, recall_counts};
+use crate::store::{MarkdownLayout, MarkdownStore, PageKind};
+use crate::summary::{Contradiction, EntrySummary, contradictions, tell_apart, title_of};
 pub use promotion::{Promotion, plan_promotion};
 pub use rows::count_past_rows;
 
@@ -73,9 +73,9 @@ pub struct TidyPlan {
     /// Logs that were put away and are removed.
     pub purged: Vec<String>,
     /// Entries with the same text.
-    pub same: Vec<Vec<Gathered>>,
+    pub same: Vec<Vec<EntrySummary>>,
     /// Entries that say nearly the same, and how nearly.
-    pub near: Vec<(Gathered, Gathered, f32)>,
+    pub near: Vec<(EntrySummary, EntrySummary, f32)>,
     /// Entries of one key that say different things.
     pub contradictions: Vec<Contradiction>,
     /// What was recalled often and is not in `MEMORY.md`, the most often first.
@@ -93,7 +93,7 @@ pub struct TidyPlan {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expired {
     /// The entry.
-    pub entry: Gathered,
+    pub entry: EntrySummary,
     /// How much it mattered.
     pub tier: Tier,
     /// How old it is.
@@ -104,7 +104,7 @@ pub struct Expired {
 
 /// Plans what is to be done.
 pub fn plan_tidy(
-    site: &Site,
+    site: &MarkdownStore,
     settings: &TidySettings,
     today: Date,
 ) -> Result<TidyPlan, RecallError> {
@@ -128,7 +128,7 @@ pub fn plan_tidy(
         let title = title_of(&file.text);
         let mut going = Vec::new();
         for unit in &found {
-            let entry = Gathered::of(&path, kind, unit, title);
+            let entry = EntrySummary::of(&path, kind, unit, title);
             // Where the archive leads elsewhere nothing is moved into it.
             match retention::verdict(&entry, settings, today).filter(|_| hygiene.is_own_folder) {
                 Some(gone) => {
@@ -146,7 +146,7 @@ pub fn plan_tidy(
     edits.extend(tidied.edits());
     let counts = recall_counts(site)?;
     let promotions = promotion::promotions(&entries, &counts, settings);
-    let live: Vec<Gathered> =
+    let live: Vec<EntrySummary> =
         entries.into_iter().filter(|it| it.kind != PageKind::Archived).collect();
     let found = alike(&live, settings.near);
     let pick = |at: &usize| live[*at].clone();
@@ -197,10 +197,10 @@ impl TidyPlan {
     }
 }
 
-impl Site {
+impl MarkdownStore {
     /// Says whether old logs are put away here.
     fn archives(&self, settings: &TidySettings) -> bool {
-        settings.archive.unwrap_or(self.manner() == Manner::ZeroClaw)
+        settings.archive.unwrap_or(self.manner() == MarkdownLayout::ZeroClaw)
     }
 }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::change::{Applied, ApplyError, Change, Edit};
 use crate::journal::{ChangeId, JournalError, Noted, NotedEdit};
 use crate::recovery::Cut;
-use crate::site::{Held, Seen, Site, SiteError};
+use crate::store::{FileSnapshot, LockedStore, MarkdownStore, MarkdownStoreError};
 
 /// How the last change is taken back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,13 +48,13 @@ pub enum UndoError {
     Journal(#[from] JournalError),
     /// A file cannot be reached.
     #[error(transparent)]
-    Site(#[from] SiteError),
+    Store(#[from] MarkdownStoreError),
     /// The files.
     #[error(transparent)]
     Apply(#[from] ApplyError),
 }
 
-impl Site {
+impl MarkdownStore {
     /// Returns the change that is undone next.
     pub fn last_change(&self) -> Result<Option<(ChangeId, Noted)>, JournalError> {
         let all = self.changes()?;
@@ -81,7 +81,7 @@ impl Site {
     }
 }
 
-impl Held<'_> {
+impl LockedStore<'_> {
     /// Takes a change back as it was planned.
     pub fn undo(&self, undo: &Undo, id: Uuid, now: Timestamp) -> Result<Applied, UndoError> {
         Ok(self.apply_as(&undo.change, Some(undo.id), id, now)?)
@@ -96,7 +96,7 @@ impl Held<'_> {
 
 impl NotedEdit {
     /// Returns what takes the edit back; `None` when its file is no longer as it left it.
-    fn undone(&self, image: Vec<u8>, there: Option<Seen>) -> Option<Edit> {
+    fn undone(&self, image: Vec<u8>, there: Option<FileSnapshot>) -> Option<Edit> {
         if self.added.is_some() {
             let seen = there?;
             return Some(match self.cut_from(&seen.bytes)? {

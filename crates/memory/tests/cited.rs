@@ -1,12 +1,12 @@
 //! Forgetting by citation: exactly the cited lines go, or nothing does.
 
 use anemone_index::{Format, cited_lines};
-use anemone_memory::{Edit, ForgetError, Manner, Site, Wanted};
+use anemone_memory::{Edit, ForgetError, ForgetTarget, MarkdownLayout, MarkdownStore};
 use proptest::prelude::*;
 
 struct Place {
     folder: tempfile::TempDir,
-    site: Site,
+    site: MarkdownStore,
 }
 
 impl Place {
@@ -15,14 +15,14 @@ impl Place {
         let root = folder.path().join("w");
         fs_err::create_dir_all(&root).expect("the test made it");
         fs_err::write(root.join("MEMORY.md"), text).expect("the test made it");
-        let site = Site::open(&root, &folder.path().join("s"), Manner::OpenClaw)
+        let site = MarkdownStore::open(&root, &folder.path().join("s"), MarkdownLayout::OpenClaw)
             .expect("the test made it");
         Self { folder, site }
     }
 
     /// Returns the file without the cited lines, or the lines that would have to be cited.
     fn without(&self, lines: (usize, usize)) -> Result<Option<String>, String> {
-        let wanted = Wanted::Ids(vec![citation(lines)]);
+        let wanted = ForgetTarget::Ids(vec![citation(lines)]);
         match self.site.plan_forget(&wanted) {
             Ok(plan) => Ok(plan.change.edits.into_iter().next().map(|edit| match edit {
                 Edit::Write { after, .. } => String::from_utf8(after).expect("the test made it"),
@@ -65,7 +65,8 @@ fn one_row_of_a_table_goes_and_its_head_stays() {
     let place = Place::new(text);
     let left = place.without((5, 5)).unwrap().unwrap();
     assert_eq!(left, text.replace("| Lin | tea |\n", ""));
-    let plan = place.site.plan_forget(&Wanted::Ids(vec!["MEMORY.md#L5-L6".to_owned()])).unwrap();
+    let plan =
+        place.site.plan_forget(&ForgetTarget::Ids(vec!["MEMORY.md#L5-L6".to_owned()])).unwrap();
     assert_eq!(plan.tables_without_rows, ["MEMORY.md"]);
     let left = place.without((5, 6)).unwrap().unwrap();
     assert_eq!(left, "# People\n\n| who | what |\n|-----|------|\n\nend\n");

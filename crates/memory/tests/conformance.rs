@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anemone_embed::Builtin;
 use anemone_index::{FolderSource, MarkdownFolder};
 use anemone_memory::{
-    Category, Clock, Entry, Finder, Manner, MarkdownMemory, Memory, MemoryError, NoMemory,
-    RowsSource, Site, SqliteMemory, tidied,
+    Category, Clock, Finder, MarkdownLayout, MarkdownMemory, MarkdownStore, Memory, MemoryEntry,
+    MemoryError, NoMemory, RowsSource, SqliteMemory, tidied,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -67,8 +67,8 @@ impl Kept {
             as_kept,
         };
         vec![
-            kept(|path, clock| markdown(path, clock, Manner::OpenClaw), tidied),
-            kept(|path, clock| markdown(path, clock, Manner::ZeroClaw), tidied),
+            kept(|path, clock| markdown(path, clock, MarkdownLayout::OpenClaw), tidied),
+            kept(|path, clock| markdown(path, clock, MarkdownLayout::ZeroClaw), tidied),
             kept(sqlite, str::to_owned),
         ]
     }
@@ -79,10 +79,10 @@ impl Kept {
     }
 }
 
-fn markdown(folder: &Path, clock: Ticking, manner: Manner) -> Box<dyn Memory> {
+fn markdown(folder: &Path, clock: Ticking, manner: MarkdownLayout) -> Box<dyn Memory> {
     let workspace = folder.join("workspace");
     fs_err::create_dir_all(&workspace).unwrap();
-    let site = Site::open(&workspace, &folder.join("state"), manner).unwrap();
+    let site = MarkdownStore::open(&workspace, &folder.join("state"), manner).unwrap();
     let rules = Box::new(MarkdownFolder::default());
     let source = FolderSource::new(workspace, String::new(), rules);
     let finder =
@@ -106,7 +106,7 @@ fn check(law: &impl AsyncFn(&Kept, &dyn Memory)) {
     }
 }
 
-fn keys(entries: &[Entry]) -> Vec<&str> {
+fn keys(entries: &[MemoryEntry]) -> Vec<&str> {
     entries.iter().map(|it| it.key.as_str()).collect()
 }
 

@@ -4,7 +4,8 @@
 
 use anemone_index::{FolderSource, MarkdownFolder};
 use anemone_memory::{
-    Category, Clock, ErasedEntries, Finder, Manner, MarkdownMemory, Memory, Probes, Site, Wanted,
+    Category, Clock, ErasedEntries, ErasureProbes, Finder, ForgetTarget, MarkdownLayout,
+    MarkdownMemory, MarkdownStore, Memory,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -29,16 +30,16 @@ impl Clock for Still {
 
 struct Place {
     folder: TempDir,
-    site: Site,
+    site: MarkdownStore,
     memory: MarkdownMemory,
 }
 
 impl Place {
-    fn new(manner: Manner) -> Self {
+    fn new(manner: MarkdownLayout) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let workspace = folder.path().join("workspace");
         fs_err::create_dir_all(workspace.join("memory/archive")).unwrap();
-        let site = Site::open(&workspace, &folder.path().join("state"), manner).unwrap();
+        let site = MarkdownStore::open(&workspace, &folder.path().join("state"), manner).unwrap();
         let source =
             FolderSource::new(workspace, String::new(), Box::new(MarkdownFolder::default()));
         let finder = Finder::new(folder.path().join("index"), vec![Box::new(source)], Vec::new());
@@ -63,7 +64,7 @@ const STAMP: &str = "<!-- anemone: 00000000";
 
 #[test]
 fn zeroclaw_finds_its_own_layout() {
-    let place = Place::new(Manner::ZeroClaw);
+    let place = Place::new(MarkdownLayout::ZeroClaw);
     wait(async {
         let memory = &place.memory;
         memory.store("lang", "Rust", &Category::Core, None).await.unwrap();
@@ -86,7 +87,7 @@ fn zeroclaw_finds_its_own_layout() {
 
 #[test]
 fn openclaw_finds_a_plain_list() {
-    let place = Place::new(Manner::OpenClaw);
+    let place = Place::new(MarkdownLayout::OpenClaw);
     place.write("MEMORY.md", "# Me\n\nProse stays.\n\n- **a**: old\n- **b**: two\n\nThe end.");
     wait(async {
         place.memory.store("a", "new\nlines", &Category::Core, None).await.unwrap();
@@ -101,7 +102,7 @@ fn openclaw_finds_a_plain_list() {
 
 #[test]
 fn what_zeroclaw_and_people_wrote_is_read() {
-    let place = Place::new(Manner::ZeroClaw);
+    let place = Place::new(MarkdownLayout::ZeroClaw);
     place.write("MEMORY.md", "# Long-Term Memory\n\n- **k**: first\n\n- **k**: second\n\nProse.\n");
     place.write("memory/2026-11-15.md", "# Daily Log — 2026-11-15\n\n- **x**: one\nmore\n\n- y\n");
     place.write("memory/archive/2026-01-01.md", "- **gone**: put away\n");
@@ -138,7 +139,7 @@ fn what_zeroclaw_and_people_wrote_is_read() {
 
 #[test]
 fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
-    let place = Place::new(Manner::OpenClaw);
+    let place = Place::new(MarkdownLayout::OpenClaw);
     let id = Uuid::from_u128(7);
     place.write(
         "MEMORY.md",
@@ -147,11 +148,11 @@ fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
         ),
     );
     place.write("memory/2026-02-01.md", "- four\n\nfive\nmore\n");
-    let texts = |wanted: &Wanted| -> Vec<String> {
+    let texts = |wanted: &ForgetTarget| -> Vec<String> {
         let plan = place.site.plan_forget(wanted).unwrap();
         plan.entries.into_iter().map(|it| it.text).collect()
     };
-    let ids = |id: &str| Wanted::Ids(vec![id.to_owned()]);
+    let ids = |id: &str| ForgetTarget::Ids(vec![id.to_owned()]);
     let time = |text: &str| Some(text.parse::<Timestamp>().unwrap());
     assert_eq!(texts(&ids(&id.to_string())), ["three"]);
     assert_eq!(texts(&ids("MEMORY.md#L2")), ["two"]);
@@ -160,12 +161,15 @@ fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
     for none in ["MEMORY.md#L9", "MEMORY.md#L", "MEMORY.md", "#L1", "", "MEMORY.md#L2-L1x"] {
         assert_eq!(texts(&ids(none)), [] as [&str; 0], "{none}");
     }
-    assert_eq!(texts(&Wanted::Session("s".to_owned())), ["three"]);
-    let since =
-        Wanted::Written { since: time("2026-03-01T10:00:00Z"), until: None, zone: TimeZone::UTC };
+    assert_eq!(texts(&ForgetTarget::Session("s".to_owned())), ["three"]);
+    let since = ForgetTarget::Written {
+        since: time("2026-03-01T10:00:00Z"),
+        until: None,
+        zone: TimeZone::UTC,
+    };
     assert_eq!(texts(&since), ["three"]);
     let until =
-        |text: &str, zone: TimeZone| Wanted::Written { since: None, until: time(text), zone };
+        |text: &str, zone: TimeZone| ForgetTarget::Written { since: None, until: time(text), zone };
     assert_eq!(texts(&until("2026-02-28T00:00:00Z", TimeZone::UTC)), ["four", "five\nmore"]);
     // A log is of the day where its user is: there it has not begun yet.
     let west = TimeZone::fixed(jiff::tz::offset(-10));
@@ -177,7 +181,7 @@ fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
 
 #[test]
 fn what_has_a_key_is_found_by_it_however_the_file_spells_it() {
-    let place = Place::new(Manner::OpenClaw);
+    let place = Place::new(MarkdownLayout::OpenClaw);
     let keys = ["plain", "two words", "a <!-- b", "a\nb", "*", "a**: b", "é\u{7f}"];
     for key in keys {
         wait(place.memory.store(key, &format!("says {key:?}"), &Category::Daily, None)).unwrap();
@@ -187,7 +191,7 @@ fn what_has_a_key_is_found_by_it_however_the_file_spells_it() {
     let stamp = format!("<!-- anemone: {large} owner 2026-03-01T10:00:00Z -->");
     place.write("MEMORY.md", format!("- **empty**:\n\nProse\n\n- stamped {stamp}\n"));
     let texts = |key: &str| -> Vec<String> {
-        let plan = place.site.plan_forget(&Wanted::Key(key.to_owned())).unwrap();
+        let plan = place.site.plan_forget(&ForgetTarget::Key(key.to_owned())).unwrap();
         plan.entries.into_iter().map(|it| it.text).collect()
     };
     let all = place.site.entries().unwrap();
@@ -202,7 +206,7 @@ fn what_has_a_key_is_found_by_it_however_the_file_spells_it() {
 
 #[test]
 fn a_tombstone_says_that_something_was_forgotten_and_not_what() {
-    let place = Place::new(Manner::OpenClaw);
+    let place = Place::new(MarkdownLayout::OpenClaw);
     place.write("MEMORY.md", "- **code**: seven-grey-geese\n");
     assert!(wait(place.memory.forget("code")).unwrap());
     let stones = fs_err::read_to_string(place.site.tombstones()).unwrap();
@@ -211,10 +215,10 @@ fn a_tombstone_says_that_something_was_forgotten_and_not_what() {
     assert_eq!(stone["text_sha256"].as_str().map(str::len), Some(64));
     assert!(!stones.contains("geese") && !stones.contains("code\""));
     // What undo goes back to has it, until that is dropped as well.
-    let probes = Probes::new(["seven-grey-geese"]);
+    let probes = ErasureProbes::new(["seven-grey-geese"]);
     let held = place.site.lock().unwrap();
     assert!(place.site.plan_undo().is_ok());
-    let gone = place.site.kept_entries_of(&Wanted::Key("code".to_owned())).unwrap();
+    let gone = place.site.kept_entries_of(&ForgetTarget::Key("code".to_owned())).unwrap();
     let gone = ErasedEntries::new(gone.iter().map(|kept| &kept.entry));
     assert_eq!(held.erase_from_journal(&gone).unwrap().dropped.len(), 1);
     assert!(place.site.plan_undo().is_err());
@@ -224,7 +228,7 @@ fn a_tombstone_says_that_something_was_forgotten_and_not_what() {
 
 #[test]
 fn an_entry_that_takes_the_place_of_another_hides_it() {
-    let place = Place::new(Manner::OpenClaw);
+    let place = Place::new(MarkdownLayout::OpenClaw);
     let stamp = |number: u128, more: &str| {
         let id = Uuid::from_u128(number);
         format!("<!-- anemone: {id} owner 2026-03-01T10:00:0{number}Z{more} -->")
@@ -237,7 +241,7 @@ fn an_entry_that_takes_the_place_of_another_hides_it() {
 
 #[test]
 fn a_fence_that_somebody_left_open_swallows_nothing() {
-    let place = Place::new(Manner::OpenClaw);
+    let place = Place::new(MarkdownLayout::OpenClaw);
     place.write("MEMORY.md", "- one\n\n```sh\nls");
     wait(async {
         place.memory.store("a", "x", &Category::Core, None).await.unwrap();

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anemone_embed::{Builtin, Embedder as _};
-use anemone_format::{Moment, Origin, Stamp};
+use anemone_format::{Moment, Origin, ProvenanceStamp};
 use anemone_memory::{
-    Category, Clock, Finder, Given, Importance, Label, Manner, Memory as _, MemoryError, NotedRows,
-    OpenRowsError, RowsBack, RowsSource, RowsWanted, Site, SqliteMemory,
+    Category, Clock, Finder, Given, Importance, Label, MarkdownLayout, MarkdownStore, Memory as _,
+    MemoryError, NotedRows, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -272,7 +272,9 @@ fn a_removed_row_leaves_nothing_behind_and_can_be_put_back() {
         })
     };
     assert!(!holds());
-    let site = Site::open(folder.path(), &folder.path().join("state"), Manner::ZeroClaw).unwrap();
+    let site =
+        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
+            .unwrap();
     let held = site.lock().unwrap();
     let (noted, now) = (memory.noted(&rows), Still.now());
     let change = held.note_rows("forget", noted.clone(), None, Still.fresh_id(), now).unwrap();
@@ -326,7 +328,7 @@ fn what_another_program_left_in_unused_pages_goes_when_it_is_compacted() {
 }
 
 fn given(key: Option<&str>, text: &str, supersedes: Option<&str>) -> Given {
-    let mut stamp = Stamp::new(Still.fresh_id(), Origin::Web, Moment::from(Still.now()));
+    let mut stamp = ProvenanceStamp::new(Still.fresh_id(), Origin::Web, Moment::from(Still.now()));
     stamp.supersedes = supersedes.map(str::to_owned);
     stamp.source = Some("https://example.org".to_owned());
     let importance = Importance::new(0.9).unwrap();
@@ -356,7 +358,9 @@ fn what_was_written_over_superseded_and_added_is_taken_back_step_by_step() {
     let memory = open(&path);
     store(&memory, "tea", "green tea in the morning");
     store(&memory, "port", "the gateway listens on 8080");
-    let site = Site::open(folder.path(), &folder.path().join("state"), Manner::ZeroClaw).unwrap();
+    let site =
+        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
+            .unwrap();
     let held = site.lock().unwrap();
     let mut states = vec![everything(&path)];
     for new in [
@@ -391,7 +395,9 @@ fn a_row_that_somebody_changed_since_is_not_taken_back() {
     let (folder, path) = place();
     let memory = open(&path);
     store(&memory, "tea", "green tea in the morning");
-    let site = Site::open(folder.path(), &folder.path().join("state"), Manner::ZeroClaw).unwrap();
+    let site =
+        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
+            .unwrap();
     let held = site.lock().unwrap();
     let rows = [
         (given(Some("tea"), "black tea", None), Category::Core),
@@ -412,7 +418,9 @@ fn a_row_that_somebody_changed_since_is_not_taken_back() {
 fn nothing_is_written_when_it_cannot_be_and_nothing_is_left_to_undo() {
     let (folder, path) = place();
     let memory = open(&path);
-    let site = Site::open(folder.path(), &folder.path().join("state"), Manner::ZeroClaw).unwrap();
+    let site =
+        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
+            .unwrap();
     let held = site.lock().unwrap();
     let rows = [
         (given(None, "black tea", None), Category::Core),

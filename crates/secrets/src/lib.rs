@@ -16,6 +16,8 @@ mod assignments;
 mod commands;
 #[cfg(test)]
 mod corpus;
+#[cfg(test)]
+mod corpus_tests;
 mod encoded;
 mod file;
 #[cfg(test)]
@@ -24,8 +26,6 @@ mod headers;
 mod kinds;
 mod markup;
 mod payment;
-#[cfg(test)]
-mod planted;
 mod prose;
 mod redact;
 mod rules;

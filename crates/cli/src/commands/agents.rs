@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anemone_adapters::{Adapter, FoundAgent, Machine, ReadOptions, SecretPolicy, noted_agent_id};
 use anemone_format::Moment;
+use anemone_runtimes::{Adapter, FoundAgent, Machine, ReadOptions, SecretPolicy, noted_agent_id};
 use clap::Args;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::agent::{RuntimeParser, adapters, discover};
 use crate::error::CliError;
 use crate::human;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
-use crate::survey::{Question, real};
+use crate::survey::{WorkspaceScan, real};
 use crate::tally::Tally;
 
 /// List the agents on this machine
@@ -139,9 +139,14 @@ fn count_of(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent) -> Cou
     };
     let stores = adapter.searchable(machine, agent).stores;
     let workspace = real(&agent.workspace);
-    let question =
-        Question { adapter, workspace: &workspace, stores: &stores, since: None, except: None };
-    let survey = question.answer();
+    let question = WorkspaceScan {
+        adapter,
+        workspace: &workspace,
+        stores: &stores,
+        since: None,
+        except: None,
+    };
+    let survey = question.run();
     let reading = adapter.read(machine, agent, &options, &mut Tally::default());
     Counts {
         files: survey.files,

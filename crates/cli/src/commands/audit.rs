@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use anemone_adapters::Keeps;
 use anemone_format::{StampId, StampTable};
 use anemone_memory::{
     AgeCounts, Audit, Clock as _, KindCounts, Oversized, SecretFinding, StaleReason, audit,
 };
+use anemone_runtimes::MemoryBackend;
 use clap::Args;
 use serde::Serialize;
 
@@ -121,17 +121,17 @@ pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), CliErro
 }
 
 /// Says what was not examined, where the memory is not in files.
-fn elsewhere(keeps: &Keeps) -> Option<String> {
+fn elsewhere(keeps: &MemoryBackend) -> Option<String> {
     let place = match keeps {
-        Keeps::Markdown => return None,
-        Keeps::Nothing => return Some("this agent is told to remember nothing".to_owned()),
-        Keeps::Rows(database) => {
+        MemoryBackend::Markdown => return None,
+        MemoryBackend::None => return Some("this agent is told to remember nothing".to_owned()),
+        MemoryBackend::Sqlite(database) => {
             let place = database.display();
             return Some(format!(
                 "this agent remembers in {place}: its rows were not examined, only its files"
             ));
         }
-        Keeps::Elsewhere(name) => name.clone(),
+        MemoryBackend::External(name) => name.clone(),
     };
     Some(format!("this agent remembers in {place}; only its files were examined"))
 }

@@ -4,14 +4,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anemone_adapters::{Adapter, Check, FoundAgent, Issue, Machine, Resources, Severity};
 use anemone_format::Moment;
+use anemone_runtimes::{Adapter, Check, FoundAgent, Issue, Machine, Resources, Severity};
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
 use super::export::rehearse;
-use crate::agent::{AgentArgs, Chosen, RuntimeParser, adapter, check_alias, find, usual_place};
+use crate::agent::{
+    AgentArgs, ChosenAgent, RuntimeParser, adapter, check_alias, find, usual_place,
+};
 use crate::alf::settings::{Settings, State};
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
@@ -174,7 +176,7 @@ pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked
     let mut check = adapter.check(&machine, &agent);
     // Whatever an export would refuse, for a reason that the adapter does not know.
     if check.is_ready() {
-        let chosen = Chosen { adapter, agent: agent.clone() };
+        let chosen = ChosenAgent { adapter, agent: agent.clone() };
         let refusal = rehearse(&chosen, &machine, context).err();
         check.issues.extend(refusal.as_ref().map(export_issue));
     }
@@ -383,7 +385,7 @@ impl Report for Checked {
             }
         }
         // The message above names the first ones.
-        for secret in self.secrets.iter().skip(anemone_adapters::NAMED_IN_MESSAGE) {
+        for secret in self.secrets.iter().skip(anemone_runtimes::NAMED_IN_MESSAGE) {
             writeln!(out, "  {}:{}  {}", safe(&secret.path), secret.line, secret.kind)?;
         }
         if self.ready_to_sync {

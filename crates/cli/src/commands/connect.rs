@@ -26,7 +26,7 @@ mod zeroclaw;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::Machine;
+use anemone_runtimes::Machine;
 use clap::{Args, ValueEnum as _};
 use serde::Serialize;
 

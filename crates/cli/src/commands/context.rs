@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use anemone_adapters::{FoundAgent, Keeps, Machine};
 use anemone_index::{Hit, Request};
 use anemone_memory::{
     Budget, Clock as _, Composed, ContextRequest, Generation, Part, Recalled, SessionKind, compose,
     estimated_tokens, note_recalls, recalled,
 };
+use anemone_runtimes::{FoundAgent, Machine, MemoryBackend};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::{Context, instant};
 use crate::error::CliError;
-use crate::living::{Living, MemoryArgs, SystemClock, delimiter};
+use crate::living::{AgentMemory, MemoryArgs, SystemClock, delimiter};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// So many memories are recalled for one question.
@@ -144,7 +144,7 @@ pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextRe
     let generation = args.generation.map_or_else(|| found(&living.agent), Rules::generation);
     let mut notes = Vec::new();
     let mut shown = Recalled::default();
-    if let Keeps::Rows(database) = &living.keeps
+    if let MemoryBackend::Sqlite(database) = &living.keeps
         && session.may_recall()
     {
         let how = match (session, &args.query) {
@@ -220,7 +220,7 @@ pub(crate) fn compose_for(
 fn recall(
     query: &str,
     session: SessionKind,
-    living: &Living,
+    living: &AgentMemory,
     machine: &Machine,
     context: &Context<'_>,
     notes: &mut Vec<String>,

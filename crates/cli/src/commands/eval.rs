@@ -16,13 +16,13 @@ use super::ranking::{RankingArgs, Settings};
 use super::search::{Choosing, Compared, SourceLine, milliseconds};
 use super::{Context, instant};
 use crate::embedder::{
-    Choice, EmbedderArgs, Embedders, Filling, Haste, Signals, Stop, VectorLine, fill,
+    Choice, EmbedderArgs, Embedders, Filling, LatencyBudget, Signals, Stop, VectorLine, fill,
     take_carried_for, top_up,
 };
 use crate::error::{CliError, Kind};
 use crate::output::{BOLD, DIM, ODD, Report, count, safe, title};
-use crate::search_index::{Otherwise, Warning, find, open_fresh};
-use crate::searched::{Searched, SourceArgs};
+use crate::search_index::{IndexFallback, Warning, find, open_fresh};
+use crate::searched::{SearchTarget, SourceArgs};
 use metrics::{Figures, Line, Outcome, Returned};
 use queries::{Category, Query};
 
@@ -140,11 +140,11 @@ pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, C
     args.embedder.check()?;
     let machine = context.environment.machine()?;
     let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
-    let mut opened = open_fresh(&searched, context, false, Otherwise::Temporary)?;
+    let mut opened = open_fresh(&searched, context, false, IndexFallback::Temporary)?;
     let stop = Stop::default();
     let haste = match args.embedder.is_named() {
-        true => Haste::Vectors(stop.clone()),
-        false => Haste::Answer,
+        true => LatencyBudget::Vectors(stop.clone()),
+        false => LatencyBudget::Answer,
     };
     let choice = Choosing { args: &args.embedder, ranking: &args.ranking, yes: args.yes };
     let mut embedders = choice.embedders(&opened.index, &searched, &haste, context)?;
@@ -224,7 +224,7 @@ fn asked(embedders: &Embedders) -> Choice {
 fn prepare(
     args: &EvalArgs,
     index: &mut Index,
-    searched: &Searched,
+    searched: &SearchTarget,
     embedders: &mut Embedders,
     stop: &Stop,
     context: &Context<'_>,

@@ -3,25 +3,26 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::{
-    AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, Earlier, LeftOut, LeftOutReason, Machine, NotRequested,
-    NotRequestedKind, ReadOptions, Reading, SealSecret, SecretPolicy, Sink, Unchanged, Warning,
-};
 use anemone_format::{
     ALF_VERSION, AgentId, AgentInfo, Archive, ArchiveWriter, Credential, Encryption, FileHead,
     Layer, Manifest, Moment, NOT_EXPORTED, Record, VaultError, VaultKey, WriteArchiveError,
     WrittenArchive,
+};
+use anemone_runtimes::{
+    AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, LeftOut, LeftOutReason, Machine, NotRequested,
+    NotRequestedKind, PreviousSnapshot, ReadOptions, Reading, SealSecret, SecretPolicy, Sink,
+    Unchanged, Warning,
 };
 use clap::Args;
 use serde::Serialize;
 
 use super::diff::open_sound_archive;
 use super::{Context, instant};
-use crate::agent::{AgentArgs, Chosen};
+use crate::agent::{AgentArgs, ChosenAgent};
 use crate::archive_source::source_files;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
-use crate::exports::Begun;
+use crate::exports::ExportLogEntry;
 use crate::files::{Existing, Target, check_free, spool};
 use crate::keys::{Sealing, read_vault_key};
 use crate::known_folders::{FolderKind, known_folders};
@@ -186,7 +187,7 @@ pub(crate) struct Summary {
     pub(crate) left_out_by_default: Vec<ListedNotRequested>,
     pub(crate) secrets: Vec<ListedSecret>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sessions: Option<anemone_adapters::SessionCounts>,
+    sessions: Option<anemone_runtimes::SessionCounts>,
     pub(crate) warnings: Vec<ListedWarning>,
 }
 
@@ -266,7 +267,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     if !args.dry_run {
         check_free(&output, args.existing())?;
     }
-    let begun = Begun::new(chosen.adapter, &chosen.agent, &machine, instant());
+    let begun = ExportLogEntry::new(chosen.adapter, &chosen.agent, &machine, instant());
     let progress = Progress::new(context.printer, "comparing");
     let mut earlier = None;
     if let Some(path) = &args.since {
@@ -340,7 +341,8 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
         Ok((written.archive, summary))
     })?;
     summary.left_out.extend(archives.into_iter().map(|it| it.1));
-    let is_same = |(_, archive): &(Earlier, Archive)| *archive.manifest() == written.manifest;
+    let is_same =
+        |(_, archive): &(PreviousSnapshot, Archive)| *archive.manifest() == written.manifest;
     exported.agent_id_file = args.write_agent_id(&chosen, written.manifest.agent.id)?;
     if earlier.as_ref().is_some_and(is_same) {
         exported.no_changes = true;
@@ -359,7 +361,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
 /// Returns the archives in the workspace that earlier exports wrote, and how that is said: a backup
 /// that holds the backups before it would grow with each one.
 fn own_archives(
-    chosen: &Chosen,
+    chosen: &ChosenAgent,
     output: &Path,
     environment: &Environment,
 ) -> Vec<(PathBuf, ListedLeftOut)> {
@@ -385,7 +387,7 @@ fn own_archives(
 
 /// Goes through an export with the defaults and writes nothing; the error is why it would refuse.
 pub(super) fn rehearse(
-    chosen: &Chosen,
+    chosen: &ChosenAgent,
     machine: &Machine,
     context: &Context<'_>,
 ) -> Result<(), CliError> {
@@ -467,7 +469,7 @@ impl ExportArgs {
         &self,
         seal: Option<&'a SealSecret<'a>>,
         exclude: &'a [PathBuf],
-        earlier: Option<&'a Earlier>,
+        earlier: Option<&'a PreviousSnapshot>,
     ) -> ReadOptions<'a> {
         ReadOptions {
             agent_id: None,
@@ -486,7 +488,7 @@ impl ExportArgs {
         if self.force { Existing::Replace } else { Existing::Keep }
     }
 
-    fn output_path(&self, chosen: &Chosen) -> Result<PathBuf, CliError> {
+    fn output_path(&self, chosen: &ChosenAgent) -> Result<PathBuf, CliError> {
         if let Some(path) = &self.output {
             return Ok(path.clone());
         }
@@ -503,7 +505,7 @@ impl ExportArgs {
     }
 
     /// Refuses an archive without anything of an agent in it, unless that was asked for.
-    fn check_content(&self, summary: &Summary, chosen: &Chosen) -> Result<(), CliError> {
+    fn check_content(&self, summary: &Summary, chosen: &ChosenAgent) -> Result<(), CliError> {
         // Other files that cannot be read are named, and the rest is worth having without them.
         let is_closed = |it: &&ListedLeftOut| {
             it.reason == UNREADABLE && it.files == 0 && Path::new(&it.path).starts_with("memory")
@@ -545,14 +547,18 @@ impl ExportArgs {
     }
 
     /// Notes that the earlier archive still has everything.
-    fn note_earlier(&self, begun: &Begun<'_>, context: &Context<'_>) {
+    fn note_earlier(&self, begun: &ExportLogEntry<'_>, context: &Context<'_>) {
         if let Some(earlier) = self.since.as_deref().filter(|_| !self.dry_run) {
             begun.note(earlier, context.environment);
         }
     }
 
     /// Puts the agent's id into the workspace if it shall be there and is not.
-    fn write_agent_id(&self, chosen: &Chosen, id: AgentId) -> Result<Option<String>, CliError> {
+    fn write_agent_id(
+        &self,
+        chosen: &ChosenAgent,
+        id: AgentId,
+    ) -> Result<Option<String>, CliError> {
         let path = chosen.agent.workspace.join(AGENT_ID_FILE);
         if !self.write_agent_id || self.dry_run || fs_err::symlink_metadata(&path).is_ok() {
             return Ok(None);
@@ -593,8 +599,8 @@ pub(super) fn seal(
 }
 
 /// Reads what an earlier archive says, but for its records.
-fn open_earlier(archive: &Archive) -> Result<Earlier, CliError> {
-    let mut earlier = Earlier::new(archive.manifest().clone(), source_files(archive)?);
+fn open_earlier(archive: &Archive) -> Result<PreviousSnapshot, CliError> {
+    let mut earlier = PreviousSnapshot::new(archive.manifest().clone(), source_files(archive)?);
     earlier.identity = archive.parse_document(Layer::Identity)?;
     earlier.principals = archive.parse_document(Layer::Principals)?;
     earlier.credentials = archive.parse_document(Layer::Credentials)?;
@@ -603,7 +609,7 @@ fn open_earlier(archive: &Archive) -> Result<Earlier, CliError> {
 }
 
 /// Refuses to compare with the archive of another agent.
-fn check_agent(reading: &Reading, earlier: Option<&Earlier>) -> Result<(), CliError> {
+fn check_agent(reading: &Reading, earlier: Option<&PreviousSnapshot>) -> Result<(), CliError> {
     let Some(earlier) = earlier else { return Ok(()) };
     let (was, is) = (earlier.manifest.agent.id, reading.manifest.agent.id);
     if was == is {

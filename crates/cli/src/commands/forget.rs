@@ -7,13 +7,13 @@ pub(crate) mod rows;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::Keeps;
 use anemone_format::sha256_hex;
 use anemone_index::{Hit, Index, Request, Silent, Texts, is_index, remove_index};
 use anemone_memory::{
-    Clock as _, Condemned, ErasedEntries, Finality, Finder, FinishedForget, ForgetError,
-    ForgetNote, ForgetPlan, Forgetting, Probes, Wanted,
+    Clock as _, EntryToForget, ErasedEntries, ErasureProbes, Finality, Finder, FinishedForget,
+    ForgetError, ForgetNote, ForgetPlan, ForgetTarget, Forgetting,
 };
+use anemone_runtimes::MemoryBackend;
 use clap::Args;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -25,7 +25,7 @@ use super::search::days;
 use super::{Context, instant};
 use crate::error::{CliError, Kind};
 use crate::known_folders::{FolderKind, known_folders};
-use crate::living::{Living, MemoryArgs, SystemClock};
+use crate::living::{AgentMemory, MemoryArgs, SystemClock};
 use crate::output::{ask, count, notice, safe};
 use crate::search_index::kept;
 
@@ -121,14 +121,16 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
         if args.dry_run { Resumed::default() } else { Resumed::of(&living, &args.request())? };
     let finder = living.finder(&machine, context)?;
     let database = match &living.keeps {
-        Keeps::Rows(path) => {
+        MemoryBackend::Sqlite(path) => {
             let open = if args.dry_run { Database::open_to_read } else { Database::open };
             open(path, &living, living.finder(&machine, context)?)?
         }
         _ => None,
     };
     let (wanted, others) = match (resumed.files_changed, named) {
-        (true, None | Some(Wanted::Ids(_))) => (Wanted::Ids(resumed.stable_ids()), None),
+        (true, None | Some(ForgetTarget::Ids(_))) => {
+            (ForgetTarget::Ids(resumed.stable_ids()), None)
+        }
         (_, Some(named)) => (named, None),
         (false, None) => found_by(args, &finder, &living, database.as_ref())?,
     };
@@ -141,8 +143,8 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     if is_nothing && kept.is_empty() && resumed.entries.is_empty() {
         return Err(nothing_to_forget(args, &planned));
     }
-    let asked: Vec<&Condemned> = planned.entries().into_iter().chain(&kept).collect();
-    let all: Vec<&Condemned> = resumed.entries.iter().chain(asked.iter().copied()).collect();
+    let asked: Vec<&EntryToForget> = planned.entries().into_iter().chain(&kept).collect();
+    let all: Vec<&EntryToForget> = resumed.entries.iter().chain(asked.iter().copied()).collect();
     let mut report = Forgotten::planned(&all, &planned.files.skipped, args.dry_run);
     report.notes.extend(resumed.note());
     report.notes.extend(others);
@@ -168,7 +170,7 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     let before = finder.texts_of(&index, &documents)?;
     let texts: Vec<String> =
         all.iter().map(|it| it.text.clone()).filter(|text| !text.is_empty()).collect();
-    let probes = Probes::new(texts.iter().map(String::as_str));
+    let probes = ErasureProbes::new(texts.iter().map(String::as_str));
     let other_indexes = other_indexes(&living, finder.folder(), context)?;
     let noted = args.noted(finder.folder(), &other_indexes);
     let begun = if is_nothing {
@@ -225,7 +227,7 @@ fn clear_index(
     mut index: Index,
     finder: &Finder,
     before: &Texts,
-    probes: &Probes,
+    probes: &ErasureProbes,
     finality: Finality,
 ) -> Result<(), CliError> {
     finder.forget(&mut index, before, instant())?;
@@ -245,7 +247,7 @@ fn clear_index(
 /// This comes last: as long as the journal has the texts, a forget that was cut off knows what to
 /// look for.
 fn clear_journal(
-    living: &Living,
+    living: &AgentMemory,
     begun: Option<&Forgetting>,
     gone: &ErasedEntries,
 ) -> Result<usize, CliError> {
@@ -264,12 +266,12 @@ fn clear_journal(
 /// before.
 fn kept_entries(
     args: &ForgetArgs,
-    living: &Living,
+    living: &AgentMemory,
     database: Option<&Database>,
-    wanted: &Wanted,
+    wanted: &ForgetTarget,
     planned: &Planned,
-) -> Result<Vec<Condemned>, CliError> {
-    let mut kept: Vec<Condemned> = match &args.what.query {
+) -> Result<Vec<EntryToForget>, CliError> {
+    let mut kept: Vec<EntryToForget> = match &args.what.query {
         // Entries in the files come first, as they do in a search.
         Some(_) if !planned.entries().is_empty() => Vec::new(),
         Some(query) => {
@@ -279,7 +281,7 @@ fn kept_entries(
         None => {
             let mut wanted = wanted.clone();
             // Lines that hold something now mean that, and not what stood there once.
-            if let Wanted::Ids(ids) = &mut wanted
+            if let ForgetTarget::Ids(ids) = &mut wanted
                 && !planned.files.entries.is_empty()
             {
                 ids.retain(|id| !id.contains("#L"));
@@ -289,7 +291,7 @@ fn kept_entries(
     };
     if let Some(database) = database {
         let ids = kept.iter().map(|it| it.id.clone()).collect();
-        let there = database.matching(&Wanted::Ids(ids))?;
+        let there = database.matching(&ForgetTarget::Ids(ids))?;
         kept.retain(|it| !there.iter().any(|row| row.entry.text == it.text));
     }
     let planned = planned.entries();
@@ -301,9 +303,9 @@ fn kept_entries(
 fn found_by(
     args: &ForgetArgs,
     finder: &Finder,
-    living: &Living,
+    living: &AgentMemory,
     database: Option<&Database>,
-) -> Result<(Wanted, Option<String>), CliError> {
+) -> Result<(ForgetTarget, Option<String>), CliError> {
     let query = args.what.query.as_deref().unwrap_or_default();
     let mut request = Request::new(query, instant());
     request.limit = MOST_FINDS;
@@ -343,17 +345,17 @@ fn found_by(
              match"
         )
     });
-    Ok((Wanted::Ids(ids), others))
+    Ok((ForgetTarget::Ids(ids), others))
 }
 
-fn check_can_be_forgotten(living: &Living) -> Result<(), CliError> {
+fn check_can_be_forgotten(living: &AgentMemory) -> Result<(), CliError> {
     match &living.keeps {
-        Keeps::Markdown | Keeps::Rows(_) => Ok(()),
-        Keeps::Nothing => {
+        MemoryBackend::Markdown | MemoryBackend::Sqlite(_) => Ok(()),
+        MemoryBackend::None => {
             let message = "this agent keeps no memories";
             Err(CliError::new(Kind::Failed, "keeps_nothing", message))
         }
-        Keeps::Elsewhere(name) => {
+        MemoryBackend::External(name) => {
             let message = format!("this agent keeps its memories in {name}, out of our reach");
             Err(CliError::new(Kind::Failed, "kept_elsewhere", message)
                 .hint("forget it with the agent's own tools"))
@@ -377,7 +379,7 @@ fn nothing_to_forget(args: &ForgetArgs, planned: &Planned) -> CliError {
 /// What an earlier run of the same request had begun and this one finishes.
 #[derive(Default)]
 struct Resumed {
-    entries: Vec<Condemned>,
+    entries: Vec<EntryToForget>,
     files_changed: bool,
     /// How many entries of other requests were finished.
     others: usize,
@@ -385,7 +387,7 @@ struct Resumed {
 }
 
 impl Resumed {
-    fn of(living: &Living, request: &str) -> Result<Self, CliError> {
+    fn of(living: &AgentMemory, request: &str) -> Result<Self, CliError> {
         let finished = living.site.lock()?.take_finished_forgets();
         let mut resumed = Self::default();
         for one in finished {
@@ -472,15 +474,15 @@ impl What {
         self.key.is_none() && self.id.is_empty()
     }
 
-    fn wanted(&self) -> Result<Wanted, CliError> {
+    fn wanted(&self) -> Result<ForgetTarget, CliError> {
         if let Some(key) = &self.key {
-            return Ok(Wanted::Key(key.clone()));
+            return Ok(ForgetTarget::Key(key.clone()));
         }
         if let Some(session) = &self.session {
-            return Ok(Wanted::Session(session.clone()));
+            return Ok(ForgetTarget::Session(session.clone()));
         }
         if !self.id.is_empty() {
-            return Ok(Wanted::Ids(self.id.clone()));
+            return Ok(ForgetTarget::Ids(self.id.clone()));
         }
         let since = self.since.as_deref().map(|it| moment("--since", it, false)).transpose()?;
         let until = self.until.as_deref().map(|it| moment("--until", it, true)).transpose()?;
@@ -491,7 +493,7 @@ impl What {
             return Err(CliError::new(Kind::Usage, "usage", message)
                 .hint("--since is the earlier time, --until the later one"));
         }
-        Ok(Wanted::Written { since, until, zone: SystemClock.zone() })
+        Ok(ForgetTarget::Written { since, until, zone: SystemClock.zone() })
     }
 }
 
@@ -520,9 +522,9 @@ struct Planned {
 
 impl Planned {
     fn new(
-        living: &Living,
+        living: &AgentMemory,
         database: Option<&Database>,
-        wanted: &Wanted,
+        wanted: &ForgetTarget,
     ) -> Result<Self, CliError> {
         Ok(Self {
             files: living.site.plan_forget(wanted)?,
@@ -530,7 +532,7 @@ impl Planned {
         })
     }
 
-    fn entries(&self) -> Vec<&Condemned> {
+    fn entries(&self) -> Vec<&EntryToForget> {
         self.files.entries.iter().chain(self.rows.iter().map(|it| &it.entry)).collect()
     }
 
@@ -543,9 +545,9 @@ impl Planned {
     /// Makes it go, if it is still what was shown.
     fn apply(
         &self,
-        living: &Living,
+        living: &AgentMemory,
         database: Option<&Database>,
-        wanted: &Wanted,
+        wanted: &ForgetTarget,
         noted: ForgetNote,
     ) -> Result<Forgetting, CliError> {
         let held = living.site.lock()?;
@@ -555,7 +557,7 @@ impl Planned {
             return Err(CliError::new(Kind::Conflict, "changed", message).hint("try again"));
         }
         let clock = SystemClock;
-        let gone: Vec<Condemned> = again.entries().into_iter().cloned().collect();
+        let gone: Vec<EntryToForget> = again.entries().into_iter().cloned().collect();
         let (files, rows) = (clock.fresh_id(), clock.fresh_id());
         let noted = ForgetNote {
             files: (!again.files.change.edits.is_empty()).then_some(files),
@@ -591,7 +593,7 @@ fn check_confirmable(args: &ForgetArgs, context: &Context<'_>) -> Result<(), Cli
 }
 
 /// Asks whether what was found is meant.
-fn confirm(entries: &[&Condemned]) -> Result<bool, CliError> {
+fn confirm(entries: &[&EntryToForget]) -> Result<bool, CliError> {
     for it in entries {
         let line = it.text.lines().next().unwrap_or_default();
         notice(&format!("{}: {}", safe(&it.path), safe(line)));
@@ -601,13 +603,13 @@ fn confirm(entries: &[&Condemned]) -> Result<bool, CliError> {
 
 /// Returns the other indexes of the same memory, such as one with its conversations.
 fn other_indexes(
-    living: &Living,
+    living: &AgentMemory,
     own: &Path,
     context: &Context<'_>,
 ) -> Result<Vec<PathBuf>, CliError> {
     let root = living.site.root();
     let is_same = |place: &Path| {
-        let is_database = matches!(&living.keeps, Keeps::Rows(path) if path == place);
+        let is_database = matches!(&living.keeps, MemoryBackend::Sqlite(path) if path == place);
         is_database || place == root || fs_err::canonicalize(place).is_ok_and(|it| it == root)
     };
     let mut found = Vec::new();
@@ -627,7 +629,7 @@ fn other_indexes(
 }
 
 /// Clears indexes that hold a text: they are rebuilt when they are next needed.
-fn drop_indexes(folders: &[PathBuf], probes: &Probes) -> Result<Vec<String>, CliError> {
+fn drop_indexes(folders: &[PathBuf], probes: &ErasureProbes) -> Result<Vec<String>, CliError> {
     let mut dropped = Vec::new();
     for folder in folders {
         if !probes.scan(std::slice::from_ref(folder)).found.is_empty() {
@@ -638,7 +640,7 @@ fn drop_indexes(folders: &[PathBuf], probes: &Probes) -> Result<Vec<String>, Cli
     Ok(dropped)
 }
 
-fn proof(looked: Looked, probes: &Probes, unknown: usize) -> Proof {
+fn proof(looked: Looked, probes: &ErasureProbes, unknown: usize) -> Proof {
     let in_journal = looked.holders.iter().filter(|it| it.kind == "journal").count();
     let others = looked.holders.iter().filter(|it| it.kind != "journal");
     Proof {
@@ -661,7 +663,7 @@ fn proof(looked: Looked, probes: &Probes, unknown: usize) -> Proof {
 impl From<ForgetError> for CliError {
     fn from(error: ForgetError) -> Self {
         match error {
-            ForgetError::Site(error) => error.into(),
+            ForgetError::Store(error) => error.into(),
             ForgetError::Part { ref whole, .. } => {
                 let hint = format!("to forget all of it: --id {whole}");
                 Self::from_error(Kind::Failed, "part_of_an_entry", &error).hint(hint)

@@ -15,7 +15,7 @@ use crate::error::{CliError, Kind};
 use crate::nearest::Nearest;
 use crate::output::{DIM, Report, count, json_text, safe};
 use crate::search_index::{each_document, find, read_document};
-use crate::searched::{Searched, SourceArgs};
+use crate::searched::{SearchTarget, SourceArgs};
 pub(crate) use place::{Place, split};
 
 /// Read lines of a document that search found
@@ -152,7 +152,7 @@ pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<(), CliError>
 pub(crate) fn document(
     named: &str,
     lines: Place,
-    searched: &Searched,
+    searched: &SearchTarget,
 ) -> Result<Option<(Document, Place)>, CliError> {
     if let Some(document) = read_named(searched, named)? {
         return Ok(Some((document, lines)));
@@ -167,7 +167,7 @@ pub(crate) fn document(
 }
 
 /// Reads the document of a path, which may begin with `./` as shells complete it.
-fn read_named(searched: &Searched, path: &str) -> Result<Option<Document>, CliError> {
+fn read_named(searched: &SearchTarget, path: &str) -> Result<Option<Document>, CliError> {
     match (read_document(searched, path)?, path.strip_prefix("./")) {
         (None, Some(path)) => read_document(searched, path),
         (found, _) => Ok(found),
@@ -175,7 +175,7 @@ fn read_named(searched: &Searched, path: &str) -> Result<Option<Document>, CliEr
 }
 
 /// Says that there is no such document, and which ones have a similar name.
-pub(crate) fn not_found(path: &str, searched: &Searched) -> CliError {
+pub(crate) fn not_found(path: &str, searched: &SearchTarget) -> CliError {
     // What cannot be read is no document whose lines were named wrongly.
     let is_there = |path: &&str| read_named(searched, path).is_ok_and(|it| it.is_some());
     if let Some(document) = place::without_end(path).find(is_there) {

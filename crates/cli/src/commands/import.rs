@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::{
+use anemone_format::AgentId;
+use anemone_runtimes::{
     Action, Adapter, Machine, OnConflict, Plan, SnapshotSource as _, Step, StepKind, by_name,
     noted_agent_id, recover_leftovers,
 };
-use anemone_format::AgentId;
 use clap::Args;
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use super::Context;
 use super::diff::open_sound;
 use super::validate::edits;
 use crate::agent::{
-    Chosen, NamedAgent, adapter, check_alias, check_name, check_runtime, discover, usual_place,
+    ChosenAgent, NamedAgent, adapter, check_alias, check_name, check_runtime, discover, usual_place,
 };
 use crate::archive_source::ArchiveSource;
 use crate::error::{CliError, Kind};
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
         None => usual_target(adapter, &machine, args.agent.as_deref())?,
     };
     let target = adapter.locate(&machine, &workspace, args.agent.as_deref());
-    let chosen = Chosen { adapter, agent: target };
+    let chosen = ChosenAgent { adapter, agent: target };
     check_runtime(&chosen, &machine, &workspace)?;
     let target = chosen.agent;
     check_alias(&target, args.agent.as_deref())?;
@@ -300,7 +300,7 @@ fn action(it: &Action) -> &'static str {
     }
 }
 
-fn conflict(it: &anemone_adapters::Conflict) -> ConflictLine {
+fn conflict(it: &anemone_runtimes::Conflict) -> ConflictLine {
     ConflictLine { path: text(&it.path), reason: it.reason }
 }
 

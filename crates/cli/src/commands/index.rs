@@ -8,24 +8,24 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anemone_adapters::Machine;
 use anemone_index::{Replace, VectorSet};
+use anemone_runtimes::Machine;
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
 use super::search::{IndexLine, SourceLine, milliseconds};
 use crate::embedder::{
-    Chosen, EmbedderArgs, Embedders, Filled, Filling, Haste, Job, Signals, Stop, VectorLine, fill,
-    notes_of, take_carried, vector_lines,
+    Chosen, EmbedderArgs, Embedders, Filled, Filling, Job, LatencyBudget, Signals, Stop,
+    VectorLine, fill, notes_of, take_carried, vector_lines,
 };
 use crate::error::{CliError, Kind};
 use crate::files::when_interrupted;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::search_index::{
-    Opened, Otherwise, Warning, bytes_of, find, note_embedder, noted_embedder, open_fresh,
+    IndexFallback, Opened, Warning, bytes_of, find, note_embedder, noted_embedder, open_fresh,
 };
-use crate::searched::{Searched, SourceArgs};
+use crate::searched::{SearchTarget, SourceArgs};
 
 /// Update the search index of a memory, or manage indexes
 ///
@@ -158,7 +158,7 @@ fn indexable(
     args: &IndexArgs,
     machine: &Machine,
     context: &Context<'_>,
-) -> Result<Searched, CliError> {
+) -> Result<SearchTarget, CliError> {
     let searched = find(&args.searched, args.source.as_deref(), machine, context)?;
     if searched.is_encrypted() {
         let message = "the index of an encrypted archive is never kept";
@@ -174,9 +174,9 @@ fn indexable(
 fn planned(args: &IndexArgs, context: &Context<'_>) -> Result<Planned, CliError> {
     let machine = context.environment.machine()?;
     let searched = indexable(args, &machine, context)?;
-    let mut opened = open_fresh(&searched, context, false, Otherwise::Fail)?;
+    let mut opened = open_fresh(&searched, context, false, IndexFallback::Fail)?;
     let embedders =
-        Embedders::choose(&args.embedder, &opened.index, &searched, &Haste::Plan, context)?;
+        Embedders::choose(&args.embedder, &opened.index, &searched, &LatencyBudget::Plan, context)?;
     let Embedders { main, notes: mut warnings, .. } = embedders;
     if let Some(main) = &main {
         warnings.extend(notes_of(&take_carried(&mut opened.index, &searched, main)?));
@@ -197,7 +197,7 @@ fn refresh(
     let machine = context.environment.machine()?;
     let searched = indexable(args, &machine, context)?;
     when_interrupted("the index is not finished; the next search builds it");
-    let mut opened = open_fresh(&searched, context, rebuild, Otherwise::Fail)?;
+    let mut opened = open_fresh(&searched, context, rebuild, IndexFallback::Fail)?;
     when_interrupted("the index is ready");
     let (filled, notes) = embed(args, &mut opened, &searched, context, stop)?;
     let mut warnings = std::mem::take(&mut opened.warnings);
@@ -227,13 +227,13 @@ fn refresh(
 fn embed(
     args: &IndexArgs,
     opened: &mut Opened,
-    searched: &Searched,
+    searched: &SearchTarget,
     context: &Context<'_>,
     stop: Option<&Stop>,
 ) -> Result<(Option<Filled>, Vec<Warning>), CliError> {
     let signals = if stop.is_some() { Signals::Others } else { Signals::Filling };
     let stop = stop.cloned().unwrap_or_default();
-    let haste = Haste::Vectors(stop.clone());
+    let haste = LatencyBudget::Vectors(stop.clone());
     let embedders = Embedders::choose(&args.embedder, &opened.index, searched, &haste, context)?;
     let Embedders { main, mut notes, .. } = embedders;
     let Some(main) = main.filter(Chosen::is_work) else { return Ok((None, notes)) };

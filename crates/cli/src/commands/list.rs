@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use anemone_adapters::Keeps;
 use anemone_format::Origin;
 use anemone_memory::{
-    Clock as _, ListFilter, Listed, ListedEntry, OriginCheck, list_entries, list_rows, shown,
+    Clock as _, EntryListing, ListFilter, ListedEntry, OriginCheck, list_entries, list_rows, shown,
 };
+use anemone_runtimes::MemoryBackend;
 use clap::Args;
 use serde::Serialize;
 
@@ -104,13 +104,13 @@ pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, 
     let machine = context.environment.machine()?;
     let living = args.memory.find(&machine, context)?;
     let zone = SystemClock.zone();
-    let list = |filter: &ListFilter| -> Result<Listed, CliError> {
+    let list = |filter: &ListFilter| -> Result<EntryListing, CliError> {
         Ok(match &living.keeps {
-            Keeps::Rows(path) => match living.rows_to_read(path, no_finder())? {
+            MemoryBackend::Sqlite(path) => match living.rows_to_read(path, no_finder())? {
                 Some(rows) => list_rows(rows.entries()?, filter, &zone),
-                None => Listed::default(),
+                None => EntryListing::default(),
             },
-            Keeps::Markdown | Keeps::Nothing | Keeps::Elsewhere(_) => {
+            MemoryBackend::Markdown | MemoryBackend::None | MemoryBackend::External(_) => {
                 list_entries(&living.site, filter, &zone)?
             }
         })
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, 
     {
         check_kind(kind, &list(&ListFilter::default())?)?;
     }
-    let Listed { entries, filtered, superseded, unreadable } = listed;
+    let EntryListing { entries, filtered, superseded, unreadable } = listed;
     let total = entries.len();
     let mut entries: Vec<EntryLine> =
         entries.into_iter().take(args.limit as usize).map(EntryLine::of).collect();
@@ -144,7 +144,7 @@ pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, 
 }
 
 /// Refuses a type that no entry has and that no file gives its entries.
-fn check_kind(kind: &str, all: &Listed) -> Result<(), CliError> {
+fn check_kind(kind: &str, all: &EntryListing) -> Result<(), CliError> {
     let of_files = ["core", "daily", "session", "note"];
     let here = all.entries.iter().map(|entry| entry.kind.as_str());
     let known: BTreeSet<&str> = of_files.into_iter().chain(here).collect();

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use self::token::Token;
 use super::Context;
-use crate::desk::{Offer, OwnDesk};
+use crate::desk::{LocalMemoryService, ServeOptions};
 use crate::error::{CliError, Kind};
 use crate::files::on_first_signal;
 use crate::output::{BOLD, Format, Printer, Report, notice, safe};
@@ -207,8 +207,8 @@ fn runtime() -> Result<Runtime, CliError> {
 }
 
 impl McpArgs {
-    fn desk(&self, context: &Context<'_>) -> Result<OwnDesk, CliError> {
-        OwnDesk::open(Offer {
+    fn desk(&self, context: &Context<'_>) -> Result<LocalMemoryService, CliError> {
+        LocalMemoryService::open(ServeOptions {
             environment: context.environment.clone(),
             keys: context.keys.args().clone(),
             source: self.source.clone(),

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use anemone_adapters::mapping::{Becomes, Mapping, ORIGIN_FOLDER, mapping, mapping_with};
-use anemone_adapters::{
+use anemone_format::{Archive, ArchiveWriter, Bytes, Credential, KEY_BYTES, Limits, VaultKey};
+use anemone_runtimes::mapping::{Becomes, Mapping, ORIGIN_FOLDER, mapping, mapping_with};
+use anemone_runtimes::{
     Action, ComingBack, FoundAgent, LeftOut, Machine, Plan, ReadOptions, Reading, SealSecret,
     SecretPolicy, Sink, SnapshotSource, SourceFile, recover_leftovers,
 };
-use anemone_format::{Archive, ArchiveWriter, Bytes, Credential, KEY_BYTES, Limits, VaultKey};
 use clap::Args;
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -20,8 +20,8 @@ use super::export::{blank_manifest, seal, write};
 use super::import::{check_agent, stopped};
 use super::{Context, now};
 use crate::agent::{
-    Chosen, adapter, aliases, check_alias, check_folder, check_known, check_name, check_runtime,
-    find, only, usual_place,
+    ChosenAgent, adapter, aliases, check_alias, check_folder, check_known, check_name,
+    check_runtime, find, only, usual_place,
 };
 use crate::archive_source::ArchiveSource;
 use crate::error::{CliError, Kind};
@@ -298,14 +298,14 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
 
 /// Returns the agent as it is found now: the install may only be one now, and laid out in another
 /// way than was to be expected.
-fn arrived(machine: &Machine, target: &Chosen, plan: &Plan) -> Chosen {
+fn arrived(machine: &Machine, target: &ChosenAgent, plan: &Plan) -> ChosenAgent {
     let adapter = target.adapter;
     let real = |path: &Path| fs_err::canonicalize(path).ok();
     let of_install = target.agent.install.as_deref();
     let agent = of_install.map(|it| adapter.locate(machine, it, Some(&target.agent.alias)));
     let agent = agent.filter(|it| real(&it.workspace) == real(&plan.workspace));
     let agent = agent.unwrap_or_else(|| adapter.locate(machine, &plan.workspace, None));
-    Chosen { adapter, agent }
+    ChosenAgent { adapter, agent }
 }
 
 /// Returns the result, or an error when something is nowhere.
@@ -330,14 +330,15 @@ fn judge(migrated: Migrated) -> Result<Migrated, CliError> {
 }
 
 impl MigrateArgs {
-    fn source(&self, machine: &Machine) -> Result<Chosen, CliError> {
+    fn source(&self, machine: &Machine) -> Result<ChosenAgent, CliError> {
         let adapter = adapter(&self.from.runtime)?;
         let alias = self.agent.as_deref();
         let chosen = match (&self.from.folder, alias) {
             (Some(folder), _) => {
                 let folder = in_home(folder, machine);
                 check_folder(&folder)?;
-                let chosen = Chosen { adapter, agent: adapter.locate(machine, &folder, alias) };
+                let chosen =
+                    ChosenAgent { adapter, agent: adapter.locate(machine, &folder, alias) };
                 check_runtime(&chosen, machine, &folder)?;
                 chosen
             }
@@ -351,13 +352,13 @@ impl MigrateArgs {
         Ok(chosen)
     }
 
-    fn target(&self, machine: &Machine) -> Result<Chosen, CliError> {
+    fn target(&self, machine: &Machine) -> Result<ChosenAgent, CliError> {
         let adapter = adapter(&self.to.runtime)?;
         let alias = self.to_agent.as_deref();
         alias.map(check_name).transpose()?;
         if let Some(folder) = &self.to.folder {
             let folder = in_home(folder, machine);
-            let chosen = Chosen { adapter, agent: adapter.locate(machine, &folder, alias) };
+            let chosen = ChosenAgent { adapter, agent: adapter.locate(machine, &folder, alias) };
             check_alias(&chosen.agent, alias)?;
             check_runtime(&chosen, machine, &folder)?;
             return Ok(chosen);
@@ -366,20 +367,20 @@ impl MigrateArgs {
         let names = aliases(&found);
         if let Some(alias) = alias {
             if let Some(at) = names.iter().position(|it| it == alias) {
-                return Ok(Chosen { adapter, agent: found[at].clone() });
+                return Ok(ChosenAgent { adapter, agent: found[at].clone() });
             }
             let folder = found.first().and_then(|it| it.install.clone());
             let folder = folder.unwrap_or_else(|| usual_place(adapter.runtime(), machine));
             let agent = adapter.locate(machine, &folder, Some(alias));
             check_alias(&agent, Some(alias))?;
-            return Ok(Chosen { adapter, agent });
+            return Ok(ChosenAgent { adapter, agent });
         }
         match &found[..] {
             [] => {
                 let folder = usual_place(adapter.runtime(), machine);
-                Ok(Chosen { adapter, agent: adapter.locate(machine, &folder, None) })
+                Ok(ChosenAgent { adapter, agent: adapter.locate(machine, &folder, None) })
             }
-            [agent] => Ok(Chosen { adapter, agent: agent.clone() }),
+            [agent] => Ok(ChosenAgent { adapter, agent: agent.clone() }),
             several => {
                 let message = format!("{} has {} agents here", self.to.runtime, several.len());
                 let mut error = CliError::new(Kind::Usage, "agent_selection_ambiguous", message);
@@ -443,7 +444,7 @@ fn in_home(folder: &Path, machine: &Machine) -> PathBuf {
 }
 
 /// Refuses to write into what is read.
-fn refuse_same(source: &Chosen, target: &Chosen) -> Result<(), CliError> {
+fn refuse_same(source: &ChosenAgent, target: &ChosenAgent) -> Result<(), CliError> {
     let places = |it: &FoundAgent| {
         let own = [Some(&it.workspace), it.install.as_ref()];
         own.into_iter().flatten().map(|it| real(it)).collect::<Vec<_>>()
@@ -500,11 +501,11 @@ struct Read {
 }
 
 impl Reader<'_> {
-    fn read(&self, chosen: &Chosen) -> Result<Read, CliError> {
+    fn read(&self, chosen: &ChosenAgent) -> Result<Read, CliError> {
         self.read_all(chosen, self.args.private)
     }
 
-    fn read_all(&self, chosen: &Chosen, private: bool) -> Result<Read, CliError> {
+    fn read_all(&self, chosen: &ChosenAgent, private: bool) -> Result<Read, CliError> {
         let progress = Progress::counting(self.context.printer, "reading");
         let threads = self.context.environment.threads;
         // Where a snapshot has room, there is room for this.
@@ -524,7 +525,7 @@ impl Reader<'_> {
     }
 
     /// Reads what will be changed, if there is anything.
-    fn read_before(&self, target: &Chosen) -> Result<Option<Read>, CliError> {
+    fn read_before(&self, target: &ChosenAgent) -> Result<Option<Read>, CliError> {
         let has_entries = |folder: &Path| {
             fs_err::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
         };
@@ -559,7 +560,7 @@ impl Reader<'_> {
 
     fn read_into(
         &self,
-        chosen: &Chosen,
+        chosen: &ChosenAgent,
         private: bool,
         sink: &mut dyn Sink,
     ) -> Result<Reading, CliError> {

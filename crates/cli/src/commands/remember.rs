@@ -5,19 +5,19 @@ mod rows;
 use std::io::{self, Read as _, Write};
 use std::path::PathBuf;
 
-use anemone_adapters::Keeps;
-use anemone_format::{Moment, Origin, Stamp, StampId};
+use anemone_format::{Moment, Origin, ProvenanceStamp, StampId};
 use anemone_memory::{
     ApplyError, Asked, Caution, Clock as _, Duplicate, FoundSecret, Given, Importance, Label,
     MAX_TEXT_BYTES, Place, RememberError, Remembering, Restored, Secrets, plan_remember,
 };
+use anemone_runtimes::MemoryBackend;
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::{Living, MemoryArgs, SystemClock};
+use crate::living::{AgentMemory, MemoryArgs, SystemClock};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// How much something matters when only its type is said.
@@ -145,7 +145,7 @@ pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<Remember
         args.memory.find_to_write(&machine, context)?
     };
     match &living.keeps {
-        Keeps::Markdown => {
+        MemoryBackend::Markdown => {
             let finder = match args.force {
                 true => None,
                 false => Some(living.finder(&machine, context)?),
@@ -161,13 +161,13 @@ pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<Remember
             let plan = plan_remember(&living.site, finder.as_ref(), asked, &settings, now)?;
             args.write(&plan, &living)
         }
-        Keeps::Rows(path) => rows::remember(args, text, path, &living, &machine, context),
-        Keeps::Nothing => {
+        MemoryBackend::Sqlite(path) => rows::remember(args, text, path, &living, &machine, context),
+        MemoryBackend::None => {
             let message = "this agent is set to keep no memory";
             let error = CliError::new(Kind::Failed, "no_memory", message);
             Err(error.hint("choose a memory in its settings first"))
         }
-        Keeps::Elsewhere(name) => {
+        MemoryBackend::External(name) => {
             let message = format!("this agent keeps its memory in {name}, out of reach from here");
             let error = CliError::new(Kind::Failed, "not_supported", message);
             Err(error.hint("ask the agent itself to remember it"))
@@ -219,7 +219,7 @@ impl RememberArgs {
         let (origin, detail) = self.source.clone();
         // Nobody reads parts of a second; the id tells the order within one.
         let second = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now);
-        let mut stamp = Stamp::new(clock.fresh_id(), origin, Moment::from(second));
+        let mut stamp = ProvenanceStamp::new(clock.fresh_id(), origin, Moment::from(second));
         stamp.source = detail;
         stamp.session = self.session.clone();
         stamp.supersedes = self.supersedes.clone();
@@ -241,7 +241,7 @@ impl RememberArgs {
         Asked { given: Given { text, key, label, tags, stamp }, place, secrets }
     }
 
-    fn write(&self, plan: &Remembering, living: &Living) -> Result<RememberReport, CliError> {
+    fn write(&self, plan: &Remembering, living: &AgentMemory) -> Result<RememberReport, CliError> {
         let (redacted, secrets) = match self.redact {
             true => (plan.secrets.clone(), Vec::new()),
             false => (Vec::new(), plan.secrets.clone()),
@@ -316,7 +316,7 @@ fn refuse_duplicates(report: &RememberReport) -> Result<(), CliError> {
 impl From<RememberError> for CliError {
     fn from(error: RememberError) -> Self {
         match error {
-            RememberError::Site(error) => error.into(),
+            RememberError::Store(error) => error.into(),
             RememberError::Memory(error) => error.into(),
             RememberError::TooLong { .. } => Self::from_error(Kind::Usage, "too_long", &error)
                 .hint("keep it as a file below memory/, and remember what it is about"),

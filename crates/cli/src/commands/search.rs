@@ -19,12 +19,13 @@ use serde::{Serialize, Serializer};
 use super::ranking::RankingArgs;
 use super::{Context, instant};
 use crate::embedder::{
-    Chosen, EmbedderArgs, Embedders, Guarded, Haste, Stop, VectorLine, take_carried_for, top_up,
+    Chosen, EmbedderArgs, Embedders, Guarded, LatencyBudget, Stop, VectorLine, take_carried_for,
+    top_up,
 };
 use crate::error::{CliError, Kind};
 use crate::living::SystemClock;
-use crate::search_index::{Opened, Otherwise, Warning, find, left_out, open_fresh};
-use crate::searched::{Searched, SourceArgs};
+use crate::search_index::{IndexFallback, Opened, Warning, find, left_out, open_fresh};
+use crate::searched::{SearchTarget, SourceArgs};
 pub(crate) use compared::Compared;
 pub(crate) use trust::Trust;
 
@@ -136,7 +137,7 @@ pub(crate) struct SourceLine {
 }
 
 impl SourceLine {
-    pub(crate) fn of(searched: &Searched) -> Self {
+    pub(crate) fn of(searched: &SearchTarget) -> Self {
         Self { kind: searched.kind, place: searched.place.display().to_string() }
     }
 }
@@ -228,7 +229,7 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, Cli
     args.embedder.check()?;
     let machine = context.environment.machine()?;
     let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
-    let mut opened = open_fresh(&searched, context, false, Otherwise::Temporary)?;
+    let mut opened = open_fresh(&searched, context, false, IndexFallback::Temporary)?;
     let mut found = ask(args, &request, &searched, &mut opened, context, started)?;
     if args.source.is_none() && !found.hits.is_empty() {
         trust::verify(&mut found.hits, &args.searched, &machine, context);
@@ -248,13 +249,14 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, Cli
 pub(crate) fn ask(
     args: &SearchArgs,
     request: &Request,
-    searched: &Searched,
+    searched: &SearchTarget,
     opened: &mut Opened,
     context: &Context<'_>,
     started: Instant,
 ) -> Result<Found, CliError> {
     let choice = Choosing { args: &args.embedder, ranking: &args.ranking, yes: args.yes };
-    let mut embedders = choice.embedders(&opened.index, searched, &Haste::Answer, context)?;
+    let mut embedders =
+        choice.embedders(&opened.index, searched, &LatencyBudget::Answer, context)?;
     // What is not kept would be sent again at every search.
     let is_kept =
         !opened.is_temporary() || !embedders.main.as_ref().is_some_and(|it| it.is_remote());
@@ -298,8 +300,8 @@ impl Choosing<'_> {
     pub(crate) fn embedders(
         &self,
         index: &Index,
-        searched: &Searched,
-        haste: &Haste,
+        searched: &SearchTarget,
+        haste: &LatencyBudget,
         context: &Context<'_>,
     ) -> Result<Embedders, CliError> {
         if self.ranking.is_ours() {
@@ -308,7 +310,7 @@ impl Choosing<'_> {
         if !self.args.is_named() {
             return Ok(Embedders::NONE);
         }
-        let haste = Haste::Vectors(Stop::default());
+        let haste = LatencyBudget::Vectors(Stop::default());
         let mut embedders = Embedders::choose(self.args, index, searched, &haste, context)?;
         if let Some(main) = embedders.main.take_if(|it| it.is_remote() && !self.yes) {
             let guarded = Box::new(Guarded::new(main.embedder, main.host.as_deref()));
@@ -403,7 +405,7 @@ pub(crate) fn request(args: &SearchArgs) -> Result<Request, CliError> {
 
 fn found(
     args: &SearchArgs,
-    searched: &Searched,
+    searched: &SearchTarget,
     freshness: &Freshness,
     mut notes: Vec<Warning>,
     answer: Answer,

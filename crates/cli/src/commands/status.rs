@@ -7,9 +7,9 @@ mod shown;
 
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::Machine;
 use anemone_format::Moment;
 use anemone_memory::HookWrite;
+use anemone_runtimes::Machine;
 use clap::Args;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -18,7 +18,7 @@ use self::next::Next;
 use self::problems::Problem;
 use super::connect::{Connection, Connections, is_connectable};
 use super::{Context, instant};
-use crate::agent::{AgentArgs, Chosen, NamedAgent as Found, adapters, discover};
+use crate::agent::{AgentArgs, ChosenAgent, NamedAgent as Found, adapters, discover};
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::error::CliError;
@@ -195,7 +195,7 @@ fn unreadable(places: &[String]) -> Vec<Problem> {
 
 fn named(workspace: &Path, machine: &Machine) -> Result<Found, CliError> {
     let args = AgentArgs { workspace: Some(workspace.to_owned()), runtime: None, agent: None };
-    let Chosen { adapter, agent } = args.choose_by_files(machine)?;
+    let ChosenAgent { adapter, agent } = args.choose_by_files(machine)?;
     let alias = agent.alias.clone();
     Ok(Found { adapter, agent, alias })
 }

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use anemone_adapters::Keeps;
 use anemone_memory::{
-    Change, Clock as _, Held, TidyPlan, TidySettings, Tier, count_past_rows, plan_promotion,
+    Change, Clock as _, LockedStore, TidyPlan, TidySettings, Tier, count_past_rows, plan_promotion,
     plan_tidy,
 };
+use anemone_runtimes::MemoryBackend;
 use clap::Args;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::Context;
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::{Living, MemoryArgs, SystemClock};
+use crate::living::{AgentMemory, MemoryArgs, SystemClock};
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 use crate::placed::{PlacedLine, UnreadLine};
 
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &TidyArgs, context: &Context<'_>) -> Result<TidyReport, 
     let promotion = promotion(args, &plan, &living, today)?;
     report.promoted = promotion.as_ref().map_or(0, |(number, _)| *number);
     let Some(held) = held else { return Ok(report) };
-    let mut apply = |held: &Held<'_>, change: &Change| -> Result<(), CliError> {
+    let mut apply = |held: &LockedStore<'_>, change: &Change| -> Result<(), CliError> {
         let applied = held.apply(change, clock.fresh_id(), clock.now())?;
         report.changes.push(applied.id.0.to_string());
         Ok(())
@@ -158,7 +158,7 @@ pub(crate) fn run(args: &TidyArgs, context: &Context<'_>) -> Result<TidyReport, 
 fn promotion(
     args: &TidyArgs,
     plan: &TidyPlan,
-    living: &Living,
+    living: &AgentMemory,
     today: Date,
 ) -> Result<Option<(usize, Change)>, CliError> {
     if args.dry_run || (!args.promote_all && args.promote.is_empty()) {
@@ -183,11 +183,11 @@ fn promotion(
 
 /// Counts rows that have had their time.
 fn rows(
-    living: &Living,
+    living: &AgentMemory,
     settings: &TidySettings,
     today: Date,
 ) -> Result<Option<RowsLine>, CliError> {
-    let Keeps::Rows(database) = &living.keeps else { return Ok(None) };
+    let MemoryBackend::Sqlite(database) = &living.keeps else { return Ok(None) };
     let Ok(before) = today.checked_sub(i64::from(settings.conversation_days).days()) else {
         return Ok(None);
     };
@@ -243,7 +243,7 @@ impl TidyReport {
 }
 
 pub(crate) fn near_lines(
-    near: &[(anemone_memory::Gathered, anemone_memory::Gathered, f32)],
+    near: &[(anemone_memory::EntrySummary, anemone_memory::EntrySummary, f32)],
 ) -> Vec<NearLine> {
     let line = |(one, other, similarity): &(_, _, f32)| NearLine {
         similarity: (similarity * 1_000.0).round() / 1_000.0,

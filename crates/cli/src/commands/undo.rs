@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::Context;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
-use crate::living::{Living, MemoryArgs, SystemClock};
+use crate::living::{AgentMemory, MemoryArgs, SystemClock};
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, ask, count, safe};
 
 /// Undo the last change of a memory
@@ -160,7 +160,11 @@ pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoReport, 
 }
 
 /// Empties the journal, once somebody said that this is meant.
-fn clear(args: &UndoArgs, living: &Living, mut report: UndoReport) -> Result<UndoReport, CliError> {
+fn clear(
+    args: &UndoArgs,
+    living: &AgentMemory,
+    mut report: UndoReport,
+) -> Result<UndoReport, CliError> {
     report.clears = true;
     let changes = living.site.changes()?.len();
     if args.dry_run {
@@ -192,7 +196,11 @@ fn check_confirmable(args: &UndoArgs, environment: &Environment) -> Result<(), C
 }
 
 /// Says what would be done.
-fn plan(args: &UndoArgs, living: &Living, mut report: UndoReport) -> Result<UndoReport, CliError> {
+fn plan(
+    args: &UndoArgs,
+    living: &AgentMemory,
+    mut report: UndoReport,
+) -> Result<UndoReport, CliError> {
     if args.skip {
         let (id, noted) = living.site.last_change()?.ok_or(UndoError::Nothing)?;
         report.undone = Some(ListedChange::new(id, &noted, "made"));
@@ -205,7 +213,7 @@ fn plan(args: &UndoArgs, living: &Living, mut report: UndoReport) -> Result<Undo
     Ok(report)
 }
 
-fn list(living: &Living) -> Result<Vec<ListedChange>, CliError> {
+fn list(living: &AgentMemory) -> Result<Vec<ListedChange>, CliError> {
     let all = living.site.changes()?;
     let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, it)| it.undoes).collect();
     let state = |id: &ChangeId, noted: &Noted| match noted.undoes {
@@ -275,7 +283,7 @@ impl From<anemone_memory::JournalError> for CliError {
 impl From<UndoError> for CliError {
     fn from(error: UndoError) -> Self {
         match error {
-            UndoError::Site(error) => error.into(),
+            UndoError::Store(error) => error.into(),
             UndoError::Apply(error) => error.into(),
             UndoError::Journal(error) => error.into(),
             UndoError::Nothing => Self::from_error(Kind::Failed, "nothing_to_undo", &error),

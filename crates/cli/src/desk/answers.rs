@@ -184,7 +184,7 @@ pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
         clear_with: it.clear_with.clone(),
     });
     let holders = holders.collect();
-    let entry = |it: anemone_memory::Condemned| ForgottenEntry {
+    let entry = |it: anemone_memory::EntryToForget| ForgottenEntry {
         id: it.id,
         path: it.path,
         text: it.text.lines().next().unwrap_or_default().to_owned(),

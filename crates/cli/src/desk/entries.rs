@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use anemone_mcp::FoundMemory;
-use anemone_memory::{Label, Unit, units};
+use anemone_memory::{Label, ParsedEntry, units};
 
-use crate::searched::Searched;
+use crate::searched::SearchTarget;
 
 /// What the paths of rows begin with.
 const ROWS: &str = "memories/";
@@ -14,8 +14,8 @@ const MEMORY: &str = "memory";
 
 /// Says of each find by what it can be replaced and forgotten. What cannot be read any more, or
 /// lies in no file of its own, is left as it was found.
-pub(super) fn name(found: &mut [FoundMemory], searched: &Searched) {
-    let mut read: HashMap<String, Vec<Unit>> = HashMap::new();
+pub(super) fn name(found: &mut [FoundMemory], searched: &SearchTarget) {
+    let mut read: HashMap<String, Vec<ParsedEntry>> = HashMap::new();
     for memory in found {
         if let Some(name) = memory.path.strip_prefix(ROWS).filter(|_| searched.kind == "zeroclaw") {
             memory.key = decoded(name);
@@ -30,7 +30,7 @@ pub(super) fn name(found: &mut [FoundMemory], searched: &Searched) {
             document.map(|it| units(&it.text)).unwrap_or_default()
         });
         let (first, last) = (memory.start_line as usize, memory.end_line as usize);
-        let shown = |it: &&Unit| it.lines.0 <= last && it.lines.1 >= first;
+        let shown = |it: &&ParsedEntry| it.lines.0 <= last && it.lines.1 >= first;
         let mut shown = units.iter().filter(shown);
         // Of several entries none is the one.
         let (Some(unit), None) = (shown.next(), shown.next()) else { continue };

@@ -1,8 +1,8 @@
 //! A question without words: what was written last.
 
-use anemone_adapters::Keeps;
 use anemone_mcp::{Found, FoundMemory, SearchQuestion};
-use anemone_memory::{Clock as _, Condemned, Wanted};
+use anemone_memory::{Clock as _, EntryToForget, ForgetTarget};
+use anemone_runtimes::MemoryBackend;
 
 use super::Inner;
 use crate::commands::Context;
@@ -21,14 +21,14 @@ pub(super) fn newest(
     let since = question.since.as_deref().map(|it| moment("since", it, false)).transpose()?;
     let until = question.until.as_deref().map(|it| moment("until", it, true)).transpose()?;
     let living = inner.living(context)?;
-    let wanted = Wanted::Written { since, until, zone: SystemClock.zone() };
+    let wanted = ForgetTarget::Written { since, until, zone: SystemClock.zone() };
     let mut entries = living.site.plan_forget(&wanted)?.entries;
-    if let Keeps::Rows(path) = &living.keeps
+    if let MemoryBackend::Sqlite(path) = &living.keeps
         && let Some(database) = Database::open_to_read(path, &living, no_finder())?
     {
         // A row is read by the name that search has for it, and not by that of its database.
         let rows = database.matching(&wanted)?.into_iter();
-        entries.extend(rows.map(|it| Condemned { path: it.document(), ..it.entry }));
+        entries.extend(rows.map(|it| EntryToForget { path: it.document(), ..it.entry }));
     }
     entries.sort_by(|a, b| b.written.cmp(&a.written));
     let notes = vec!["these are the newest: there were no words to look for".to_owned()];
@@ -36,7 +36,7 @@ pub(super) fn newest(
     Ok(Found { results, mode: "newest".to_owned(), model: None, notes })
 }
 
-fn found(entry: Condemned) -> FoundMemory {
+fn found(entry: EntryToForget) -> FoundMemory {
     let (first, last) = entry.lines.unwrap_or((1, 1));
     let line = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     FoundMemory {

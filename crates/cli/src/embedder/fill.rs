@@ -18,7 +18,7 @@ use crate::files::forget_first_signal;
 use crate::output::ask;
 use crate::progress::Embedding;
 use crate::search_index::Warning;
-use crate::searched::Searched;
+use crate::searched::SearchTarget;
 
 /// Texts that a search fills in before it answers; nobody waits for more.
 const GAP: u64 = 64;
@@ -151,7 +151,7 @@ pub(crate) struct Filled {
 /// Gives every chunk vectors of an embedder. What is done when it fails, or is stopped, is kept.
 pub(crate) fn fill(
     index: &mut Index,
-    searched: &Searched,
+    searched: &SearchTarget,
     chosen: &Chosen,
     filling: &Filling<'_>,
     context: &Context<'_>,
@@ -193,7 +193,7 @@ pub(crate) fn fill(
 /// Takes the vectors that come with what is searched.
 pub(crate) fn take_carried(
     index: &mut Index,
-    searched: &Searched,
+    searched: &SearchTarget,
     chosen: &Chosen,
 ) -> Result<CarriedIn, CliError> {
     if !chosen.is_work() {
@@ -207,7 +207,7 @@ pub(crate) fn take_carried(
 pub(crate) fn take_carried_for(
     request: &Request,
     index: &mut Index,
-    searched: &Searched,
+    searched: &SearchTarget,
     embedders: &mut Embedders,
 ) -> Result<(), CliError> {
     let Some(main) = embedders.main.as_ref().filter(|it| it.is_work()) else { return Ok(()) };
@@ -216,7 +216,7 @@ pub(crate) fn take_carried_for(
     Ok(())
 }
 
-fn sources(searched: &Searched) -> Vec<&dyn Source> {
+fn sources(searched: &SearchTarget) -> Vec<&dyn Source> {
     searched.sources.iter().map(|it| &**it).collect()
 }
 
@@ -324,7 +324,7 @@ fn failed(error: &EmbedError, chosen: &Chosen, filled: &Filled) -> CliError {
 /// written.
 pub(crate) fn top_up(
     index: &mut Index,
-    searched: &Searched,
+    searched: &SearchTarget,
     embedders: &mut Embedders,
 ) -> Result<bool, CliError> {
     let Some(main) = embedders.main.as_ref().filter(|it| it.is_work()) else { return Ok(false) };

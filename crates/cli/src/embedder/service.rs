@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anemone_embed::{ApiKey, Embedder, Identity, Provider, Remote, RemoteSettings};
 use anemone_index::VectorSet;
 
-use super::{Chosen, Haste, NOT_REACHED, Wanted};
+use super::{Chosen, LatencyBudget, NOT_REACHED, Wanted};
 use crate::config::ServiceConfig;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
@@ -21,7 +21,7 @@ pub(super) struct Asked<'a> {
     pub(super) sets: &'a [VectorSet],
     /// What the config says of it.
     pub(super) settled: Option<&'a ServiceConfig>,
-    pub(super) haste: &'a Haste,
+    pub(super) haste: &'a LatencyBudget,
     /// The arguments that name what it is used for.
     pub(super) words: &'a str,
 }
@@ -41,7 +41,7 @@ impl Asked<'_> {
         if let Some(set) = self.sets.iter().find(own) {
             remote = remote.knowing(set.identity.dimensions);
         }
-        if *self.haste != Haste::Plan {
+        if *self.haste != LatencyBudget::Plan {
             let code = NOT_REACHED;
             remote.connect().map_err(|error| CliError { code, ..CliError::from(error) })?;
         }
@@ -77,9 +77,9 @@ impl Asked<'_> {
         }
         match self.haste {
             // There are other ways to answer than a service that is slow.
-            Haste::Answer => settings.patience = settings.query_patience,
-            Haste::Vectors(stop) => settings.pause = Arc::new(stop.clone()),
-            Haste::Plan => {}
+            LatencyBudget::Answer => settings.patience = settings.query_patience,
+            LatencyBudget::Vectors(stop) => settings.pause = Arc::new(stop.clone()),
+            LatencyBudget::Plan => {}
         }
         Ok(settings)
     }

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
-use anemone_adapters::SnapshotSource;
-use anemone_adapters::mapping::{Becomes, Mapping};
 use anemone_format::RecordId;
+use anemone_runtimes::SnapshotSource;
+use anemone_runtimes::mapping::{Becomes, Mapping};
 
 use super::{Current, called, digest_of_text, is_comment, is_row_of, without_labels, words};
 

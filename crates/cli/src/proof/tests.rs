@@ -1,8 +1,8 @@
-use anemone_adapters::InMemory;
-use anemone_adapters::mapping::mapping;
 use anemone_format::{
     AgentInfo, File, Manifest, MemoryType, Node, Opaque, ProseIdentity, Snapshot,
 };
+use anemone_runtimes::InMemory;
+use anemone_runtimes::mapping::mapping;
 
 use super::*;
 

@@ -6,15 +6,15 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::leftover::temporary_file;
 use anemone_format::Moment;
+use anemone_runtimes::leftover::temporary_file;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::home;
 use crate::commands::instant;
 use crate::environment::Environment;
-use crate::searched::Searched;
+use crate::searched::SearchTarget;
 
 /// What the note beside an index says.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -77,7 +77,7 @@ impl Note {
 
 /// Notes beside an index what it is of, about once a minute. Without the note an index is only
 /// harder to tell from others, so nothing is said where it cannot be written.
-pub(super) fn note_source(searched: &Searched, environment: &Environment) {
+pub(super) fn note_source(searched: &SearchTarget, environment: &Environment) {
     const OFTEN: SignedDuration = SignedDuration::from_mins(1);
     write_if_other(searched, environment, |old, new| {
         let Some(old) = old else { return true };
@@ -90,7 +90,7 @@ pub(super) fn note_source(searched: &Searched, environment: &Environment) {
 
 /// Notes beside an index which embedder was named for it.
 pub(crate) fn note_embedder(
-    searched: &Searched,
+    searched: &SearchTarget,
     environment: &Environment,
     embedder: NotedEmbedder,
 ) {
@@ -102,7 +102,7 @@ pub(crate) fn note_embedder(
 
 /// Returns the embedder that was named for an index.
 pub(crate) fn noted_embedder(
-    searched: &Searched,
+    searched: &SearchTarget,
     environment: &Environment,
 ) -> Option<NotedEmbedder> {
     let folder = &searched.index_folder;
@@ -118,7 +118,7 @@ fn now() -> Timestamp {
 
 /// Writes a note when there is something to note.
 fn write_if_other(
-    searched: &Searched,
+    searched: &SearchTarget,
     environment: &Environment,
     is_other: impl FnOnce(Option<&Note>, &mut Note) -> bool,
 ) {

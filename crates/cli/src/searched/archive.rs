@@ -7,15 +7,15 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
-use anemone_adapters::{Remembered, by_name, vectors_in};
 use anemone_embed::Identity;
 use anemone_format::{
     Archive, CarriedFile, EntryKind, Limits, ReadEntryError, ReadJsonError, Root, StampTable,
 };
 use anemone_index::{
-    Carried, Document, Entry, Listing, MAX_FILE_BYTES, SkipReason, Skipped, Source, SourceError,
-    Stamp, is_markdown, text_of_bytes,
+    Carried, Document, Entry, FileStamp, Listing, MAX_FILE_BYTES, SkipReason, Skipped, Source,
+    SourceError, is_markdown, text_of_bytes,
 };
+use anemone_runtimes::{Remembered, by_name, vectors_in};
 
 use super::documents::{Documents, Wanted};
 use super::stamp;
@@ -28,7 +28,7 @@ pub(crate) struct ArchiveDocuments {
     path: PathBuf,
     wanted: Wanted,
     /// The open archive, when it is encrypted: its keys are asked for once.
-    decrypted: Option<(Archive, Stamp)>,
+    decrypted: Option<(Archive, FileStamp)>,
 }
 
 /// Why an archive cannot be searched.
@@ -57,7 +57,7 @@ impl ArchiveDocuments {
             .map_err(|error| self.failed(Box::new(error)))
     }
 
-    fn stamp(&self) -> Result<Stamp, SourceError> {
+    fn stamp(&self) -> Result<FileStamp, SourceError> {
         let failed = |error: io::Error| self.failed(Box::new(error));
         let gone = || failed(io::ErrorKind::NotFound.into());
         let stamp = stamp::of_file(&self.path).ok_or_else(gone)?;

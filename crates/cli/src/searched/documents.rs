@@ -4,8 +4,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use anemone_adapters::Remembered;
 use anemone_index::{Document, Format, Provenance, SkipReason, Skipped, is_markdown};
+use anemone_runtimes::Remembered;
 
 /// Bytes of a conversation in one document, at most; what follows is another document.
 const MAX_TRANSCRIPT_BYTES: usize = 16 << 20;

@@ -3,20 +3,20 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
-use anemone_index::Stamp;
+use anemone_index::FileStamp;
 
 /// Files of one folder that are looked at, at most; nobody has more.
 const MAX_FILES: usize = 1_000_000;
 
 /// Looks at one file; `None` when it is not there.
-pub(crate) fn of_file(path: &Path) -> Option<Stamp> {
+pub(crate) fn of_file(path: &Path) -> Option<FileStamp> {
     fs_err::metadata(path).ok().map(|it| of(&it))
 }
 
 /// Looks at several files and at the files of folders, as if they were one; `None` when nothing is
 /// there.
-pub(crate) fn of_all(files: &[PathBuf], folders: &[PathBuf]) -> Option<Stamp> {
-    let mut found: Vec<(PathBuf, Stamp)> = Vec::new();
+pub(crate) fn of_all(files: &[PathBuf], folders: &[PathBuf]) -> Option<FileStamp> {
+    let mut found: Vec<(PathBuf, FileStamp)> = Vec::new();
     for path in files {
         found.extend(of_file(path).map(|stamp| (path.clone(), stamp)));
     }
@@ -29,7 +29,7 @@ pub(crate) fn of_all(files: &[PathBuf], folders: &[PathBuf]) -> Option<Stamp> {
     }
     // The order in which a folder names its files means nothing.
     found.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    let mut all = Stamp::default();
+    let mut all = FileStamp::default();
     let mut digest = DefaultHasher::new();
     for (path, stamp) in &found {
         all.size = all.size.saturating_add(stamp.size);
@@ -42,10 +42,10 @@ pub(crate) fn of_all(files: &[PathBuf], folders: &[PathBuf]) -> Option<Stamp> {
 }
 
 #[cfg(unix)]
-fn of(metadata: &std::fs::Metadata) -> Stamp {
+fn of(metadata: &std::fs::Metadata) -> FileStamp {
     use std::os::unix::fs::MetadataExt as _;
     let ns = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-    Stamp {
+    FileStamp {
         size: metadata.size(),
         modified_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
         changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
@@ -54,11 +54,11 @@ fn of(metadata: &std::fs::Metadata) -> Stamp {
 }
 
 #[cfg(not(unix))]
-fn of(metadata: &std::fs::Metadata) -> Stamp {
+fn of(metadata: &std::fs::Metadata) -> FileStamp {
     let modified = metadata.modified().ok();
     let since = modified.and_then(|it| it.duration_since(std::time::UNIX_EPOCH).ok());
     let ns = since.map_or(0, |it| i64::try_from(it.as_nanos()).unwrap_or(i64::MAX));
-    Stamp { size: metadata.len(), modified_ns: ns, changed_ns: ns, inode: 0 }
+    FileStamp { size: metadata.len(), modified_ns: ns, changed_ns: ns, inode: 0 }
 }
 
 #[cfg(test)]

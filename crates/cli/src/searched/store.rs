@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use anemone_adapters::{Adapter, FoundAgent, Machine, Store, StoreKind};
 use anemone_embed::Identity;
 use anemone_index::{Carried, Document, Entry, Listing, SkipReason, Skipped, Source, SourceError};
+use anemone_runtimes::{Adapter, FoundAgent, Machine, Store, StoreKind};
 
 use super::documents::{Documents, Wanted};
 use super::{stamp, vectors};

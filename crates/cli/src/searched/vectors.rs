@@ -1,8 +1,8 @@
 //! Vectors that come along with what is searched, from the words of a runtime into the index's.
 
-use anemone_adapters::{Adapter, FoundAgent, Machine, VectorOf, WantedModel};
 use anemone_embed::Identity;
 use anemone_index::{Carried, SourceError};
+use anemone_runtimes::{Adapter, FoundAgent, Machine, VectorOf, WantedModel};
 
 /// Names a model as adapters do. No runtime says which server made its vectors, so the server, if
 /// our name for the model has one, is left out.

@@ -3,12 +3,12 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use anemone_adapters::{Adapter, ExtraPlace, FoundAgent, Machine, SearchedFile, SearchedFolder};
 use anemone_embed::Identity;
 use anemone_index::{
     Carried, Document, Entry, FileSource, FolderRules, FolderSource, Listing, MarkdownFolder,
     Provenance, SkipReason, Skipped, Source, SourceError, is_markdown, markdown_document,
 };
+use anemone_runtimes::{Adapter, ExtraPlace, FoundAgent, Machine, SearchedFile, SearchedFolder};
 
 use super::vectors;
 
@@ -366,7 +366,7 @@ fn relative(folder: &Path, path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use anemone_adapters::by_name;
+    use anemone_runtimes::by_name;
 
     use super::*;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use anemone_format::{Origin, Stamp, StampTable};
+use anemone_format::{Origin, ProvenanceStamp, StampTable};
 use serde_json::{Value, json};
 
 use super::environment::{Lies, TestEnvironment, fixture};
@@ -668,7 +668,8 @@ fn the_direct_mode_adds_what_a_model_lists_to_the_log_of_the_day() {
     let log = hooks.note(&hooks.notes()[0]);
     assert!(log.contains("- Ships on Tuesday. <!-- anemone: "), "{log}");
     let table = hooks.stamps();
-    let stamps: Vec<_> = Stamp::all_in(&log).map(|(_, stamp)| table.resolved(stamp)).collect();
+    let stamps: Vec<_> =
+        ProvenanceStamp::all_in(&log).map(|(_, stamp)| table.resolved(stamp)).collect();
     assert!(stamps.iter().all(|it| it.session.as_deref() == Some("s1")), "{stamps:?}");
     let origins: Vec<_> = stamps.iter().filter_map(|it| it.origin).collect();
     assert_eq!(origins, [Origin::Agent; 2], "no text stamps itself: {log}");
@@ -860,7 +861,7 @@ fn what_was_said_in_a_turn_is_captured_up_to_three_times() {
     let log = hooks.note(&hooks.notes()[0]);
     assert!(log.contains("- [preference|i=0.7] I prefer tea to coffee. <!-- anemone: "), "{log}");
     let table = hooks.stamps();
-    let mut origins = Stamp::all_in(&log).map(|(_, stamp)| table.resolved(stamp).origin);
+    let mut origins = ProvenanceStamp::all_in(&log).map(|(_, stamp)| table.resolved(stamp).origin);
     assert!(origins.all(|it| it == Some(Origin::Owner)), "{log}");
     let again = hooks.call(&args, "");
     assert_eq!((&again["captured"], &again["duplicates"]), (&json!([]), &json!(3)));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use anemone_format::{Stamp, StampTable};
+use anemone_format::{ProvenanceStamp, StampTable};
 use anemone_testkit::faults::{self, Injection, Outcome};
 use regex::Regex;
 use tempfile::TempDir;
@@ -126,7 +126,7 @@ impl Case {
         let table = path.ancestors().skip(1).map(|it| it.join(StampTable::PATH));
         let table = table.filter_map(|it| fs_err::read(it).ok()).map(StampTable::new).next();
         let table = table.unwrap_or_default();
-        let stamps = Stamp::all_in(&text).map(|(_, stamp)| table.resolved(stamp));
+        let stamps = ProvenanceStamp::all_in(&text).map(|(_, stamp)| table.resolved(stamp));
         stamps.filter(|it| it.origin.is_none()).map(|it| it.id.to_string()).collect()
     }
 

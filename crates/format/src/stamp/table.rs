@@ -16,7 +16,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Origin, Stamp, StampId};
+use super::{Origin, ProvenanceStamp, StampId};
 use crate::moment::Moment;
 
 /// How a line begins as we write it.
@@ -75,7 +75,7 @@ impl StampTable {
 
     /// Returns a stamp with what the table says of it.
     #[must_use]
-    pub fn resolved(&self, mut stamp: Stamp) -> Stamp {
+    pub fn resolved(&self, mut stamp: ProvenanceStamp) -> ProvenanceStamp {
         if let Some(row) = self.row(stamp.id)
             && let Ok(origin) = row.origin.parse::<Origin>()
         {
@@ -90,8 +90,8 @@ impl StampTable {
 
     /// Returns what the table says of an id.
     #[must_use]
-    pub fn get(&self, id: StampId) -> Option<Stamp> {
-        Some(self.resolved(Stamp::bare(id))).filter(|it| it.origin.is_some())
+    pub fn get(&self, id: StampId) -> Option<ProvenanceStamp> {
+        Some(self.resolved(ProvenanceStamp::bare(id))).filter(|it| it.origin.is_some())
     }
 
     fn row(&self, id: StampId) -> Option<Row> {
@@ -102,7 +102,7 @@ impl StampTable {
 
     /// Returns the line for a stamp, with its line ending; `None` when it needs none.
     #[must_use]
-    pub fn line(stamp: &Stamp) -> Option<String> {
+    pub fn line(stamp: &ProvenanceStamp) -> Option<String> {
         let row = Row {
             id: matches!(stamp.id, StampId::Short(_)).then_some(stamp.id)?,
             uuid: stamp.uuid?,
@@ -163,9 +163,9 @@ fn lines(text: &str) -> impl Iterator<Item = (Option<StampId>, Range<usize>)> {
 mod tests {
     use super::*;
 
-    fn stamp(number: u128) -> Stamp {
+    fn stamp(number: u128) -> ProvenanceStamp {
         let at = "2026-11-16T10:00:00Z".parse().unwrap();
-        let mut stamp = Stamp::new(Uuid::from_u128(number), Origin::Web, at).shortened();
+        let mut stamp = ProvenanceStamp::new(Uuid::from_u128(number), Origin::Web, at).shortened();
         stamp.source = Some("https://example.org/\"x\"\n".to_owned());
         stamp
     }
@@ -175,7 +175,7 @@ mod tests {
         let (one, two) = (stamp(1), stamp(2));
         let text = StampTable::line(&one).unwrap() + &StampTable::line(&two).unwrap();
         let table = StampTable::new(text.into_bytes());
-        let bare = Stamp::parse(&one.to_string()).unwrap();
+        let bare = ProvenanceStamp::parse(&one.to_string()).unwrap();
         assert_eq!(table.resolved(bare), one);
         assert_eq!(table.get(two.id), Some(two));
         assert_eq!(table.get(stamp(3).id), None);

@@ -11,7 +11,7 @@ use super::*;
 use crate::document::Document;
 use crate::profile::Profile;
 use crate::request::Request;
-use crate::source::{Entry, Listing, Skipped, Source, SourceError, Stamp};
+use crate::source::{Entry, FileStamp, Listing, Skipped, Source, SourceError};
 use crate::store::Store;
 
 const DIMENSIONS: usize = 24;
@@ -26,7 +26,7 @@ impl Source for Notes {
     }
 
     fn list(&self) -> Result<Listing, SourceError> {
-        let stamp = Stamp { size: 1, modified_ns: 1, changed_ns: 1, inode: 1 };
+        let stamp = FileStamp { size: 1, modified_ns: 1, changed_ns: 1, inode: 1 };
         let entry = |number| Entry { key: format!("{number:04}.md"), stamp };
         Ok(Listing { entries: (0..self.0).map(entry).collect(), skipped: Vec::new() })
     }

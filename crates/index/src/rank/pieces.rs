@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use anemone_format::Stamp;
+use anemone_format::ProvenanceStamp;
 
 use super::Question;
 use super::found::{Found, FoundBlock};
@@ -107,7 +107,7 @@ impl Cutter<'_> {
         let first = &blocks[0];
         let start_byte = first.chunk_start as usize + first.block.bytes.start as usize + cut.start;
         let start_line = first.block.lines.start + newlines(&whole[..cut.start]);
-        let below = match Stamp::at_end_of(&stamped) {
+        let below = match ProvenanceStamp::at_end_of(&stamped) {
             Some((_, stamp)) => Some(stamp),
             None => self.stamp_below(&stamped, blocks)?,
         };
@@ -139,7 +139,7 @@ impl Cutter<'_> {
         &mut self,
         text: &str,
         blocks: &[FoundBlock],
-    ) -> Result<Option<Stamp>, StoreError> {
+    ) -> Result<Option<ProvenanceStamp>, StoreError> {
         let Some(last) = blocks.last().filter(|_| may_go_on(text)) else { return Ok(None) };
         let end = self.reading.document(last.document)?.chunks.end.0;
         let mut rest = String::new();
@@ -151,7 +151,7 @@ impl Cutter<'_> {
             let start = if id == last.chunk.0 { last.block.bytes.end as usize } else { 0 };
             rest.push_str(text.get(start..).unwrap_or_default());
             match stamp_after(&rest) {
-                After::Stamp(stamp) => return Ok(Some(*stamp)),
+                After::ProvenanceStamp(stamp) => return Ok(Some(*stamp)),
                 After::Nothing => return Ok(None),
                 After::GoesOn if rest.len() > MAX_ENTRY_BYTES => return Ok(None),
                 After::GoesOn => {}

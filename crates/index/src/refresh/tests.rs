@@ -11,7 +11,7 @@ use crate::store::{Narrow, Wanted};
 use crate::text::Term;
 
 /// What an entry looks like, what it holds, and whether it can be read.
-type HeldEntry = (Stamp, Vec<Document>, bool);
+type HeldEntry = (FileStamp, Vec<Document>, bool);
 
 /// A source in memory: what each entry holds, and how it looks from outside.
 #[derive(Default)]
@@ -42,7 +42,7 @@ impl Made {
             .collect();
         let size = documents.iter().map(|document| document.text.len() as u64).sum();
         let ns = seconds * 1_000_000_000;
-        let stamp = Stamp { size, modified_ns: ns, changed_ns: ns, inode: 1 };
+        let stamp = FileStamp { size, modified_ns: ns, changed_ns: ns, inode: 1 };
         self.entries.lock().unwrap().insert(key.to_owned(), (stamp, documents, true));
     }
 
@@ -100,7 +100,7 @@ impl Bench {
 
     fn refresh(&mut self, sources: &[&dyn Source], seconds: i64) -> Freshness {
         let now = Timestamp::from_second(seconds).unwrap();
-        refresh(&mut self.store, sources, Along::default(), now, &Silent, &lines).unwrap()
+        refresh(&mut self.store, sources, RefreshExtras::default(), now, &Silent, &lines).unwrap()
     }
 
     /// Returns the paths of all documents with their texts.
@@ -327,7 +327,8 @@ fn many_at_once_agree() {
                         source.write("05.md", &format!("common turn{turn}\n"), 200 + turn);
                     }
                     let now = Timestamp::from_second(1_000 + turn).unwrap();
-                    refresh(&mut store, &[source], Along::default(), now, &Silent, &lines).unwrap();
+                    refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines)
+                        .unwrap();
                     let reading = store.reading().unwrap();
                     let term = Term::of("common");
                     assert_eq!(reading.frequency(term).unwrap(), 20);
@@ -375,7 +376,8 @@ fn what_was_written_before_a_search_is_found() {
                     source.write(&key, &format!("w{worker}t{turn} {text}"), 200);
                     let mut store = Store::open(folder).unwrap();
                     let now = Timestamp::from_second(1_000 + turn).unwrap();
-                    refresh(&mut store, &[source], Along::default(), now, &Silent, &lines).unwrap();
+                    refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines)
+                        .unwrap();
                     let reading = store.reading().unwrap();
                     let word = format!("w{worker}t{turn}");
                     assert_eq!(reading.frequency(Term::of(&word)).unwrap(), 1, "{word}");
@@ -405,9 +407,15 @@ fn an_answer_comes_from_the_sources_asked() {
                         store.begin_anew("asked");
                     }
                     let now = Timestamp::from_second(1_000).unwrap();
-                    let fresh =
-                        refresh(&mut store, &[source], Along::default(), now, &Silent, &lines)
-                            .unwrap();
+                    let fresh = refresh(
+                        &mut store,
+                        &[source],
+                        RefreshExtras::default(),
+                        now,
+                        &Silent,
+                        &lines,
+                    )
+                    .unwrap();
                     assert_eq!(fresh.documents, 1);
                     let mut texts = Vec::new();
                     let reading = store.reading().unwrap();
@@ -421,7 +429,7 @@ fn an_answer_comes_from_the_sources_asked() {
     let refreshed = |source: &Made| {
         let mut store = Store::open(folder.path()).unwrap();
         let now = Timestamp::from_second(1_000).unwrap();
-        refresh(&mut store, &[source], Along::default(), now, &Silent, &lines).unwrap();
+        refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines).unwrap();
         store.release();
         store
     };
@@ -451,7 +459,8 @@ fn an_index_that_is_removed_beside_searches_is_made_again() {
                         store.begin_anew("asked");
                     }
                     let now = Timestamp::from_second(1_000).unwrap();
-                    refresh(&mut store, &[source], Along::default(), now, &Silent, &lines).unwrap();
+                    refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines)
+                        .unwrap();
                     assert_eq!(store.reading().unwrap().statistics().documents, 1);
                 }
             });
@@ -508,7 +517,8 @@ fn an_index_that_cannot_be_written_is_used_as_it_is() {
     set(0o500);
     let now = Timestamp::from_second(2_000).unwrap();
     let mut store = Store::open(bench.folder.path()).unwrap();
-    let fresh = refresh(&mut store, &[&source], Along::default(), now, &Silent, &lines).unwrap();
+    let fresh =
+        refresh(&mut store, &[&source], RefreshExtras::default(), now, &Silent, &lines).unwrap();
     assert_eq!((fresh.documents, fresh.rebuilt), (1, None));
     assert!(store.reading().is_ok());
     set(0o700);

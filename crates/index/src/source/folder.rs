@@ -7,7 +7,7 @@ mod below;
 mod file;
 mod markdown;
 #[cfg(test)]
-mod tricks;
+mod path_escape_tests;
 mod walk;
 
 use std::path::PathBuf;

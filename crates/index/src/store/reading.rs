@@ -21,7 +21,7 @@ use super::{
 };
 use crate::document::Document;
 use crate::request::Request;
-use crate::source::Stamp;
+use crate::source::FileStamp;
 use crate::text::{Language, Term};
 
 /// Documents whose order is looked up one by one; for more, the order of all is read.
@@ -60,7 +60,7 @@ pub(crate) struct View {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryRow<'a> {
     pub(crate) key: &'a str,
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: FileStamp,
     /// When it was read.
     pub(crate) seen_ns: i64,
     /// The hash of what was read; empty: it could not be read.
@@ -412,7 +412,7 @@ impl View {
         while let Some(row) = found.next()? {
             each(EntryRow {
                 key: row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?,
-                stamp: Stamp {
+                stamp: FileStamp {
                     size: unsigned(row, 1)?,
                     modified_ns: row.get(2)?,
                     changed_ns: row.get(3)?,

@@ -11,7 +11,7 @@ use super::rows::{self, unsigned};
 use super::{ChunkId, DocumentId, Exclusive, Store, StoreError, folder, seal};
 use crate::digest::Digest;
 use crate::document::Document;
-use crate::source::Stamp;
+use crate::source::FileStamp;
 
 /// Terms whose numbers are kept in memory, at most; then they are written.
 const MAX_COUNTED_TERMS: usize = 1 << 20;
@@ -130,7 +130,7 @@ impl<'a> Writing<'a> {
     pub(crate) fn set_entry(
         &mut self,
         entry: EntryId,
-        stamp: Stamp,
+        stamp: FileStamp,
         seen_ns: i64,
         content: &[u8],
         skipped: Option<&str>,

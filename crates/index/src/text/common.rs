@@ -10,7 +10,7 @@ use super::fold::{fold, lower};
 
 /// A language with a list of common words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tongue {
+pub(super) enum StopwordList {
     English,
     German,
     French,
@@ -43,11 +43,11 @@ pub(super) const TONGUES: usize = LISTS.len();
 pub(super) struct Tongues(u32);
 
 impl Tongues {
-    pub(super) const fn of(tongue: Tongue) -> Self {
+    pub(super) const fn of(tongue: StopwordList) -> Self {
         Self(1 << tongue as u32)
     }
 
-    pub(super) const fn and(self, tongue: Tongue) -> Self {
+    pub(super) const fn and(self, tongue: StopwordList) -> Self {
         Self(self.0 | 1 << tongue as u32)
     }
 
@@ -110,29 +110,29 @@ impl Hasher for AsItIs {
     }
 }
 
-/// The lists, in the order of [`Tongue`].
-const LISTS: &[(Tongue, &str)] = &[
-    (Tongue::English, ENGLISH),
-    (Tongue::German, GERMAN),
-    (Tongue::French, FRENCH),
-    (Tongue::Spanish, SPANISH),
-    (Tongue::Portuguese, PORTUGUESE),
-    (Tongue::Italian, ITALIAN),
-    (Tongue::Dutch, DUTCH),
-    (Tongue::Swedish, SWEDISH),
-    (Tongue::Danish, DANISH),
-    (Tongue::Norwegian, NORWEGIAN),
-    (Tongue::Finnish, FINNISH),
-    (Tongue::Polish, POLISH),
-    (Tongue::Turkish, TURKISH),
-    (Tongue::Hungarian, HUNGARIAN),
-    (Tongue::Romanian, ROMANIAN),
-    (Tongue::Indonesian, INDONESIAN),
-    (Tongue::Russian, RUSSIAN),
-    (Tongue::Ukrainian, UKRAINIAN),
-    (Tongue::Arabic, ARABIC),
-    (Tongue::Greek, GREEK),
-    (Tongue::Spaceless, SPACELESS),
+/// The lists, in the order of [`StopwordList`].
+const LISTS: &[(StopwordList, &str)] = &[
+    (StopwordList::English, ENGLISH),
+    (StopwordList::German, GERMAN),
+    (StopwordList::French, FRENCH),
+    (StopwordList::Spanish, SPANISH),
+    (StopwordList::Portuguese, PORTUGUESE),
+    (StopwordList::Italian, ITALIAN),
+    (StopwordList::Dutch, DUTCH),
+    (StopwordList::Swedish, SWEDISH),
+    (StopwordList::Danish, DANISH),
+    (StopwordList::Norwegian, NORWEGIAN),
+    (StopwordList::Finnish, FINNISH),
+    (StopwordList::Polish, POLISH),
+    (StopwordList::Turkish, TURKISH),
+    (StopwordList::Hungarian, HUNGARIAN),
+    (StopwordList::Romanian, ROMANIAN),
+    (StopwordList::Indonesian, INDONESIAN),
+    (StopwordList::Russian, RUSSIAN),
+    (StopwordList::Ukrainian, UKRAINIAN),
+    (StopwordList::Arabic, ARABIC),
+    (StopwordList::Greek, GREEK),
+    (StopwordList::Spaceless, SPACELESS),
 ];
 
 // `may` is a month, `will` a name, `well`, `ill` and `shell` are words: they are not in the list.
@@ -450,10 +450,10 @@ mod tests {
 
     #[test]
     fn a_common_word_knows_its_languages() {
-        assert!(common("the").meets(Tongues::of(Tongue::English)));
-        assert!(common("fur").meets(Tongues::of(Tongue::German)));
-        assert!(common("еще").meets(Tongues::of(Tongue::Russian)));
-        assert!(common("怎么").meets(Tongues::of(Tongue::Spaceless)));
+        assert!(common("the").meets(Tongues::of(StopwordList::English)));
+        assert!(common("fur").meets(Tongues::of(StopwordList::German)));
+        assert!(common("еще").meets(Tongues::of(StopwordList::Russian)));
+        assert!(common("怎么").meets(Tongues::of(StopwordList::Spaceless)));
         assert!(common("database").is_empty());
         assert_eq!(common("de").places().count(), common("de").len() as usize);
     }

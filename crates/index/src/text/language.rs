@@ -3,7 +3,7 @@
 use rust_stemmers::Algorithm;
 
 use super::chars::{Class, class};
-use super::common::{TONGUES, Tongue, Tongues, common};
+use super::common::{StopwordList, TONGUES, Tongues, common};
 use super::fold::{fold, lower};
 
 /// The language in which words are stemmed.
@@ -161,27 +161,27 @@ impl Language {
     /// Returns whose common words are weak in a text of this language.
     pub(super) const fn weak(self, alphabet: Alphabet) -> Tongues {
         match alphabet {
-            Alphabet::Cyrillic => Tongues::of(Tongue::Russian).and(Tongue::Ukrainian),
-            Alphabet::Greek => Tongues::of(Tongue::Greek),
-            Alphabet::Arabic => Tongues::of(Tongue::Arabic),
-            Alphabet::Unknown => Tongues::of(Tongue::Spaceless),
+            Alphabet::Cyrillic => Tongues::of(StopwordList::Russian).and(StopwordList::Ukrainian),
+            Alphabet::Greek => Tongues::of(StopwordList::Greek),
+            Alphabet::Arabic => Tongues::of(StopwordList::Arabic),
+            Alphabet::Unknown => Tongues::of(StopwordList::Spaceless),
             Alphabet::Latin => match self {
-                Self::German => Tongues::of(Tongue::German),
-                Self::French => Tongues::of(Tongue::French),
-                Self::Spanish => Tongues::of(Tongue::Spanish),
-                Self::Portuguese => Tongues::of(Tongue::Portuguese),
-                Self::Italian => Tongues::of(Tongue::Italian),
-                Self::Dutch => Tongues::of(Tongue::Dutch),
-                Self::Swedish => Tongues::of(Tongue::Swedish),
-                Self::Danish => Tongues::of(Tongue::Danish),
-                Self::Norwegian => Tongues::of(Tongue::Norwegian),
-                Self::Finnish => Tongues::of(Tongue::Finnish),
-                Self::Hungarian => Tongues::of(Tongue::Hungarian),
-                Self::Romanian => Tongues::of(Tongue::Romanian),
-                Self::Turkish => Tongues::of(Tongue::Turkish),
-                Self::Other => Tongues::of(Tongue::Polish).and(Tongue::Indonesian),
+                Self::German => Tongues::of(StopwordList::German),
+                Self::French => Tongues::of(StopwordList::French),
+                Self::Spanish => Tongues::of(StopwordList::Spanish),
+                Self::Portuguese => Tongues::of(StopwordList::Portuguese),
+                Self::Italian => Tongues::of(StopwordList::Italian),
+                Self::Dutch => Tongues::of(StopwordList::Dutch),
+                Self::Swedish => Tongues::of(StopwordList::Swedish),
+                Self::Danish => Tongues::of(StopwordList::Danish),
+                Self::Norwegian => Tongues::of(StopwordList::Norwegian),
+                Self::Finnish => Tongues::of(StopwordList::Finnish),
+                Self::Hungarian => Tongues::of(StopwordList::Hungarian),
+                Self::Romanian => Tongues::of(StopwordList::Romanian),
+                Self::Turkish => Tongues::of(StopwordList::Turkish),
+                Self::Other => Tongues::of(StopwordList::Polish).and(StopwordList::Indonesian),
                 Self::English | Self::Russian | Self::Arabic | Self::Greek => {
-                    Tongues::of(Tongue::English)
+                    Tongues::of(StopwordList::English)
                 }
             },
         }
@@ -370,8 +370,8 @@ impl Votes {
         }
         let count = most.saturating_mul(WHOLE);
         if most == self.cyrillic {
-            let ukrainian = self.counts[Tongue::Ukrainian as usize];
-            let other = ukrainian > self.counts[Tongue::Russian as usize];
+            let ukrainian = self.counts[StopwordList::Ukrainian as usize];
+            let other = ukrainian > self.counts[StopwordList::Russian as usize];
             return Some((if other { Language::Other } else { Language::Russian }, count));
         }
         if most == self.greek || most == self.arabic {
@@ -390,7 +390,7 @@ impl Votes {
 
     /// Returns the votes for a language of the Latin alphabet.
     fn of_language(&self, language: Language) -> u32 {
-        let latin = ..=Tongue::Indonesian as usize;
+        let latin = ..=StopwordList::Indonesian as usize;
         let counts = self.counts[latin].iter().enumerate();
         let own = counts.filter(|(place, _)| Language::of_tongue(*place) == language);
         own.map(|(_, count)| *count).max().unwrap_or(0)
@@ -402,7 +402,7 @@ const MAX_WORD: usize = 32;
 
 /// Returns the languages that a letter speaks for.
 fn letter(c: char) -> Option<Tongues> {
-    use Tongue::{
+    use StopwordList::{
         Danish, Finnish, French, German, Hungarian, Italian, Norwegian, Polish, Portuguese,
         Romanian, Russian, Spanish, Swedish, Turkish, Ukrainian,
     };

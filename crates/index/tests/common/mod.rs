@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anemone_index::{
-    Document, Entry, Index, Listing, Request, Silent, Skipped, Source, SourceError, Stamp,
+    Document, Entry, FileStamp, Index, Listing, Request, Silent, Skipped, Source, SourceError,
     markdown_document,
 };
 use jiff::Timestamp;
@@ -42,7 +42,7 @@ impl Source for Shelf {
         let documents = self.documents.lock().unwrap();
         let entry = |(key, (text, changes)): (&String, &(String, i64))| Entry {
             key: key.clone(),
-            stamp: Stamp {
+            stamp: FileStamp {
                 size: text.len() as u64,
                 modified_ns: *changes,
                 changed_ns: *changes,

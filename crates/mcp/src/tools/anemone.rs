@@ -7,8 +7,8 @@ use super::{Effect, Tool, Words};
 use crate::answer::Answer;
 use crate::arguments::bad;
 use crate::desk::{
-    ContextAsked, ContextText, Desk, Forgetting, Forgotten, Found, ReadLines, ReadStatus, Reading,
-    Refusal, Remembered, Remembering, SearchQuestion, Status,
+    ContextAsked, ContextText, Forgetting, Forgotten, Found, MemoryService, ReadLines, ReadStatus,
+    Reading, Refusal, Remembered, Remembering, SearchQuestion, Status,
 };
 use crate::quote::{
     Examined, Findings, Quoted, examined, found_text, framed, name_line, notes, quoted,
@@ -127,7 +127,7 @@ const STATUS: Words = Words {
 struct NoArguments {}
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn forget(desk: &dyn Desk, asked: Forgetting) -> Result<Answer, Refusal> {
+fn forget(desk: &dyn MemoryService, asked: Forgetting) -> Result<Answer, Refusal> {
     let name = |given: &Option<String>| given.as_deref().map(name_from_shown);
     let (key, id, citation) = (name(&asked.key), name(&asked.id), name(&asked.citation));
     let problem = match [&key, &id, &citation].into_iter().flatten().count() {
@@ -152,7 +152,7 @@ fn forget(desk: &dyn Desk, asked: Forgetting) -> Result<Answer, Refusal> {
     )
 }
 
-fn get(desk: &dyn Desk, reading: &Reading) -> Result<Answer, Refusal> {
+fn get(desk: &dyn MemoryService, reading: &Reading) -> Result<Answer, Refusal> {
     let mut read = desk.read(reading)?;
     if read.status == ReadStatus::NotFound {
         // There is no text of a memory in it.

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Effect, Tool, Words};
 use crate::answer::Answer;
-use crate::desk::{Desk, Forgetting, Found, FoundMemory, Refusal, Remembering, SearchQuestion};
+use crate::desk::{
+    Forgetting, Found, FoundMemory, MemoryService, Refusal, Remembering, SearchQuestion,
+};
 use crate::quote::{Quoted, examined, found_text, framed, name_line, notes};
 
 /// Only what scores higher is forgotten by a query; scores lie between 0 and 1.
@@ -183,7 +185,7 @@ struct Candidate {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn recall(desk: &dyn Desk, asked: Recall) -> Result<Answer, Refusal> {
+fn recall(desk: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal> {
     let found = search(desk, &asked.query, asked.limit.unwrap_or(5))?;
     let memories: Vec<_> = found.results.iter().map(memory).collect();
     let recalled = Recalled { count: memories.len(), memories };
@@ -197,7 +199,7 @@ fn recall(desk: &dyn Desk, asked: Recall) -> Result<Answer, Refusal> {
     )
 }
 
-fn search(desk: &dyn Desk, query: &str, limit: u32) -> Result<Found, Refusal> {
+fn search(desk: &dyn MemoryService, query: &str, limit: u32) -> Result<Found, Refusal> {
     let query = query.to_owned();
     let question = SearchQuestion { query, max_results: Some(limit), ..SearchQuestion::default() };
     desk.search(&question).map(examined)
@@ -220,7 +222,7 @@ fn id_of(found: &FoundMemory) -> String {
     found.id.clone().unwrap_or_else(|| found.citation.clone())
 }
 
-fn store(desk: &dyn Desk, asked: Store) -> Result<Answer, Refusal> {
+fn store(desk: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
     let remembered = desk.remember(&Remembering {
         text: asked.text,
         kind: asked.category.map(|it| it.as_str().to_owned()),
@@ -249,7 +251,7 @@ fn store(desk: &dyn Desk, asked: Store) -> Result<Answer, Refusal> {
     Answer::with_data(text, &Quoted::new(stored))
 }
 
-fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
+fn forget(desk: &dyn MemoryService, asked: Forget) -> Result<Answer, Refusal> {
     if let Some(id) = asked.memory_id {
         return forget_id(desk, &id);
     }
@@ -287,7 +289,7 @@ fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
 }
 
 /// Forgets by an id as it was shown.
-fn forget_id(desk: &dyn Desk, shown: &str) -> Result<Answer, Refusal> {
+fn forget_id(desk: &dyn MemoryService, shown: &str) -> Result<Answer, Refusal> {
     let id = name_from_shown(shown);
     let forgotten = match desk.forget(&Forgetting { id: Some(id.clone()), ..Forgetting::default() })
     {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{Effect, Tool, Words};
 use crate::answer::Answer;
 use crate::arguments::bad;
-use crate::desk::{Desk, Forgetting, FoundMemory, Refusal, Remembering, SearchQuestion};
+use crate::desk::{Forgetting, FoundMemory, MemoryService, Refusal, Remembering, SearchQuestion};
 use crate::quote::{examined, name_line};
 
 /// What is read in every session.
@@ -97,7 +97,7 @@ struct Forget {
     key: String,
 }
 
-fn store(desk: &dyn Desk, asked: Store) -> Result<Answer, Refusal> {
+fn store(desk: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
     let category = asked.category.unwrap_or_else(|| CORE.to_owned());
     let kind = (category != CORE && category != DAILY).then(|| category.clone());
     desk.remember(&Remembering {
@@ -112,7 +112,7 @@ fn store(desk: &dyn Desk, asked: Store) -> Result<Answer, Refusal> {
     Ok(Answer::words(format!("Stored memory: {}", name_line(&asked.key))))
 }
 
-fn recall(desk: &dyn Desk, asked: Recall) -> Result<Answer, Refusal> {
+fn recall(desk: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal> {
     if asked.query.is_none() && asked.since.is_none() && asked.until.is_none() {
         let problem = "`query` is missing, and so are `since` and `until`";
         return Err(bad(problem.to_owned(), RECALL.example));
@@ -147,7 +147,7 @@ fn line_of(memory: &FoundMemory) -> String {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
-fn forget(desk: &dyn Desk, asked: Forget) -> Result<Answer, Refusal> {
+fn forget(desk: &dyn MemoryService, asked: Forget) -> Result<Answer, Refusal> {
     let key = name_from_shown(&asked.key);
     let gone = match desk.forget(&Forgetting { key: Some(key.clone()), ..Forgetting::default() }) {
         Ok(forgotten) => !forgotten.entries.is_empty(),

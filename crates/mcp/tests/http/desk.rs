@@ -5,9 +5,9 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
 use anemone_mcp::{
-    Changed, ContextAsked, ContextText, Desk, Document, Forgetting, Forgotten, Found, FoundMemory,
-    ReadLines, ReadStatus, Reading, Refusal, Remembered, Remembering, SearchQuestion, Status,
-    Watching,
+    Changed, ContextAsked, ContextText, Document, Forgetting, Forgotten, Found, FoundMemory,
+    MemoryService, ReadLines, ReadStatus, Reading, Refusal, Remembered, Remembering,
+    SearchQuestion, Status, Watching,
 };
 
 use crate::wire::PATIENCE;
@@ -58,7 +58,7 @@ impl CountingDesk {
     }
 }
 
-impl Desk for CountingDesk {
+impl MemoryService for CountingDesk {
     fn search(&self, _: &SearchQuestion) -> Result<Found, Refusal> {
         self.count();
         Ok(Found {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anemone_mcp::{Desk, ServeError, Settings, ToolSet, serve_stdio};
+use anemone_mcp::{MemoryService, ServeError, Settings, ToolSet, serve_stdio};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -39,7 +39,11 @@ pub(crate) fn settings(tools: ToolSet, allow_write: bool) -> Settings {
 
 impl Client {
     /// Begins with nothing said yet.
-    pub(crate) fn silent(desk: Arc<dyn Desk>, settings: Settings, revision: Revision) -> Self {
+    pub(crate) fn silent(
+        desk: Arc<dyn MemoryService>,
+        settings: Settings,
+        revision: Revision,
+    ) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(theirs);
         let server =
@@ -56,7 +60,11 @@ impl Client {
     }
 
     /// Begins as its revision says.
-    pub(crate) async fn new(desk: Arc<dyn Desk>, settings: Settings, revision: Revision) -> Self {
+    pub(crate) async fn new(
+        desk: Arc<dyn MemoryService>,
+        settings: Settings,
+        revision: Revision,
+    ) -> Self {
         let mut client = Self::silent(desk, settings, revision);
         if revision == Revision::Older {
             client.initialize().await;

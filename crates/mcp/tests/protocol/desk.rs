@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anemone_mcp::{
-    Changed, ContextAsked, ContextText, Desk, Document, Duplicate, Forgetting, Forgotten,
-    ForgottenEntry, Found, FoundMemory, ReadLines, ReadStatus, Reading, Refusal, Remembered,
+    Changed, ContextAsked, ContextText, Document, Duplicate, Forgetting, Forgotten, ForgottenEntry,
+    Found, FoundMemory, MemoryService, ReadLines, ReadStatus, Reading, Refusal, Remembered,
     Remembering, SearchQuestion, Status, Watching,
 };
 
@@ -105,7 +105,7 @@ impl Drop for EndsWatch {
     }
 }
 
-impl Desk for FakeDesk {
+impl MemoryService for FakeDesk {
     fn search(&self, question: &SearchQuestion) -> Result<Found, Refusal> {
         match question.query.as_str() {
             "panic" => panic!("as was asked"),

@@ -2,7 +2,7 @@
 
 use crate::context::{Fate, Generation, cut_of};
 use crate::reading;
-use crate::site::Site;
+use crate::store::MarkdownStore;
 
 /// A file that a runtime will cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(super) fn of_file(path: &str, text: &str) -> Option<Oversized> {
 }
 
 /// Says whether all files together are too much, where none of them is by itself.
-pub(super) fn of_all(site: &Site) -> Option<Oversized> {
+pub(super) fn of_all(site: &MarkdownStore) -> Option<Oversized> {
     let mut cuts = Vec::new();
     let mut chars = 0;
     for generation in [Generation::OpenClaw3, Generation::OpenClaw9] {

@@ -6,8 +6,8 @@ use jiff::civil::Date;
 
 use super::AuditSettings;
 use crate::entry::Tier;
-use crate::gathered::Gathered;
-use crate::recalls::folded;
+use crate::recall_counts::folded;
+use crate::summary::EntrySummary;
 
 /// Words about a time to come, in entries that are long past it.
 const SOON: &[&str] = &["tomorrow", "tonight", "next week", "next month", "this week"];
@@ -16,7 +16,7 @@ const SOON: &[&str] = &["tomorrow", "tonight", "next week", "next month", "this 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stale {
     /// The entry.
-    pub entry: Gathered,
+    pub entry: EntrySummary,
     /// Why.
     pub why: StaleReason,
 }
@@ -65,7 +65,7 @@ impl Search {
         }
     }
 
-    pub(super) fn look(&mut self, entry: &Gathered) {
+    pub(super) fn look(&mut self, entry: &EntrySummary) {
         let Some(days) = entry.age(self.today) else { return };
         let is_unimportant = entry.importance.is_some_and(|it| it.tier() == Tier::Contextual);
         let text = entry.text.trim_start();
@@ -84,7 +84,11 @@ impl Search {
     }
 
     /// Returns what was found, with what others took the place of.
-    pub(super) fn end(mut self, entries: &[Gathered], superseded: &HashSet<usize>) -> Vec<Stale> {
+    pub(super) fn end(
+        mut self,
+        entries: &[EntrySummary],
+        superseded: &HashSet<usize>,
+    ) -> Vec<Stale> {
         let mut positions: Vec<_> = superseded.iter().copied().collect();
         positions.sort_unstable();
         for at in positions {

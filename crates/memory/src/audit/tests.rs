@@ -1,6 +1,6 @@
 use super::*;
 use crate::context::Generation;
-use crate::site::Manner;
+use crate::store::MarkdownLayout;
 
 const TODAY: Date = jiff::civil::date(2026, 11, 16);
 
@@ -19,7 +19,8 @@ fn audited(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Audit) {
 
 fn examine(folder: &tempfile::TempDir) -> Audit {
     let root = folder.path().join("ws");
-    let site = Site::open(&root, &folder.path().join("state"), Manner::OpenClaw).unwrap();
+    let site =
+        MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::OpenClaw).unwrap();
     audit(&site, &AuditSettings::default(), TODAY)
 }
 

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use crate::faults::with_faults;
-use crate::{ApplyError, Change, Edit, Given, Manner, Site, SiteError, UndoError, render};
-use anemone_format::{Origin, Stamp};
+use crate::{
+    ApplyError, Change, Edit, Given, MarkdownLayout, MarkdownStore, MarkdownStoreError, UndoError,
+    render,
+};
+use anemone_format::{Origin, ProvenanceStamp};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -13,7 +16,7 @@ const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
 struct Place {
     kept: tempfile::TempDir,
-    site: Site,
+    site: MarkdownStore,
     next: std::cell::Cell<u128>,
 }
 
@@ -22,7 +25,8 @@ impl Place {
         let kept = tempfile::tempdir().unwrap();
         fs_err::create_dir(kept.path().join("w")).unwrap();
         let state = kept.path().join("s");
-        let site = Site::open(&kept.path().join("w"), &state, Manner::OpenClaw).unwrap();
+        let site =
+            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::OpenClaw).unwrap();
         Self { kept, site, next: 1.into() }
     }
 
@@ -33,7 +37,7 @@ impl Place {
 
     fn entry(&self, text: &str) -> String {
         let at = "2026-11-16T10:00:00Z".parse().unwrap();
-        let stamp = Stamp::new(self.id(), Origin::Agent, at);
+        let stamp = ProvenanceStamp::new(self.id(), Origin::Agent, at);
         render(&Given { text: text.to_owned(), key: None, label: None, tags: Vec::new(), stamp })
     }
 
@@ -164,7 +168,10 @@ fn a_change_of_many_files_is_made_as_a_whole_or_not_at_all() {
     let mut change = place.replace("a.md", "A\n");
     change.edits.extend(place.append("- x\n").edits);
     fs_err::write(place.site.root().join("memory"), "no folder").unwrap();
-    assert!(matches!(place.apply(&change), Err(ApplyError::Site(SiteError::NotPlain { .. }))));
+    assert!(matches!(
+        place.apply(&change),
+        Err(ApplyError::Store(MarkdownStoreError::NotPlain { .. }))
+    ));
     assert_eq!(place.text("a.md"), "a\n");
     assert_eq!(place.site.changes().unwrap(), []);
 
@@ -256,7 +263,10 @@ fn a_memory_folder_that_is_a_link_is_not_written_through() {
     fs_err::create_dir(&outside).unwrap();
     std::os::unix::fs::symlink(&outside, place.site.root().join("memory")).unwrap();
     let change = place.append(&place.entry("one"));
-    assert!(matches!(place.apply(&change), Err(ApplyError::Site(SiteError::NotPlain { .. }))));
+    assert!(matches!(
+        place.apply(&change),
+        Err(ApplyError::Store(MarkdownStoreError::NotPlain { .. }))
+    ));
     assert_eq!(fs_err::read_dir(&outside).unwrap().count(), 0);
 }
 

@@ -8,7 +8,7 @@ use super::{ContextRequest, Fate, Generation, Part, Place, readable};
 use crate::frame::{Frame, frame};
 use crate::hidden::hidden_count;
 use crate::reading;
-use crate::site::Site;
+use crate::store::MarkdownStore;
 
 /// So much of a file is looked at.
 const READ_BYTES: usize = 16 << 10;
@@ -20,7 +20,7 @@ const OF_ALL: usize = 2_800;
 const NAMED: usize = 4;
 
 /// Returns the notes of today and yesterday.
-pub(super) fn notes(site: &Site, asked: &ContextRequest) -> Vec<Part> {
+pub(super) fn notes(site: &MarkdownStore, asked: &ContextRequest) -> Vec<Part> {
     if asked.generation != Generation::OpenClaw9 {
         return Vec::new();
     }
@@ -42,7 +42,7 @@ pub(super) fn notes(site: &Site, asked: &ContextRequest) -> Vec<Part> {
 }
 
 /// Reads a file, as much of it as there is room for.
-fn note(site: &Site, path: &str, left: usize) -> Part {
+fn note(site: &MarkdownStore, path: &str, left: usize) -> Part {
     let text = match reading::read(site, path) {
         Ok(Some(file)) => file.text,
         Ok(None) => return Part::out(path, Fate::Absent),
@@ -68,7 +68,7 @@ fn note(site: &Site, path: &str, left: usize) -> Part {
 }
 
 /// Lists the files of a day: the log, then those with a name of their own, the newest first.
-fn of_day(site: &Site, day: Date) -> Vec<String> {
+fn of_day(site: &MarkdownStore, day: Date) -> Vec<String> {
     let mut named = Vec::new();
     let prefix = format!("{day}-");
     for one in fs_err::read_dir(site.root().join("memory")).into_iter().flatten().flatten() {

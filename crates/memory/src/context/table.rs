@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use super::cut::Cutting;
 use super::{Fate, Place};
-use crate::site::Site;
+use crate::store::MarkdownStore;
 
 /// What a session is, which decides what it may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +175,7 @@ impl Generation {
     }
 
     /// Returns the table of a session, with what is kept out of it.
-    pub(super) fn rows(self, site: &Site, session: SessionKind, today: Date) -> Vec<Row> {
+    pub(super) fn rows(self, site: &MarkdownStore, session: SessionKind, today: Date) -> Vec<Row> {
         let mut rows = Vec::new();
         let allowed = self.allowed(session);
         for name in self.files() {
@@ -203,7 +203,7 @@ impl Generation {
         rows
     }
 
-    fn log_rows(self, site: &Site, session: SessionKind, today: Date) -> Vec<Row> {
+    fn log_rows(self, site: &MarkdownStore, session: SessionKind, today: Date) -> Vec<Row> {
         let kept_out = match (self, session.may_recall()) {
             (_, false) => Some(Fate::Private),
             (Self::Seed, true) => None,
@@ -233,7 +233,7 @@ impl Generation {
     }
 
     /// Returns what stands in the place of a file that is not there.
-    pub(super) fn missing(self, site: &Site, path: &str) -> String {
+    pub(super) fn missing(self, site: &MarkdownStore, path: &str) -> String {
         match self {
             Self::ZeroClaw => format!("[File not found: {path}]"),
             _ => format!("[MISSING] Expected at: {}", site.root().join(path).display()),
@@ -251,7 +251,7 @@ impl Generation {
     }
 
     /// Writes a file with its heading.
-    pub(super) fn section(self, site: &Site, path: &str, content: &str) -> String {
+    pub(super) fn section(self, site: &MarkdownStore, path: &str, content: &str) -> String {
         let place = site.root().join(path);
         let place = place.display();
         match self {

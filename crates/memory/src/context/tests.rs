@@ -1,7 +1,7 @@
 //! Expected texts are written by hand from what is known of the runtimes.
 
 use super::*;
-use crate::site::Manner;
+use crate::store::MarkdownLayout;
 
 const TODAY: Date = jiff::civil::date(2026, 11, 16);
 
@@ -19,8 +19,13 @@ impl Workspace {
         Self { folder }
     }
 
-    fn site(&self) -> Site {
-        Site::open(self.folder.path(), &self.folder.path().join("state"), Manner::OpenClaw).unwrap()
+    fn site(&self) -> MarkdownStore {
+        MarkdownStore::open(
+            self.folder.path(),
+            &self.folder.path().join("state"),
+            MarkdownLayout::OpenClaw,
+        )
+        .unwrap()
     }
 
     fn compose(&self, generation: Generation, session: SessionKind) -> Composed {

@@ -6,7 +6,7 @@ use anemone_embed::Embedder as _;
 use jiff::Timestamp;
 
 use super::{CHUNKS, Candidate, Duplicate, LIKE, SHARED, Wanted, in_order, without_tags};
-use crate::entry::Entry;
+use crate::entry::MemoryEntry;
 use crate::finder::{FindError, Finder};
 use crate::sqlite::row_document;
 
@@ -16,7 +16,7 @@ const READ_BYTES: usize = 2 << 20;
 
 /// Finds rows that say what a text says. Few rows are all compared; of many the index tells which.
 pub(crate) fn row_duplicates(
-    entries: &[Entry],
+    entries: &[MemoryEntry],
     finder: &Finder,
     candidate: Candidate<'_>,
     least: f64,

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use anemone_format::{Origin, Stamp};
+use anemone_format::{Origin, ProvenanceStamp};
 use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::faults::{Fault, How, Torn, with_faults};
-use crate::{Applied, ApplyError, Change, Edit, Given, Manner, Site, render};
+use crate::{Applied, ApplyError, Change, Edit, Given, MarkdownLayout, MarkdownStore, render};
 
 const LOG: &str = "memory/2026-11-16.md";
 const OLD: &str = "# Memory\n\n- The shop sells tea.\n- It opens at nine.\n";
@@ -22,7 +22,7 @@ const HEAD: &str = "# 2026-11-16\n\n";
 struct Case {
     name: &'static str,
     before: &'static [(&'static str, &'static str)],
-    edits: fn(&Site) -> Vec<Edit>,
+    edits: fn(&MarkdownStore) -> Vec<Edit>,
 }
 
 const CASES: [Case; 6] = [
@@ -46,12 +46,12 @@ const ALL: Case = Case {
 
 fn entry(number: u128) -> String {
     let at = "2026-11-16T10:00:00Z".parse().unwrap();
-    let stamp = Stamp::new(Uuid::from_u128(number), Origin::Agent, at);
+    let stamp = ProvenanceStamp::new(Uuid::from_u128(number), Origin::Agent, at);
     let text = format!("entry {number}");
     render(&Given { text, key: None, label: None, tags: Vec::new(), stamp })
 }
 
-fn replace(site: &Site) -> Edit {
+fn replace(site: &MarkdownStore) -> Edit {
     let seen = site.read("MEMORY.md").unwrap().unwrap();
     Edit::replace(&seen, format!("# Memory\n\n- The shop sells tea.\n{}", entry(1)).into_bytes())
 }
@@ -60,7 +60,7 @@ fn make() -> Edit {
     Edit::Write { path: "d.md".to_owned(), before: None, after: entry(2).into_bytes() }
 }
 
-fn remove(site: &Site) -> Edit {
+fn remove(site: &MarkdownStore) -> Edit {
     let seen = site.read("b.md").unwrap().unwrap();
     Edit::Remove { path: "b.md".to_owned(), before: seen.sha256 }
 }
@@ -73,7 +73,7 @@ type Files = BTreeMap<String, String>;
 
 struct Place {
     kept: tempfile::TempDir,
-    site: Site,
+    site: MarkdownStore,
 }
 
 impl Place {
@@ -81,7 +81,7 @@ impl Place {
         let kept = tempfile::tempdir().unwrap();
         fs_err::create_dir_all(kept.path().join("w/memory")).unwrap();
         let (root, state) = (kept.path().join("w"), kept.path().join("s"));
-        let mut site = Site::open(&root, &state, Manner::OpenClaw).unwrap();
+        let mut site = MarkdownStore::open(&root, &state, MarkdownLayout::OpenClaw).unwrap();
         // Nobody else saves here.
         site.rest_times.saved = Duration::ZERO;
         site.rest_times.emptied = Duration::ZERO;

@@ -9,8 +9,8 @@ use crate::duplicates::{Candidate, Duplicate};
 use crate::entry::{Category, Given};
 use crate::journal::ChangeId;
 use crate::memory::MemoryError;
-use crate::site::Held;
 use crate::sqlite::{RowsWanted, SqliteMemory, is_private, row_content, row_key};
+use crate::store::LockedStore;
 
 /// Whether somebody looks for entries that say the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl RememberingRow {
     /// Writes it.
     pub fn write(
         &self,
-        held: &Held<'_>,
+        held: &LockedStore<'_>,
         memory: &SqliteMemory,
         id: Uuid,
         now: Timestamp,

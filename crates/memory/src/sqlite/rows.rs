@@ -17,8 +17,8 @@ use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
 
 use super::schema::{STAMPS, Shape};
-use crate::entry::{Category, Entry};
-use crate::forget::Condemned;
+use crate::entry::{Category, MemoryEntry};
+use crate::forget::EntryToForget;
 
 /// How the keys of what belongs to one person begin.
 pub(super) const PRIVATE: &str = "p|";
@@ -75,7 +75,7 @@ pub enum RowsWanted {
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptRow {
     /// What is shown of it.
-    pub entry: Condemned,
+    pub entry: EntryToForget,
     /// Every column by its name; bytes stand as `{"hex": "..."}`.
     pub cells: Map<String, Json>,
     /// Where it comes from, as our own table says it.
@@ -131,7 +131,7 @@ impl Rows {
     }
 
     /// Returns the row of a key, also one that something took the place of.
-    pub(super) fn get(&self, key: &str) -> rusqlite::Result<Option<Entry>> {
+    pub(super) fn get(&self, key: &str) -> rusqlite::Result<Option<MemoryEntry>> {
         let sql = self.select("m.key = :key")?;
         let mut find = self.db.prepare_cached(&sql)?;
         let bound: &[(&str, &dyn ToSql)] = &[(":alias", &self.alias), (":key", &key)];
@@ -144,7 +144,7 @@ impl Rows {
         category: Option<&Category>,
         session: Option<&str>,
         limit: usize,
-    ) -> rusqlite::Result<Vec<Entry>> {
+    ) -> rusqlite::Result<Vec<MemoryEntry>> {
         let sql = self.select(&format!(
             "{} AND (:category IS NULL OR m.category = :category)
              AND (:session IS NULL OR m.session_id = :session)",
@@ -266,7 +266,7 @@ impl Rows {
     /// Returns a row, read with all its columns, as it is kept.
     pub(super) fn kept(&self, row: &Row<'_>) -> rusqlite::Result<KeptRow> {
         let column = |name: &str| text(row, name).unwrap_or_default();
-        let entry = Condemned {
+        let entry = EntryToForget {
             id: column("id"),
             key: Some(column("key")),
             path: "brain.db".to_owned(),
@@ -326,9 +326,9 @@ fn agent(all: &Transaction<'_>, alias: &str, new: &NewRow<'_>) -> rusqlite::Resu
     Ok(id)
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn entry(row: &Row<'_>) -> rusqlite::Result<MemoryEntry> {
     let column = |at: usize| lossy(row.get_ref(at)?);
-    Ok(Entry {
+    Ok(MemoryEntry {
         id: column(0)?.unwrap_or_default(),
         key: column(1)?.unwrap_or_default(),
         content: column(2)?.unwrap_or_default(),

@@ -4,8 +4,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anemone_index::{
-    Document, Entry, Format, Listing, MAX_FILE_BYTES, Provenance, SkipReason, Skipped, Source,
-    SourceError, Stamp,
+    Document, Entry, FileStamp, Format, Listing, MAX_FILE_BYTES, Provenance, SkipReason, Skipped,
+    Source, SourceError,
 };
 
 use super::rows::{PRIVATE, lossy};
@@ -60,7 +60,7 @@ impl Source for RowsSource {
 
     fn list(&self) -> Result<Listing, SourceError> {
         let mut listing = Listing::default();
-        let mut stamp: Option<Stamp> = None;
+        let mut stamp: Option<FileStamp> = None;
         for suffix in ["", "-wal"] {
             let mut path = self.path.as_os_str().to_owned();
             path.push(suffix);

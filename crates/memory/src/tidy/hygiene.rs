@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use jiff::civil::Date;
 
 use super::{Target, TidySettings};
-use crate::gathered::days_between;
-use crate::site::{PageKind, Site};
+use crate::store::{MarkdownStore, PageKind};
+use crate::summary::days_between;
 
 pub(super) const ARCHIVE: &str = "memory/archive/";
 
@@ -24,7 +24,7 @@ pub(super) struct Hygiene {
 
 impl Hygiene {
     pub(super) fn new(
-        site: &Site,
+        site: &MarkdownStore,
         settings: &TidySettings,
         today: Date,
         pages: &[(String, PageKind)],

@@ -2,24 +2,24 @@
 
 use std::collections::{HashMap, HashSet};
 
-use anemone_format::{Moment, Origin, Stamp};
+use anemone_format::{Moment, Origin, ProvenanceStamp};
 use jiff::civil::Date;
 
 use super::{TidyPlan, TidySettings};
 use crate::change::{Change, Edit};
 use crate::entry::{Clock, Given, Label};
-use crate::gathered::Gathered;
 use crate::page::{render, units};
 use crate::reading;
-use crate::recalls::RecallCount;
-use crate::site::{PageKind, Site};
+use crate::recall_counts::RecallCount;
+use crate::store::{MarkdownStore, PageKind};
+use crate::summary::EntrySummary;
 use crate::suspicion::suspicious;
 
 /// An entry that could stand in `MEMORY.md`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Promotion {
     /// The entry.
-    pub entry: Gathered,
+    pub entry: EntrySummary,
     /// How often it was recalled.
     pub times: u32,
     /// Whether somebody has to name it: it comes from a page or a tool, or reads like an
@@ -29,11 +29,11 @@ pub struct Promotion {
 
 /// Finds what was recalled often enough and is not in `MEMORY.md`.
 pub(super) fn promotions(
-    entries: &[Gathered],
+    entries: &[EntrySummary],
     counts: &HashMap<String, RecallCount>,
     settings: &TidySettings,
 ) -> Vec<Promotion> {
-    let is_curated = |it: &&Gathered| it.kind == PageKind::Curated;
+    let is_curated = |it: &&EntrySummary| it.kind == PageKind::Curated;
     let mut seen: HashSet<&str> =
         entries.iter().filter(is_curated).map(|it| it.mark.as_str()).collect();
     let mut found = Vec::new();
@@ -70,7 +70,7 @@ impl TidyPlan {
 /// nothing to write, or the file cannot be read.
 #[must_use]
 pub fn plan_promotion(
-    site: &Site,
+    site: &MarkdownStore,
     chosen: &[&Promotion],
     today: Date,
     clock: &dyn Clock,
@@ -107,11 +107,11 @@ pub fn plan_promotion(
 }
 
 /// Returns an entry as it will stand in `MEMORY.md`: its whole text, with where it comes from.
-fn written(site: &Site, entry: &Gathered, clock: &dyn Clock) -> Option<Given> {
+fn written(site: &MarkdownStore, entry: &EntrySummary, clock: &dyn Clock) -> Option<Given> {
     let file = reading::read(site, &entry.path).ok()??;
     let unit = units(&file.text).into_iter().find(|it| it.lines == entry.lines)?;
     let origin = entry.origin.unwrap_or(Origin::Agent);
-    let mut stamp = Stamp::new(clock.fresh_id(), origin, Moment::from(clock.now()));
+    let mut stamp = ProvenanceStamp::new(clock.fresh_id(), origin, Moment::from(clock.now()));
     stamp.source = Some(format!("{}#L{}", entry.path, entry.lines.0));
     let label = unit.label.map(|it| Label { name: it.name, importance: it.importance });
     Some(Given { text: unit.content, key: unit.key, label, tags: Vec::new(), stamp })

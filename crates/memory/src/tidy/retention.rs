@@ -9,11 +9,15 @@ use super::hygiene::ARCHIVE;
 use super::{Expired, TidySettings};
 use crate::change::Edit;
 use crate::entry::Tier;
-use crate::gathered::Gathered;
-use crate::site::PageKind;
+use crate::store::PageKind;
+use crate::summary::EntrySummary;
 
 /// Says whether an entry has had its time. What nobody called unimportant stays.
-pub(super) fn verdict(entry: &Gathered, settings: &TidySettings, today: Date) -> Option<Expired> {
+pub(super) fn verdict(
+    entry: &EntrySummary,
+    settings: &TidySettings,
+    today: Date,
+) -> Option<Expired> {
     let PageKind::Daily(day) = entry.kind else { return None };
     let tier = entry.importance?.tier();
     let allowed = match tier {

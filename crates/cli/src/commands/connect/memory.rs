@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use anemone_adapters::{Keeps, Machine};
+use anemone_runtimes::{Machine, MemoryBackend};
 
-use crate::agent::{AgentArgs, Chosen};
+use crate::agent::{AgentArgs, ChosenAgent};
 use crate::error::{CliError, Kind};
 
 /// A memory and the arguments that name it.
 pub(super) struct Memory {
     pub(super) words: Vec<String>,
-    pub(super) chosen: Chosen,
+    pub(super) chosen: ChosenAgent,
 }
 
 impl Memory {
@@ -30,7 +30,7 @@ impl Memory {
 }
 
 /// Returns ways to name an agent, the best one first.
-fn candidates(args: &AgentArgs, chosen: &Chosen) -> Vec<AgentArgs> {
+fn candidates(args: &AgentArgs, chosen: &ChosenAgent) -> Vec<AgentArgs> {
     let given = args.workspace.as_deref().or(Some(&chosen.agent.workspace));
     let workspace = given.and_then(|it| fs_err::canonicalize(it).ok());
     let runtime = Some(chosen.adapter.runtime().to_owned());
@@ -44,8 +44,8 @@ fn candidates(args: &AgentArgs, chosen: &Chosen) -> Vec<AgentArgs> {
     by_folder.chain([by_alias]).collect()
 }
 
-fn is_same(one: &Chosen, other: &Chosen) -> bool {
-    let place = |it: &Chosen| fs_err::canonicalize(&it.agent.workspace).ok();
+fn is_same(one: &ChosenAgent, other: &ChosenAgent) -> bool {
+    let place = |it: &ChosenAgent| fs_err::canonicalize(&it.agent.workspace).ok();
     one.adapter.runtime() == other.adapter.runtime()
         && one.agent.alias == other.agent.alias
         && place(one) == place(other)
@@ -68,9 +68,9 @@ fn words(args: &AgentArgs) -> Result<Vec<String>, CliError> {
 
 /// Returns the memory of an agent as something to search: its database or its folder.
 pub(super) fn source_of(args: &AgentArgs, machine: &Machine) -> Result<String, CliError> {
-    let Chosen { adapter, agent } = args.choose_by_files(machine)?;
+    let ChosenAgent { adapter, agent } = args.choose_by_files(machine)?;
     let place = match adapter.searchable(machine, &agent).keeps {
-        Keeps::Rows(database) => database,
+        MemoryBackend::Sqlite(database) => database,
         _ => agent.workspace,
     };
     utf8(&fs_err::canonicalize(place)?)

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::leftover;
 use anemone_format::sha256_hex;
+use anemone_runtimes::leftover;
 use serde::Serialize;
 use serde_json::Value;
 

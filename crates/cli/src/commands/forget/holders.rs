@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_adapters::{Keeps, Machine, StoreKind};
 use anemone_format::{Archive, EntryKind, Limits};
-use anemone_memory::{Finality, Probes};
+use anemone_memory::{ErasureProbes, Finality};
+use anemone_runtimes::{Machine, MemoryBackend, StoreKind};
 use serde::Serialize;
 
 use crate::environment::Environment;
 use crate::exports;
 use crate::files::open_plain;
 use crate::known_folders::{FolderKind, known_folders};
-use crate::living::Living;
+use crate::living::AgentMemory;
 use crate::search_index::kept;
 
 /// The folder in which what came from another runtime is kept.
@@ -39,10 +39,10 @@ pub(super) struct Looked {
 
 /// Looks wherever a text may still be.
 pub(super) struct Search<'a> {
-    pub(super) living: &'a Living,
+    pub(super) living: &'a AgentMemory,
     pub(super) machine: &'a Machine,
     pub(super) environment: &'a Environment,
-    pub(super) probes: &'a Probes,
+    pub(super) probes: &'a ErasureProbes,
     /// The index of this memory.
     pub(super) index: &'a Path,
     pub(super) finality: Finality,
@@ -75,7 +75,7 @@ impl Search<'_> {
         let mut places =
             vec![site.root().to_owned(), self.index.to_owned(), site.state().to_owned()];
         // Its log and its backups lie beside a database.
-        if let Keeps::Rows(path) = &self.living.keeps
+        if let MemoryBackend::Sqlite(path) = &self.living.keeps
             && let Some(folder) = path.parent().filter(|it| !it.starts_with(site.root()))
         {
             places.push(folder.to_owned());
@@ -96,7 +96,8 @@ impl Search<'_> {
             ("state", format!("delete {}", path.display()))
         } else if path.components().any(|part| part.as_os_str() == SIDECAR) {
             ("sidecar", format!("delete {}, which is needed only to move back", path.display()))
-        } else if matches!(&self.living.keeps, Keeps::Rows(database) if database == path) {
+        } else if matches!(&self.living.keeps, MemoryBackend::Sqlite(database) if database == path)
+        {
             let why = "stop the agent and run it again: unused pages of the database hold it";
             ("database", why.to_owned())
         } else {
@@ -131,8 +132,7 @@ impl Search<'_> {
         let root = self.living.site.root();
         let real = |path: &Path| fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let is_own = |path: &Path| path.starts_with(root) || root.starts_with(path);
-        let is_own_database =
-            |path: &Path| matches!(&self.living.keeps, Keeps::Rows(own) if real(own) == path);
+        let is_own_database = |path: &Path| matches!(&self.living.keeps, MemoryBackend::Sqlite(own) if real(own) == path);
         for copy in known_folders(self.environment, FolderKind::Copy) {
             let path = real(&copy.folder);
             if is_own(&path) || is_own_database(&path) {
@@ -234,7 +234,7 @@ impl Search<'_> {
 
     /// The index that OpenClaw makes for itself; it is only read.
     fn runtime_index(&self, looked: &mut Looked) {
-        let Living { adapter, agent, .. } = self.living;
+        let AgentMemory { adapter, agent, .. } = self.living;
         let Some(database) = agent.database.as_ref().filter(|_| adapter.runtime() == "openclaw")
         else {
             return;
@@ -255,7 +255,7 @@ impl Search<'_> {
 
     /// What was said in conversations; it is only read.
     fn transcripts(&self, looked: &mut Looked) {
-        let Living { adapter, agent, site, .. } = self.living;
+        let AgentMemory { adapter, agent, site, .. } = self.living;
         let stores = adapter.searchable(self.machine, agent).stores;
         let Some(store) = stores.iter().find(|it| it.kind == StoreKind::Sessions) else { return };
         let folders: Vec<PathBuf> =

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use anemone_memory::{Condemned, FinishedForget, Forgetting, JournalErasure, NotedRows};
+use anemone_memory::{EntryToForget, FinishedForget, Forgetting, JournalErasure, NotedRows};
 use serde::Serialize;
 
 use super::super::undo::local;
@@ -16,7 +16,7 @@ pub(crate) struct Forgotten {
     /// Whether somebody was asked and said no.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     declined: bool,
-    pub(crate) entries: Vec<Condemned>,
+    pub(crate) entries: Vec<EntryToForget>,
     /// Files that could not be looked into.
     skipped: Vec<Unread>,
     /// Lines that say that something was forgotten.
@@ -83,7 +83,7 @@ pub(super) struct Found {
 
 impl Forgotten {
     pub(super) fn planned(
-        entries: &[&Condemned],
+        entries: &[&EntryToForget],
         skipped: &[(String, String)],
         dry_run: bool,
     ) -> Self {

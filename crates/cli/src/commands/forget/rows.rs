@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anemone_index::Hit;
-use anemone_memory::{Finder, KeptRow, NotedRows, RowsWanted, SqliteMemory, Wanted};
+use anemone_memory::{Finder, ForgetTarget, KeptRow, NotedRows, RowsWanted, SqliteMemory};
 
 use crate::error::CliError;
-use crate::living::Living;
+use crate::living::AgentMemory;
 
 /// The database of an agent.
 pub(crate) struct Database {
@@ -18,7 +18,7 @@ impl Database {
     /// Opens the database; `None` when there is none yet.
     pub(super) fn open(
         path: &Path,
-        living: &Living,
+        living: &AgentMemory,
         finder: Finder,
     ) -> Result<Option<Self>, CliError> {
         if fs_err::symlink_metadata(path).is_err() {
@@ -30,7 +30,7 @@ impl Database {
     /// Opens the database only to read; `None` when there is none yet.
     pub(crate) fn open_to_read(
         path: &Path,
-        living: &Living,
+        living: &AgentMemory,
         finder: Finder,
     ) -> Result<Option<Self>, CliError> {
         let memory = living.rows_to_read(path, finder)?;
@@ -41,12 +41,12 @@ impl Database {
         Ok(self.memory.ids_of_hits(hits)?)
     }
 
-    pub(crate) fn matching(&self, wanted: &Wanted) -> Result<Vec<KeptRow>, CliError> {
+    pub(crate) fn matching(&self, wanted: &ForgetTarget) -> Result<Vec<KeptRow>, CliError> {
         let wanted = match wanted.clone() {
-            Wanted::Key(key) => RowsWanted::Key(key),
-            Wanted::Ids(ids) => RowsWanted::Ids(ids),
-            Wanted::Session(session) => RowsWanted::Session(session),
-            Wanted::Written { since, until, .. } => RowsWanted::Written { since, until },
+            ForgetTarget::Key(key) => RowsWanted::Key(key),
+            ForgetTarget::Ids(ids) => RowsWanted::Ids(ids),
+            ForgetTarget::Session(session) => RowsWanted::Session(session),
+            ForgetTarget::Written { since, until, .. } => RowsWanted::Written { since, until },
         };
         Ok(self.memory.rows_matching(&wanted)?)
     }

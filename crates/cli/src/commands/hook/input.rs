@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use anemone_adapters::{ADAPTERS, Machine};
+use anemone_runtimes::{ADAPTERS, Machine};
 use serde::Deserialize;
 
 use crate::commands::Context;

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use anemone_adapters::{Conversation, Keeps, Reach};
-use anemone_format::{Origin, Stamp};
+use anemone_format::{Origin, ProvenanceStamp};
 use anemone_memory::{
     Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, Given, flush_prompt,
     flush_system_prompt, flushed_entries, suspicious, told,
 };
+use anemone_runtimes::{Conversation, MemoryBackend, Reach};
 use clap::Args;
 use jiff::Zoned;
 use serde::Serialize;
@@ -19,7 +19,7 @@ use crate::chat::{Chat, ChatArgs};
 use crate::commands::{Context, fresh_id};
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::{Living, MemoryArgs};
+use crate::living::{AgentMemory, MemoryArgs};
 use crate::output::{BOLD, GOOD, ODD, Report, count, safe};
 
 /// The messages that a model is shown in the direct mode, and their characters.
@@ -169,7 +169,7 @@ pub(super) fn run(
         session_id: session.clone(),
         cycle: cycle.clone(),
         path: match &living.keeps {
-            Keeps::Rows(path) => database_name(path),
+            MemoryBackend::Sqlite(path) => database_name(path),
             _ => living.site.daily(now.date()),
         },
         prompt: None,
@@ -229,7 +229,7 @@ fn is_done(flushed: Option<&str>, cycle: Option<&str>) -> bool {
     }
 }
 
-fn is_read_only(living: &Living) -> bool {
+fn is_read_only(living: &AgentMemory) -> bool {
     fs_err::metadata(living.site.root()).is_ok_and(|it| it.permissions().readonly())
 }
 
@@ -237,7 +237,7 @@ fn is_read_only(living: &Living) -> bool {
 fn flush(
     args: &PreCompactArgs,
     settled: ChatSettings,
-    living: &Living,
+    living: &AgentMemory,
     talk: Option<&Conversation>,
     session: Option<&str>,
     now: &Zoned,
@@ -266,7 +266,7 @@ fn flush(
         } else if !suspicious(&entry).is_empty() {
             stored.suspicious += 1;
         } else {
-            let mut stamp = Stamp::new(fresh_id(), Origin::Agent, crate::commands::now());
+            let mut stamp = ProvenanceStamp::new(fresh_id(), Origin::Agent, crate::commands::now());
             stamp.session = session.map(str::to_owned);
             new.push(Given {
                 text: entry.clone(),

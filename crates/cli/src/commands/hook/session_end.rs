@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use anemone_adapters::{Keeps, NotSaid, Reach, Role};
-use anemone_format::{Origin, Stamp};
+use anemone_format::{Origin, ProvenanceStamp};
 use anemone_memory::{
     Category, ChatSettings, Given, NotNoted, NoteForm, NotePlan, NotedSession, SessionNote, Spoken,
     UnknownStatements, not_worth_noting, row_document, slug_of, telling_slug, told,
     without_unanswered,
 };
+use anemone_runtimes::{MemoryBackend, NotSaid, Reach, Role};
 use clap::Args;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::chat::{Chat, ChatArgs};
 use crate::commands::{Context, fresh_id, instant, now};
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::{Living, MemoryArgs, no_finder};
+use crate::living::{AgentMemory, MemoryArgs, no_finder};
 use crate::output::{BOLD, GOOD, ODD, Report, count, safe};
 
 /// What this hook is called in the log of writes.
@@ -184,7 +184,7 @@ pub(super) fn run(
         said,
         secrets: talk.secrets.clone(),
     };
-    if let Keeps::Rows(_) = &living.keeps {
+    if let MemoryBackend::Sqlite(_) = &living.keeps {
         return note_row(args, &living, &note, session, report);
     }
     // A model takes seconds, in which nobody else should have to wait; and it is not asked again
@@ -225,7 +225,7 @@ pub(super) fn run(
 
 /// Whether a memory has every statement of a conversation, but for the note of the session itself.
 fn has_everything(
-    living: &Living,
+    living: &AgentMemory,
     said: &[(&str, &str)],
     own: Option<&str>,
 ) -> Result<bool, CliError> {
@@ -234,7 +234,7 @@ fn has_everything(
         // Orders and courtesies are in no memory; there is nothing to compare.
         return Ok(false);
     }
-    if let Keeps::Rows(path) = &living.keeps {
+    if let MemoryBackend::Sqlite(path) = &living.keeps {
         let rows = living.rows_to_read(path, no_finder())?;
         let entries = rows.map(|it| it.entries()).transpose()?.unwrap_or_default();
         let others = entries.iter().filter(|it| own != Some(row_document(&it.key).as_str()));
@@ -256,7 +256,7 @@ fn has_everything(
 /// Notes a session in a row that is called by its id, in the place of an earlier note of it.
 fn note_row(
     args: &SessionEndArgs,
-    living: &Living,
+    living: &AgentMemory,
     note: &SessionNote<'_>,
     session: &str,
     mut report: SessionEnded,
@@ -282,7 +282,7 @@ fn note_row(
         report.text = Some(text);
         return Ok(report);
     }
-    let mut stamp = Stamp::new(fresh_id(), Origin::Agent, now());
+    let mut stamp = ProvenanceStamp::new(fresh_id(), Origin::Agent, now());
     stamp.session = note.session_id.map(str::to_owned);
     let noted = note.noted(&path, &text);
     let given = Given { text, key: Some(key), label: None, tags: Vec::new(), stamp };

@@ -13,7 +13,7 @@ use super::input::HookInput;
 use crate::commands::Context;
 use crate::commands::context::{Session, compose_for};
 use crate::error::CliError;
-use crate::living::{Living, MemoryArgs, SystemClock, delimiter};
+use crate::living::{AgentMemory, MemoryArgs, SystemClock, delimiter};
 use crate::output::Report;
 
 /// Whitespace at the end of a page is not shown either, and nobody misses it.
@@ -60,7 +60,7 @@ pub(super) fn run(
 }
 
 /// Returns what an agent remembers, and none of its instructions, within so many characters.
-fn memory_alone(living: &Living, chars: usize) -> Result<String, CliError> {
+fn memory_alone(living: &AgentMemory, chars: usize) -> Result<String, CliError> {
     let clock = SystemClock;
     let asked = ContextRequest {
         session: SessionKind::Main,

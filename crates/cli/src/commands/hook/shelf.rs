@@ -2,31 +2,31 @@
 
 use std::path::Path;
 
-use anemone_adapters::Keeps;
 use anemone_memory::{
-    Category, Change, Edit, Given, Held, HookWrite, PageKind, RowsWanted, SqliteMemory, render,
-    units,
+    Category, Change, Edit, Given, HookWrite, LockedStore, PageKind, RowsWanted, SqliteMemory,
+    render, units,
 };
+use anemone_runtimes::MemoryBackend;
 use jiff::civil::Date;
 
 use crate::commands::{fresh_id, instant, now};
 use crate::error::{CliError, Kind};
-use crate::living::{Living, no_finder};
+use crate::living::{AgentMemory, no_finder};
 
 /// Where an agent finds again what is put there.
 pub(super) struct Shelf<'a> {
-    living: &'a Living,
+    living: &'a AgentMemory,
     day: Date,
     /// What can be read of the database, where there is one already.
     rows: Option<SqliteMemory>,
 }
 
 /// Refuses a memory that is out of reach: what is put anywhere else would not be read.
-pub(super) fn check_within_reach(living: &Living) -> Result<(), CliError> {
+pub(super) fn check_within_reach(living: &AgentMemory) -> Result<(), CliError> {
     let what = match &living.keeps {
-        Keeps::Markdown | Keeps::Rows(_) => return Ok(()),
-        Keeps::Nothing => "nowhere".to_owned(),
-        Keeps::Elsewhere(name) => format!("in {name}"),
+        MemoryBackend::Markdown | MemoryBackend::Sqlite(_) => return Ok(()),
+        MemoryBackend::None => "nowhere".to_owned(),
+        MemoryBackend::External(name) => format!("in {name}"),
     };
     let message = format!("the agent keeps its memory {what}, and would not read what is written");
     Err(CliError::new(Kind::Failed, "out_of_reach", message))
@@ -35,7 +35,7 @@ pub(super) fn check_within_reach(living: &Living) -> Result<(), CliError> {
 /// Notes in the agent's state folder what a hook wrote, for `anemone status`. The write itself was
 /// made: when the log cannot be written, that is only said.
 pub(super) fn log_write(
-    held: &Held<'_>,
+    held: &LockedStore<'_>,
     hook: &str,
     path: &str,
     entries: usize,
@@ -61,9 +61,9 @@ pub(super) fn database_name(path: &Path) -> String {
 
 impl<'a> Shelf<'a> {
     /// Opens it; nothing is made yet.
-    pub(super) fn of(living: &'a Living, day: Date) -> Result<Self, CliError> {
+    pub(super) fn of(living: &'a AgentMemory, day: Date) -> Result<Self, CliError> {
         let rows = match &living.keeps {
-            Keeps::Rows(path) => living.rows_to_read(path, no_finder())?,
+            MemoryBackend::Sqlite(path) => living.rows_to_read(path, no_finder())?,
             _ => None,
         };
         Ok(Self { living, day, rows })
@@ -72,7 +72,7 @@ impl<'a> Shelf<'a> {
     /// Returns what it is called: the file, or the database.
     pub(super) fn name(&self) -> String {
         match &self.living.keeps {
-            Keeps::Rows(path) => database_name(path),
+            MemoryBackend::Sqlite(path) => database_name(path),
             _ => self.living.site.daily(self.day),
         }
     }
@@ -104,12 +104,12 @@ impl<'a> Shelf<'a> {
     /// Adds entries as one change, and returns by what it can be undone; rows are of a category.
     pub(super) fn add(
         &self,
-        held: &Held<'_>,
+        held: &LockedStore<'_>,
         what: &str,
         new: Vec<Given>,
         category: &Category,
     ) -> Result<String, CliError> {
-        if let Keeps::Rows(path) = &self.living.keeps {
+        if let MemoryBackend::Sqlite(path) = &self.living.keeps {
             let rows: Vec<_> = new.into_iter().map(|it| (it, category.clone())).collect();
             let memory = self.living.rows(path, no_finder())?;
             let change = held.write_rows(what, &memory, &rows, fresh_id(), instant())?;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anemone_adapters::{CLAUDE_CODE, Conversation, Machine, Reach, Role, Said, read_transcript};
-use anemone_memory::Held;
+use anemone_memory::LockedStore;
+use anemone_runtimes::{CLAUDE_CODE, Conversation, Machine, Reach, Role, Said, read_transcript};
 use clap::Args;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use super::input::HookInput;
 use crate::commands::instant;
 use crate::error::{CliError, Kind};
-use crate::living::Living;
+use crate::living::AgentMemory;
 
 /// A session must not wait longer for somebody else who writes to its memory.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ impl TalkArgs {
     pub(super) fn read(
         &self,
         input: &HookInput,
-        living: &Living,
+        living: &AgentMemory,
         machine: &Machine,
         reach: Reach,
     ) -> Result<Option<Conversation>, CliError> {
@@ -116,6 +116,6 @@ fn is_direct(conversation: &Conversation) -> bool {
 }
 
 /// Keeps others from writing to a memory, unless they write too long.
-pub(super) fn lock(living: &Living) -> Result<Held<'_>, CliError> {
+pub(super) fn lock(living: &AgentMemory) -> Result<LockedStore<'_>, CliError> {
     Ok(living.site.lock_within(PATIENCE)?)
 }

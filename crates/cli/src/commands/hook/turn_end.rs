@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use anemone_adapters::{Reach, without_private};
-use anemone_format::{Origin, Stamp, sha256_hex};
+use anemone_format::{Origin, ProvenanceStamp, sha256_hex};
 use anemone_memory::{Captured, Category, Given, Importance, Label, NotCaptured, captures};
+use anemone_runtimes::{Reach, without_private};
 use clap::Args;
 use serde::Serialize;
 
@@ -164,7 +164,7 @@ pub(super) fn run(
 }
 
 fn given(captured: &Captured, session: Option<&str>) -> Given {
-    let mut stamp = Stamp::new(fresh_id(), Origin::Owner, now());
+    let mut stamp = ProvenanceStamp::new(fresh_id(), Origin::Owner, now());
     stamp.session = session.map(str::to_owned);
     let name = captured.kind.as_str().to_owned();
     let label = Importance::new(IMPORTANCE).map(|importance| Label { name, importance });

@@ -12,7 +12,7 @@ use crate::commands::search::SourceLine;
 use crate::error::CliError;
 use crate::output::{BOLD, DIM, Report, count, safe};
 use crate::search_index::{by_reason, each_document};
-use crate::searched::Searched;
+use crate::searched::SearchTarget;
 
 /// The model that OpenClaw names in ids when it has no embeddings.
 const NO_MODEL: &str = "fts-only";
@@ -58,7 +58,7 @@ struct CutChunk {
 }
 
 /// Cuts every document.
-pub(super) fn cut(searched: &Searched, chunking: Chunking) -> Result<Cut, CliError> {
+pub(super) fn cut(searched: &SearchTarget, chunking: Chunking) -> Result<Cut, CliError> {
     let mut documents = 0;
     let mut chunks = Vec::new();
     let skipped = each_document(searched, &mut |document| {

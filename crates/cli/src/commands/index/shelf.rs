@@ -8,7 +8,7 @@ use crate::commands::Context;
 use crate::error::CliError;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::search_index::{Kept, bytes_of, drop_index, home, kept};
-use crate::searched::Searched;
+use crate::searched::SearchTarget;
 
 /// The indexes in the cache.
 #[derive(Serialize)]
@@ -101,7 +101,10 @@ pub(super) struct Dropped {
     bytes: u64,
 }
 
-pub(super) fn drop_one(searched: &Searched, context: &Context<'_>) -> Result<Dropped, CliError> {
+pub(super) fn drop_one(
+    searched: &SearchTarget,
+    context: &Context<'_>,
+) -> Result<Dropped, CliError> {
     let bytes = bytes_of(&searched.index_folder);
     let dropped = drop_index(searched, context)?;
     let folder = searched.index_folder.display().to_string();

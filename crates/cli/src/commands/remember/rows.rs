@@ -2,22 +2,22 @@
 
 use std::path::Path;
 
-use anemone_adapters::Machine;
 use anemone_memory::{
     Caution, Clock as _, Look, RememberSettings, RememberingRow, plan_remember_row,
 };
+use anemone_runtimes::Machine;
 
 use super::{RememberArgs, RememberReport, RowLine, refuse_duplicates, refuse_secrets};
 use crate::commands::Context;
 use crate::error::CliError;
-use crate::living::{Living, SystemClock, no_finder};
+use crate::living::{AgentMemory, SystemClock, no_finder};
 
 /// Remembers something in the database of an agent, which is made where there is none.
 pub(super) fn remember(
     args: &RememberArgs,
     text: String,
     path: &Path,
-    living: &Living,
+    living: &AgentMemory,
     machine: &Machine,
     context: &Context<'_>,
 ) -> Result<RememberReport, CliError> {

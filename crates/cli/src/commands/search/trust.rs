@@ -1,11 +1,11 @@
 //! How far a find can be trusted: who really wrote it, whether it looks like an attack, and what of
 //! it nobody sees.
 
-use anemone_adapters::Machine;
 use anemone_memory::{
-    FoundLines, OriginCheck, Site, Successor, hidden_count, shown, shown_with_ranges, successors,
-    suspicion_reason,
+    FoundLines, MarkdownStore, OriginCheck, Successor, hidden_count, shown, shown_with_ranges,
+    successors, suspicion_reason,
 };
+use anemone_runtimes::Machine;
 use serde::Serialize;
 
 use super::FoundHit;
@@ -70,7 +70,7 @@ pub(super) fn verify(
 
 /// Marks what other entries took the place of. A hit that was found in something else than the
 /// files of the memory has no successor.
-fn mark_superseded(site: &Site, hits: &mut [FoundHit]) {
+fn mark_superseded(site: &MarkdownStore, hits: &mut [FoundHit]) {
     let lines: Vec<FoundLines<'_>> = hits
         .iter()
         .map(|hit| (hit.path.as_str(), hit.start_line as usize, hit.end_line as usize))
@@ -102,7 +102,7 @@ pub(crate) fn sink_superseded(hits: &mut Vec<FoundHit>) {
 }
 
 /// Verifies the origins of what was found in the files of a memory, and marks what no longer holds.
-pub(crate) fn verify_in(site: &Site, hits: &mut [FoundHit]) {
+pub(crate) fn verify_in(site: &MarkdownStore, hits: &mut [FoundHit]) {
     mark_superseded(site, hits);
     let mut origins = OriginCheck::new(site);
     for hit in hits.iter_mut().filter(|hit| hit.trust.origin_verified.is_some()) {

@@ -3,21 +3,21 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use anemone_adapters::{Keeps, Machine, Searchable};
 use anemone_format::Moment;
 use anemone_index::{Peek, Source, peek};
+use anemone_runtimes::{Machine, MemoryBackend, Searchable};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::problems::{Facts, Problem, problems};
 use super::{AgentStatus, Found, LastExport, Readiness, Search};
-use crate::agent::Chosen;
+use crate::agent::ChosenAgent;
 use crate::environment::Environment;
 use crate::exports::last_of;
 use crate::living::site_of;
 use crate::sealed_header::Packaging;
 use crate::searched::SourceArgs;
-use crate::survey::{Question, real};
+use crate::survey::{WorkspaceScan, real};
 
 /// How every database of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -36,14 +36,14 @@ pub(super) fn at(
     let noted = last_of(environment, &workspace);
     let survey = match &noted {
         Some(export) => export.compare(*adapter, &workspace, &searchable.stores),
-        None => Question {
+        None => WorkspaceScan {
             adapter: *adapter,
             workspace: &workspace,
             stores: &searchable.stores,
             since: None,
             except: None,
         }
-        .answer(),
+        .run(),
     };
     let last_export = noted.map(|it| LastExport {
         sealed: is_sealed(&it.path()),
@@ -114,8 +114,8 @@ fn is_sealed(path: &Path) -> bool {
 /// Returns the database in which the agent remembers, if it does so in one.
 fn rows(searchable: &Searchable) -> Option<&Path> {
     match &searchable.keeps {
-        Keeps::Rows(path) => Some(path),
-        Keeps::Markdown | Keeps::Nothing | Keeps::Elsewhere(_) => None,
+        MemoryBackend::Sqlite(path) => Some(path),
+        MemoryBackend::Markdown | MemoryBackend::None | MemoryBackend::External(_) => None,
     }
 }
 
@@ -139,7 +139,7 @@ fn database_trouble(path: &Path) -> Option<String> {
 /// Says whether search is ready, or why it cannot be told.
 fn search(found: &Found, machine: &Machine, environment: &Environment) -> (Search, Option<String>) {
     let state = |state| Search { state, documents: None, chunks: None, changed: 0 };
-    let chosen = Chosen { adapter: found.adapter, agent: found.agent.clone() };
+    let chosen = ChosenAgent { adapter: found.adapter, agent: found.agent.clone() };
     let Ok(searched) = SourceArgs::of_agent(chosen, machine, environment) else {
         return (state(Readiness::Nothing), None);
     };

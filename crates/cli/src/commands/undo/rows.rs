@@ -1,6 +1,6 @@
 //! What is taken back in a database.
 
-use anemone_memory::{ChangeId, Held, NotedRows, RowsBack, SqliteMemory};
+use anemone_memory::{ChangeId, LockedStore, NotedRows, RowsBack, SqliteMemory};
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ pub(super) fn plan(noted: &NotedRows) -> Result<RowsBack, CliError> {
 
 /// Takes a change back.
 pub(super) fn take_back(
-    held: &Held<'_>,
+    held: &LockedStore<'_>,
     change: ChangeId,
     noted: &NotedRows,
     id: Uuid,

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::super::{SkipReason, Skipped, SourceError, Stamp};
+use super::super::{FileStamp, SkipReason, Skipped, SourceError};
 use crate::document::Document;
 
 /// Folders above a file, at most.
@@ -244,8 +244,8 @@ pub(super) fn is_regular(stat: &Stat) -> bool {
 }
 
 /// Returns what tells whether a file changed.
-pub(super) fn stamp(stat: &Stat) -> Stamp {
-    Stamp {
+pub(super) fn stamp(stat: &Stat) -> FileStamp {
+    FileStamp {
         size: u64::try_from(stat.st_size).unwrap_or(0),
         modified_ns: nanoseconds(stat.st_mtime.into(), stat.st_mtime_nsec.into()),
         changed_ns: nanoseconds(stat.st_ctime.into(), stat.st_ctime_nsec.into()),

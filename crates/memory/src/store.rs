@@ -1,0 +1,519 @@
+//! Where a memory lives: the files of a workspace, one writer at a time.
+//!
+//! The lock is one on the workspace's folder itself, so that every program that writes through
+//! this crate waits for the others, whoever runs it, and nothing has to be put into the workspace.
+//! Editors do not know it: what they save meanwhile is noticed, see [`crate::change`].
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anemone_index::{FolderSource, MarkdownFolder, Source as _};
+use jiff::civil::Date;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use crate::acknowledged::Restored;
+use crate::change::digest;
+use crate::folder::{Folder, Look, is_not_plain};
+use crate::forgetting::FinishedForget;
+use crate::journal::JournalError;
+use crate::rest::RestTimes;
+
+/// How long one waits before one looks again whether somebody still writes.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// How entries are laid out in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkdownLayout {
+    /// `MEMORY.md`, `memory/<day>.md`, as OpenClaw does.
+    OpenClaw,
+    /// The same files with the headings that ZeroClaw writes, and `memory/archive/`.
+    ZeroClaw,
+}
+
+/// What a file of a memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageKind {
+    /// What was chosen to be kept: `MEMORY.md`.
+    Curated,
+    /// The log of a day: `memory/2026-11-16.md`.
+    Daily(Date),
+    /// About a day, with a name of its own: `memory/2026-11-16-api-design.md`.
+    Session(Date),
+    /// Any other file below `memory/`, or in another folder.
+    Note,
+    /// What was put away: below `memory/archive/`.
+    Archived,
+}
+
+/// Which Markdown files of a folder are a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageScope {
+    /// `MEMORY.md` and what lies below `memory/`.
+    Memories,
+    /// All of them, as in a folder of notes that is no agent's workspace.
+    Everything,
+}
+
+/// The files of one memory.
+#[derive(Clone, Debug)]
+pub struct MarkdownStore {
+    root: PathBuf,
+    state: PathBuf,
+    manner: MarkdownLayout,
+    scope: PageScope,
+    pub(crate) rest_times: RestTimes,
+}
+
+/// Why the files of a memory cannot be reached.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MarkdownStoreError {
+    /// The file system.
+    #[error("cannot access {path}")]
+    Io {
+        /// What was to be read or written.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// It is a link, a folder or the like where a file should be.
+    #[error("{path} is not a plain file in the workspace")]
+    NotPlain {
+        /// What it is about.
+        path: PathBuf,
+    },
+    /// It does not lie in the workspace.
+    #[error("{path:?} is not a path in a workspace")]
+    Outside {
+        /// What was named.
+        path: String,
+    },
+    /// The file is larger than any memory.
+    #[error("{path} is too large")]
+    TooLarge {
+        /// What it is about.
+        path: PathBuf,
+    },
+    /// Somebody else writes, and does not end.
+    #[error("another program is writing to {path}")]
+    Busy {
+        /// The workspace.
+        path: PathBuf,
+    },
+    /// A change that was cut off cannot be ended.
+    #[error("the last change was interrupted and cannot be completed")]
+    Journal(#[from] JournalError),
+    /// An editor is in the middle of saving it, and does not end.
+    #[error("another program is saving {path}")]
+    Saving {
+        /// What it is about.
+        path: PathBuf,
+    },
+    /// Its text is no text.
+    #[error("{path} is not UTF-8")]
+    NotText {
+        /// What it is about.
+        path: PathBuf,
+    },
+}
+
+/// A file as it was when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSnapshot {
+    /// The path in the workspace.
+    pub path: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Their SHA-256.
+    pub sha256: [u8; 32],
+}
+
+impl MarkdownStore {
+    /// Takes a workspace, and a folder outside it for what has to be kept about it.
+    pub fn open(
+        root: &Path,
+        state: &Path,
+        manner: MarkdownLayout,
+    ) -> Result<Self, MarkdownStoreError> {
+        let real = fs_err::canonicalize(root);
+        let root =
+            real.map_err(|source| MarkdownStoreError::Io { path: root.to_owned(), source })?;
+        let rest_times = RestTimes::default();
+        let scope = PageScope::Memories;
+        Ok(Self { root, state: state.to_owned(), manner, scope, rest_times })
+    }
+
+    /// Takes these files for the memory.
+    #[must_use]
+    pub fn with_scope(self, scope: PageScope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// Returns the workspace.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the folder of what is kept about it.
+    #[must_use]
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    /// Returns how entries are laid out.
+    #[must_use]
+    pub const fn manner(&self) -> MarkdownLayout {
+        self.manner
+    }
+
+    /// Returns the path of what was chosen to be kept: the file that is there, under the name it
+    /// has.
+    #[must_use]
+    pub fn curated(&self) -> &'static str {
+        let small = !self.root.join("MEMORY.md").exists() && self.root.join("memory.md").exists();
+        if small { "memory.md" } else { "MEMORY.md" }
+    }
+
+    /// Returns the path of a day's log.
+    #[must_use]
+    pub fn daily(&self, day: Date) -> String {
+        format!("memory/{day}.md")
+    }
+
+    /// Returns what a new file begins with.
+    #[must_use]
+    pub fn head(&self, kind: PageKind) -> String {
+        match (self.manner, kind) {
+            (MarkdownLayout::ZeroClaw, PageKind::Curated) => "# Long-Term Memory\n\n".to_owned(),
+            (MarkdownLayout::ZeroClaw, PageKind::Daily(day)) => {
+                format!("# Daily Log \u{2014} {day}\n\n")
+            }
+            (MarkdownLayout::OpenClaw, PageKind::Daily(day)) => format!("# {day}\n\n"),
+            (MarkdownLayout::OpenClaw, PageKind::Curated) => "# MEMORY.md\n\n".to_owned(),
+            _ => String::new(),
+        }
+    }
+
+    /// Waits until nobody else writes, and keeps others from writing.
+    ///
+    /// A change that was cut off is ended or taken back first, and entries that an editor dropped
+    /// without knowing of them are put back; see [`LockedStore::restored`].
+    pub fn lock(&self) -> Result<LockedStore<'_>, MarkdownStoreError> {
+        let fail = |source| MarkdownStoreError::Io { path: self.root.clone(), source };
+        let folder = fs_err::File::open(&self.root).map_err(fail)?;
+        flock(folder.file(), FlockOperation::LockExclusive).map_err(|it| fail(it.into()))?;
+        self.held(folder)
+    }
+
+    /// As [`lock`](Self::lock), but waits only about so long; [`MarkdownStoreError::Busy`] after that.
+    pub fn lock_within(&self, patience: Duration) -> Result<LockedStore<'_>, MarkdownStoreError> {
+        let fail = |source| MarkdownStoreError::Io { path: self.root.clone(), source };
+        let folder = fs_err::File::open(&self.root).map_err(fail)?;
+        let mut waited = Duration::ZERO;
+        loop {
+            match flock(folder.file(), FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return self.held(folder),
+                Err(Errno::INTR) => {}
+                Err(Errno::WOULDBLOCK) if waited < patience => {
+                    std::thread::sleep(PAUSE);
+                    waited += PAUSE;
+                }
+                Err(Errno::WOULDBLOCK) => {
+                    return Err(MarkdownStoreError::Busy { path: self.root.clone() });
+                }
+                Err(error) => return Err(fail(error.into())),
+            }
+        }
+    }
+
+    /// Completes or reverts a change that was cut off; does nothing where there is none.
+    ///
+    /// Every command that is going to write begins with this: what it plans, and whether there is
+    /// anything to do at all, depends on files that such a change may have left half changed.
+    pub fn recover(&self) -> Result<(), MarkdownStoreError> {
+        if self.unfinished()? > 0 {
+            drop(self.lock()?);
+        }
+        Ok(())
+    }
+
+    fn held(&self, folder: fs_err::File) -> Result<LockedStore<'_>, MarkdownStoreError> {
+        let mut held = LockedStore {
+            site: self,
+            restored: Vec::new(),
+            finished: Vec::new(),
+            waited: Cell::default(),
+            _folder: folder,
+        };
+        held.sweep_state()?;
+        held.recover()?;
+        // Before anything is put back: what was forgotten stays away.
+        held.finished = held.finish_forgets()?;
+        held.restored = held.restore()?;
+        Ok(held)
+    }
+
+    /// Reads a file; `None` when there is none. A link is not followed.
+    pub fn read(&self, path: &str) -> Result<Option<FileSnapshot>, MarkdownStoreError> {
+        Ok(self.read_looked(path)?.map(|it| it.0))
+    }
+
+    /// Reads a file, and says how it looked before it was read.
+    pub(crate) fn read_looked(
+        &self,
+        path: &str,
+    ) -> Result<Option<(FileSnapshot, Look)>, MarkdownStoreError> {
+        let Some((folder, name)) = self.find(path)? else { return Ok(None) };
+        let read = folder.read(name).map_err(|error| self.fail(path, error))?;
+        Ok(read.map(|it| {
+            let sha256 = digest(&it.bytes);
+            (FileSnapshot { path: path.to_owned(), bytes: it.bytes, sha256 }, it.look)
+        }))
+    }
+
+    /// Reads the bytes of a file, for whoever does not compare them.
+    pub(crate) fn read_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, MarkdownStoreError> {
+        let Some((folder, name)) = self.find(path)? else { return Ok(None) };
+        let read = folder.read(name).map_err(|error| self.fail(path, error))?;
+        Ok(read.map(|it| it.bytes))
+    }
+
+    /// Opens the folder of a file, and returns the file's name in it; `None` when there is no such
+    /// folder.
+    pub(crate) fn find<'p>(
+        &self,
+        path: &'p str,
+    ) -> Result<Option<(Folder, &'p str)>, MarkdownStoreError> {
+        let (folders, name) = parts(path)?;
+        let fail = |error| self.fail(path, error);
+        let mut folder = Folder::open(&self.root).map_err(fail)?;
+        for one in folders {
+            match folder.below(one).map_err(fail)? {
+                Some(below) => folder = below,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some((folder, name)))
+    }
+
+    /// As [`find`](Self::find), and makes folders that are not there.
+    pub(crate) fn find_or_make<'p>(
+        &self,
+        path: &'p str,
+    ) -> Result<(Folder, &'p str), MarkdownStoreError> {
+        let (folders, name) = parts(path)?;
+        let fail = |error| self.fail(path, error);
+        let mut folder = Folder::open(&self.root).map_err(fail)?;
+        for one in folders {
+            folder = folder.made_below(one).map_err(fail)?;
+        }
+        Ok((folder, name))
+    }
+
+    /// Says what went wrong with a file.
+    pub(crate) fn fail(&self, path: &str, source: io::Error) -> MarkdownStoreError {
+        let path = self.root.join(path);
+        match source.kind() {
+            io::ErrorKind::FileTooLarge => MarkdownStoreError::TooLarge { path },
+            _ if is_not_plain(&source) => MarkdownStoreError::NotPlain { path },
+            _ => MarkdownStoreError::Io { path, source },
+        }
+    }
+
+    /// Lists the files of the memory, sorted, each with what it is. What cannot be listed is an
+    /// error; links and what is not Markdown are passed over.
+    pub fn pages(&self) -> Result<Vec<(String, PageKind)>, MarkdownStoreError> {
+        let mut found = Vec::new();
+        let is_plain = |path: &Path| fs_err::symlink_metadata(path).is_ok_and(|it| it.is_file());
+        if is_plain(&self.root.join(self.curated())) {
+            found.push((self.curated().to_owned(), PageKind::Curated));
+        }
+        let mut folders = Vec::new();
+        if fs_err::symlink_metadata(self.root.join("memory")).is_ok_and(|it| it.is_dir()) {
+            folders.push("memory".to_owned());
+        }
+        while let Some(folder) = folders.pop() {
+            let full = self.root.join(&folder);
+            let fail = |source| MarkdownStoreError::Io { path: full.clone(), source };
+            let listed = match fs_err::read_dir(&full) {
+                Ok(listed) => listed,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(fail(error)),
+            };
+            for one in listed {
+                let one = one.map_err(fail)?;
+                let Ok(name) = one.file_name().into_string() else { continue };
+                let path = format!("{folder}/{name}");
+                let kind = one.file_type().map_err(fail)?;
+                if kind.is_dir() && !name.starts_with('.') {
+                    folders.push(path);
+                } else if kind.is_file() && name.ends_with(".md") {
+                    let kind = PageKind::of(&path);
+                    found.push((path, kind));
+                }
+            }
+        }
+        self.add_other_pages(&mut found);
+        found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(found)
+    }
+
+    /// Adds the files of a folder of notes that a search finds there as well. What cannot be listed
+    /// is passed over, as a search does.
+    pub(crate) fn add_other_pages(&self, found: &mut Vec<(String, PageKind)>) {
+        if self.scope == PageScope::Memories {
+            return;
+        }
+        let rules = Box::new(MarkdownFolder::default());
+        let source = FolderSource::new(self.root.clone(), String::new(), rules);
+        let listed = source.list().map(|listing| listing.entries).unwrap_or_default();
+        let known: HashSet<String> = found.iter().map(|it| it.0.clone()).collect();
+        let others = listed.into_iter().map(|entry| entry.key);
+        let others = others.filter(|path| !known.contains(path) && !path.starts_with("memory/"));
+        found.extend(others.map(|path| (path, PageKind::Note)));
+    }
+}
+
+impl FileSnapshot {
+    /// Returns the text.
+    pub fn text(&self) -> Result<&str, MarkdownStoreError> {
+        let text = std::str::from_utf8(&self.bytes);
+        text.map_err(|_| MarkdownStoreError::NotText { path: PathBuf::from(&self.path) })
+    }
+}
+
+impl PageKind {
+    /// Says what a file is by its path.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        let Some(below) = path.strip_prefix("memory/") else {
+            return if path.contains('/') { Self::Note } else { Self::Curated };
+        };
+        if below.starts_with("archive/") {
+            return Self::Archived;
+        }
+        let stem = below.strip_suffix(".md").unwrap_or(below);
+        let day = stem.get(..10).and_then(|it| it.parse::<Date>().ok());
+        match (day, stem.get(10..).unwrap_or_default()) {
+            (Some(day), "") => Self::Daily(day),
+            (Some(day), rest) if rest.starts_with(['-', '_']) => Self::Session(day),
+            _ => Self::Note,
+        }
+    }
+}
+
+/// A memory that nobody else writes to.
+#[derive(Debug)]
+pub struct LockedStore<'a> {
+    site: &'a MarkdownStore,
+    restored: Vec<Restored>,
+    finished: Vec<FinishedForget>,
+    /// How long it was waited until editors had saved.
+    pub(crate) waited: Cell<Duration>,
+    _folder: fs_err::File,
+}
+
+impl<'a> LockedStore<'a> {
+    /// Returns whose it is.
+    #[must_use]
+    pub const fn site(&self) -> &'a MarkdownStore {
+        self.site
+    }
+    /// Returns what an editor had dropped and was put back when the lock was taken.
+    #[must_use]
+    pub fn restored(&self) -> &[Restored] {
+        &self.restored
+    }
+
+    /// Takes what was being forgotten, was cut off, and was finished when the lock was taken.
+    /// Whoever takes it tells its user, and ends it.
+    #[must_use]
+    pub fn take_finished_forgets(&mut self) -> Vec<FinishedForget> {
+        std::mem::take(&mut self.finished)
+    }
+}
+
+impl Drop for LockedStore<'_> {
+    fn drop(&mut self) {
+        // Nobody asked, so nobody has to be told.
+        self.finished.drain(..).for_each(FinishedForget::end);
+    }
+}
+
+/// Takes a path apart: plain names below the workspace, and nothing else.
+fn parts(path: &str) -> Result<(Vec<&str>, &str), MarkdownStoreError> {
+    let mut names: Vec<&str> = path.split('/').collect();
+    let is_plain = |name: &&str| {
+        !["", ".", ".."].contains(name) && !name.contains(['\\', '\0']) && name.len() <= 255
+    };
+    match names.pop().filter(|name| is_plain(name) && names.iter().all(is_plain)) {
+        Some(name) => Ok((names, name)),
+        None => Err(MarkdownStoreError::Outside { path: path.chars().take(256).collect() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site() -> (tempfile::TempDir, MarkdownStore) {
+        let kept = tempfile::tempdir().unwrap();
+        fs_err::create_dir(kept.path().join("w")).unwrap();
+        let site = MarkdownStore::open(
+            &kept.path().join("w"),
+            &kept.path().join("s"),
+            MarkdownLayout::OpenClaw,
+        );
+        (kept, site.unwrap())
+    }
+
+    #[test]
+    fn only_plain_paths_lie_in_a_workspace() {
+        for path in ["", "/etc/passwd", "../x", "a/../b", "./a", "a//b", "a/", "a\0b", "a\\b"] {
+            assert!(parts(path).is_err(), "{path:?}");
+        }
+        assert_eq!(parts("memory/a.md").unwrap(), (vec!["memory"], "a.md"));
+    }
+
+    #[test]
+    fn who_cannot_wait_is_told_that_somebody_writes() {
+        let (_kept, site) = site();
+        let held = site.lock().unwrap();
+        let busy = site.lock_within(2 * PAUSE);
+        assert!(matches!(busy, Err(MarkdownStoreError::Busy { .. })), "{busy:?}");
+        drop(held);
+        site.lock_within(Duration::ZERO).unwrap();
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let (kept, site) = site();
+        let outside = kept.path().join("outside");
+        fs_err::create_dir(&outside).unwrap();
+        fs_err::write(outside.join("a.md"), "- x\n").unwrap();
+        std::os::unix::fs::symlink(&outside, site.root().join("memory")).unwrap();
+        std::os::unix::fs::symlink(outside.join("a.md"), site.root().join("MEMORY.md")).unwrap();
+        assert_eq!(site.pages().unwrap(), []);
+        for path in ["memory/a.md", "MEMORY.md"] {
+            assert!(matches!(site.read(path), Err(MarkdownStoreError::NotPlain { .. })), "{path}");
+        }
+        assert!(matches!(
+            site.find_or_make("memory/b.md"),
+            Err(MarkdownStoreError::NotPlain { .. })
+        ));
+    }
+
+    #[test]
+    fn what_is_no_file_is_no_page() {
+        let (_kept, site) = site();
+        fs_err::create_dir_all(site.root().join("memory/a.md")).unwrap();
+        assert!(matches!(site.read("memory/a.md"), Err(MarkdownStoreError::NotPlain { .. })));
+        assert!(site.read("memory/b.md").unwrap().is_none());
+        assert!(site.read("other/b.md").unwrap().is_none());
+    }
+}

@@ -1,0 +1,197 @@
+//! All that a memory holds, entry by entry, each as short as comparing needs it.
+
+use std::collections::{BTreeMap, HashSet};
+
+use anemone_format::Origin;
+use anemone_secrets::redact_text;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use uuid::Uuid;
+
+use crate::cited::citation_of;
+use crate::entries::repeated;
+use crate::entry::Importance;
+use crate::page::ParsedEntry;
+use crate::recall_counts::mark_of;
+use crate::store::PageKind;
+use crate::superseded::{Age, Taken, written};
+
+/// So much of a text is kept to be compared and shown.
+const TEXT_BYTES: usize = 600;
+
+/// An entry, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntrySummary {
+    /// The file.
+    pub path: String,
+    /// What the file is.
+    pub kind: PageKind,
+    /// Its first and last line.
+    pub lines: (usize, usize),
+    /// By what it is called for: the id of its stamp, or the mark of its text.
+    pub id: String,
+    /// The mark of its text.
+    pub mark: String,
+    /// Its key.
+    pub key: Option<String>,
+    /// The beginning of its text.
+    pub text: String,
+    /// The day it was written, or is about.
+    pub day: Option<Date>,
+    /// When it was written; without a stamp, when the day of its file began.
+    pub written: Option<Timestamp>,
+    /// Where it comes from.
+    pub origin: Option<Origin>,
+    /// How much it matters, where somebody said so.
+    pub importance: Option<Importance>,
+    /// The key or id that it takes the place of.
+    pub supersedes: Option<String>,
+    /// Whether it has a stamp.
+    pub is_stamped: bool,
+    /// The UUID of its stamp, where it is known.
+    pub(crate) uuid: Option<Uuid>,
+    /// The heading above it, where that is not the title of the file.
+    pub section: Option<String>,
+}
+
+impl EntrySummary {
+    pub(crate) fn of(path: &str, kind: PageKind, unit: &ParsedEntry, title: Option<&str>) -> Self {
+        let mark = mark_of(&unit.content);
+        let stamp = unit.stamp.as_ref();
+        let end = unit.content.floor_char_boundary(TEXT_BYTES);
+        Self {
+            path: path.to_owned(),
+            kind,
+            lines: unit.lines,
+            id: stamp.map_or_else(|| mark.clone(), |it| it.id.to_string()),
+            mark,
+            key: unit.key.clone(),
+            text: shown(&unit.content[..end]),
+            day: day_of(kind).or_else(|| Some(stamp?.at.as_ref()?.utc_date())),
+            written: written(kind, unit),
+            origin: stamp.and_then(|it| it.origin),
+            uuid: stamp.and_then(|it| it.uuid),
+            importance: importance_of(unit),
+            supersedes: stamp.and_then(|it| it.supersedes.clone()),
+            is_stamped: stamp.is_some(),
+            section: unit.heading.clone().filter(|it| Some(it.as_str()) != title),
+        }
+    }
+
+    /// Returns how many days ago it was written.
+    pub(crate) fn age(&self, today: Date) -> Option<i64> {
+        days_between(self.day?, today)
+    }
+
+    /// Returns what tells the newer of two.
+    fn order(&self) -> Age<'_> {
+        Age {
+            written: self.written,
+            uuid: self.uuid,
+            path: &self.path,
+            line: self.lines.0,
+            id: self.is_stamped.then_some(self.id.as_str()),
+        }
+    }
+}
+
+/// Calls entries by their places where several have the same stamp.
+pub(crate) fn tell_apart(entries: &mut [EntrySummary]) {
+    let stamped = entries.iter().filter(|it| it.is_stamped);
+    let copied = repeated(stamped.map(|it| it.id.clone()));
+    for it in entries.iter_mut().filter(|it| it.is_stamped) {
+        if copied.contains(&it.id) {
+            it.id = citation_of(&it.path, it.lines);
+        }
+    }
+}
+
+/// Returns the title of a file: its first heading, when that is of the first level.
+pub(crate) fn title_of(text: &str) -> Option<&str> {
+    let first = text.lines().find(|line| line.starts_with('#'))?;
+    first.strip_prefix("# ").map(str::trim)
+}
+
+/// Returns a text as it may be shown: whoever asks for the health of a memory is not to see its
+/// secrets.
+fn shown(text: &str) -> String {
+    redact_text(text).0.into_owned()
+}
+
+/// Returns the day that a file is about.
+pub(crate) const fn day_of(kind: PageKind) -> Option<Date> {
+    match kind {
+        PageKind::Daily(day) | PageKind::Session(day) => Some(day),
+        PageKind::Curated | PageKind::Note | PageKind::Archived => None,
+    }
+}
+
+/// Counts the days from one to another.
+pub(crate) fn days_between(from: Date, to: Date) -> Option<i64> {
+    Some(i64::from(from.until(to).ok()?.get_days()))
+}
+
+/// Returns how much an entry matters: by its tag, or by the comment that OpenClaw reads, the
+/// highest of several.
+pub(crate) fn importance_of(unit: &ParsedEntry) -> Option<Importance> {
+    if let Some(label) = &unit.label {
+        return Some(label.importance);
+    }
+    let comments = unit.content.split("<!--").skip(1);
+    let numbers = comments.filter_map(|it| {
+        let inner = it.split_once("-->")?.0.trim();
+        let number: f64 = inner.strip_prefix("importance:")?.trim().parse().ok()?;
+        (1.0..=10.0).contains(&number).then_some(number)
+    });
+    numbers.reduce(f64::max).and_then(|it| Importance::new(it / 10.0))
+}
+
+/// Several entries of one key that say different things.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contradiction {
+    /// The key.
+    pub key: String,
+    /// The newest.
+    pub newer: EntrySummary,
+    /// The others, the newest first.
+    pub older: Vec<EntrySummary>,
+}
+
+/// Returns the entries whose place others have taken, by their position.
+pub(crate) fn superseded(entries: &[EntrySummary]) -> HashSet<usize> {
+    let mut taken = Taken::default();
+    for it in entries {
+        if let Some(name) = &it.supersedes {
+            taken.note(name, it.order());
+        }
+    }
+    let is_gone = |at: &usize| taken.has(entries[*at].key.as_deref(), &entries[*at].order());
+    (0..entries.len()).filter(is_gone).collect()
+}
+
+/// Finds entries of the same key that say different things. Bold words at the beginning of a line
+/// of a log are often no keys but a form that is filled in each day, so there only stamped entries
+/// count; and what stands below a heading without a stamp is about that heading's matter.
+pub(crate) fn contradictions(entries: &[EntrySummary]) -> Vec<Contradiction> {
+    let gone = superseded(entries);
+    let mut by_key: BTreeMap<(Option<&str>, String), Vec<&EntrySummary>> = BTreeMap::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let Some(key) = &entry.key else { continue };
+        let is_key = entry.is_stamped || day_of(entry.kind).is_none();
+        if is_key && !gone.contains(&at) && entry.kind != PageKind::Archived {
+            let section = entry.section.as_deref().filter(|_| !entry.is_stamped);
+            by_key.entry((section, key.trim().to_lowercase())).or_default().push(entry);
+        }
+    }
+    let mut found = Vec::new();
+    for (_, mut entries) in by_key {
+        entries.sort_by(|one, other| other.order().cmp(&one.order()));
+        let newer = entries[0];
+        let older: Vec<_> =
+            entries.iter().filter(|it| it.mark != newer.mark).map(|it| (*it).clone()).collect();
+        if let Some(key) = newer.key.clone().filter(|_| !older.is_empty()) {
+            found.push(Contradiction { key, newer: newer.clone(), older });
+        }
+    }
+    found
+}

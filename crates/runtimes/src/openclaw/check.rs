@@ -1,0 +1,438 @@
+//! Looks through an OpenClaw workspace before an export.
+
+use std::convert::Infallible;
+use std::iter;
+use std::path::Path;
+
+use super::config::Config;
+use super::discover::{GEN_9, config_in_use, discover, schema_version};
+use super::facts::each_fact;
+use super::layout::{FACTS, MEMORY, MemoryKind, Place, place_of};
+use crate::adapter::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use crate::artifacts::is_included;
+use crate::check::Severity::{Info, Warning};
+use crate::check::{
+    Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, begin, is_inside,
+    noted_agent_id,
+};
+use crate::database::Database;
+use crate::install_paths::{same_place, written_at};
+use crate::paths::lossy;
+use crate::persona::PersonaPlace;
+use crate::walk::Found;
+use anemone_secrets as secrets;
+
+/// Checks an agent; reads its workspace and writes nothing.
+pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
+    let workspace = &agent.workspace;
+    let (mut check, mut survey) = begin(workspace, MEMORY, &surveyed);
+    check.config = config_state(machine, agent);
+    if check.is_ready() {
+        survey.secrets.extend(secrets_in_facts(machine, workspace, &survey));
+        check.resources = resources(workspace, &survey);
+        check.index = index_state(machine, agent, &survey);
+        note_resources(&mut check);
+        check.note_survey(&survey);
+        note_index(&mut check);
+        check.secrets = survey.secrets;
+        check.unreadable = survey.unreadable;
+    }
+    note_config(machine, agent, &mut check);
+    for oddity in &agent.oddities {
+        note_oddity(oddity, &mut check);
+    }
+    check.issues.sort_by_key(|it| it.severity);
+    check
+}
+
+fn surveyed(found: &Found) -> Surveyed {
+    match place_of(&found.path) {
+        Place::Memory(_) | Place::Persona(_) => Surveyed::Text,
+        Place::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => Surveyed::Named,
+        Place::Facts | Place::Raw | Place::Artifact => Surveyed::Other,
+    }
+}
+
+/// Finds secrets in facts, which an export looks for row by row.
+fn secrets_in_facts(machine: &Machine, workspace: &Path, survey: &Survey) -> Vec<SecretFinding> {
+    let mut found: Vec<SecretFinding> = Vec::new();
+    let are_there = survey.files.iter().any(|it| it.path == FACTS.as_bytes());
+    let database = are_there.then(|| Database::open(machine, &workspace.join(FACTS)));
+    let Some(Ok(database)) = database else { return found };
+    let mut line = 0;
+    // What cannot be read is found out, and told, when it is exported.
+    let read = each_fact(&database, FACTS, &mut |fact| {
+        line += 1;
+        let content = fact.content();
+        for text in iter::once(content.as_str()).chain(fact.texts()) {
+            for hit in secrets::scan(text.as_bytes()) {
+                let finding = SecretFinding { path: FACTS.to_owned(), line, kind: hit.kind };
+                if found.last() != Some(&finding) {
+                    found.push(finding);
+                }
+            }
+        }
+        Ok::<_, Infallible>(())
+    });
+    drop(read);
+    found
+}
+
+fn config_state(machine: &Machine, agent: &FoundAgent) -> ConfigState {
+    let config = match &agent.config {
+        Some(path) => Config::read(machine, path),
+        None => config_in_use(machine),
+    };
+    let Some(config) = config else { return ConfigState::default() };
+    let own = config.agent(&agent.alias).and_then(|it| it.workspace.clone());
+    ConfigState { workspace: own.or(config.workspace), path: Some(config.path) }
+}
+
+fn resources(workspace: &Path, survey: &Survey) -> Resources {
+    let is_file = |name: &str| survey.files.iter().any(|it| it.path == name.as_bytes());
+    let has = |name: &str| is_file(name) || is_inside(workspace, name);
+    let memory_dir = fs_err::symlink_metadata(workspace.join("memory")).is_ok_and(|it| it.is_dir());
+    Resources {
+        soul_md: has("SOUL.md"),
+        identity_md: has("IDENTITY.md"),
+        agents_md: has("AGENTS.md"),
+        user_md: has("USER.md"),
+        memory_md: has("MEMORY.md") || is_file("memory.md"),
+        memory_dir,
+        daily_logs: memory_dir.then(|| daily_logs(survey)),
+        active_context: has("memory/active-context.md"),
+        project_files: memory_dir.then(|| project_files(survey)),
+        agent_id: noted_agent_id(workspace),
+    }
+}
+
+fn daily_logs(survey: &Survey) -> DailyLogs {
+    let logs = survey.files.iter().filter_map(|it| {
+        let Place::Memory(MemoryKind::Daily(name)) = place_of(&it.path) else { return None };
+        let path = lossy(it.path.strip_prefix(b"memory/")?);
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        // Reports of the runtime's own have dates in their names too.
+        let own = folder.split('/').any(|part| part.starts_with('.') || part == "dreaming");
+        let file = path.rsplit('/').next().unwrap_or_default().to_owned();
+        (!own).then_some((name.date, file, path))
+    });
+    let logs: Vec<_> = logs.collect();
+    let count = logs.len() as u64;
+    DailyLogs { count, latest: logs.into_iter().max().map(|(_, _, path)| path) }
+}
+
+fn project_files(survey: &Survey) -> u64 {
+    let is_project = |it: &&Found| matches!(place_of(&it.path), Place::Memory(MemoryKind::Project));
+    survey.files.iter().filter(is_project).count() as u64
+}
+
+/// Whether the runtime's index covers a file.
+fn is_indexed(found: &&Found) -> bool {
+    matches!(place_of(&found.path), Place::Memory(_) | Place::Persona(PersonaPlace::User))
+}
+
+fn index_state(machine: &Machine, agent: &FoundAgent, survey: &Survey) -> IndexState {
+    let times = survey.files.iter().filter(is_indexed).filter_map(|it| it.mtime.as_ref());
+    let newest_memory = times.max_by_key(|it| it.instant()).cloned();
+    let Some(database) = agent.database.as_ref().filter(|it| holds_index(machine, agent, it))
+    else {
+        return IndexState { newest_memory, ..IndexState::default() };
+    };
+    let updated_at = written_at(database);
+    let both = newest_memory.as_ref().zip(updated_at.as_ref());
+    IndexState {
+        database: Some(database.clone()),
+        stale: both.is_some_and(|(newest, written)| newest.instant() > written.instant()),
+        schema_version: schema_version(database),
+        updated_at,
+        newest_memory,
+    }
+}
+
+/// Whether a database has the table of the index; when nobody can tell, it has.
+fn holds_index(machine: &Machine, agent: &FoundAgent, database: &Path) -> bool {
+    let table = if agent.generation == Some(GEN_9) { "memory_index_chunks" } else { "chunks" };
+    let tables = Database::open(machine, database).and_then(|database| database.tables());
+    tables.map_or(true, |tables| tables.iter().any(|it| it.name == table))
+}
+
+fn note_resources(check: &mut Check) {
+    let found = check.resources.clone();
+    check.note_access();
+    check.note_persona();
+    let logs = found.daily_logs.as_ref().map_or(0, |it| it.count);
+    if !found.memory_md && logs == 0 {
+        check.note(
+            Warning,
+            "no_memory_content",
+            "there is no MEMORY.md and no daily log",
+            "let the agent work for a day, or see whether this is the right folder",
+        );
+    }
+    if found.memory_dir && logs == 0 {
+        check.note(
+            Warning,
+            "memory_dir_empty",
+            "the folder memory holds no daily log",
+            "daily logs are called YYYY-MM-DD.md; the agent writes them as it works",
+        );
+    }
+}
+
+fn note_index(check: &mut Check) {
+    let Some(database) = &check.index.database else {
+        check.note(
+            Info,
+            "index_missing",
+            "there is no search index; the export carries no vectors",
+            "run `openclaw memory index`, if vectors should travel",
+        );
+        return;
+    };
+    let shown = database.display();
+    if check.index.stale {
+        let message = format!("the search index {shown} is older than the newest memory file");
+        let suggestion = "run `openclaw memory index`, if all vectors should travel";
+        check.note(Info, "index_stale", message, suggestion);
+    } else {
+        let message = format!("the search index {shown} is there");
+        check.note(Info, "index_present", message, "nothing; its vectors travel");
+    }
+}
+
+fn note_config(machine: &Machine, agent: &FoundAgent, check: &mut Check) {
+    if check.config.path.is_none() {
+        check.note(
+            Info,
+            "openclaw_config_not_found",
+            "there is no openclaw.json",
+            "nothing, unless OpenClaw keeps its state elsewhere: then set OPENCLAW_STATE_DIR",
+        );
+    }
+    let Some(configured) = &check.config.workspace else { return };
+    let known = same_place(configured, &agent.workspace)
+        || discover(machine).iter().any(|it| same_place(&it.workspace, &agent.workspace));
+    if !known {
+        let message = format!("openclaw.json names another workspace: {}", configured.display());
+        let suggestion = "see whether this is the folder that the agent works in";
+        check.note(Warning, "workspace_mismatch", message, suggestion);
+    }
+}
+
+fn note_oddity(oddity: &Oddity, check: &mut Check) {
+    let (severity, suggestion) = match oddity.code {
+        // Said already.
+        "workspace_missing" => return,
+        "schema_newer" => (Warning, "update anemone; until then some of it may stay behind"),
+        "config_invalid" => (Warning, "run `openclaw doctor`, or mend the file"),
+        "database_unreadable" => (Warning, "run it as the user that the agent belongs to"),
+        "state_folder" => (Warning, "give the workspace and not the state folder"),
+        "older_files_left" => (Info, "run `openclaw doctor --fix`, if they should be taken over"),
+        _ => (Info, "nothing, unless it is a surprise"),
+    };
+    check.note(severity, oddity.code, oddity.message.clone(), suggestion);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+    use std::time::{Duration, SystemTime};
+
+    use super::super::discover::locate;
+    use super::*;
+    use crate::check::Severity::Error;
+
+    struct Home(tempfile::TempDir, Machine);
+
+    impl Home {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let machine = Machine {
+                home: folder.path().canonicalize().unwrap(),
+                variables: BTreeMap::new(),
+                database_reader: PathBuf::new(),
+                scratch: PathBuf::new(),
+            };
+            Self(folder, machine)
+        }
+
+        fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+            let path = self.0.path().join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(&path, content).unwrap();
+            path
+        }
+
+        fn check(&self, workspace: &str) -> Check {
+            check(&self.1, &locate(&self.1, &self.1.home.join(workspace)))
+        }
+    }
+
+    fn codes(check: &Check) -> Vec<&str> {
+        check.issues.iter().map(|it| it.code).collect()
+    }
+
+    #[test]
+    fn a_workspace_with_everything_has_no_warnings() {
+        let home = Home::new();
+        for name in ["SOUL.md", "IDENTITY.md", "AGENTS.md", "USER.md", "MEMORY.md"] {
+            home.write(&format!("w/{name}"), "# It");
+        }
+        for name in [
+            "active-context.md",
+            "project-a.md",
+            "project-b.md",
+            "2026-01-15.md",
+            "2026-02-30.md",
+            "only-blank.md",
+            "old/2025-12-31-0930.md",
+            "2026-02-01-standup.md",
+            "dreaming/deep/2026-11-01.md",
+            ".dreams/2026-11-02.md",
+        ] {
+            home.write(&format!("w/memory/{name}"), "# It");
+        }
+        let check = home.check("w");
+        assert!(check.is_ready() && check.exists && check.writable);
+        assert_eq!(codes(&check), ["index_missing", "openclaw_config_not_found"]);
+        let found = check.resources;
+        assert!(found.soul_md && found.identity_md && found.agents_md && found.user_md);
+        assert!(found.memory_md && found.memory_dir && found.active_context);
+        assert_eq!(found.project_files, Some(2));
+        let latest = Some("2026-02-01-standup.md".to_owned());
+        assert_eq!(found.daily_logs, Some(DailyLogs { count: 3, latest }));
+    }
+
+    #[test]
+    fn an_empty_workspace_is_ready_with_warnings() {
+        let home = Home::new();
+        fs_err::create_dir_all(home.0.path().join("w/memory")).unwrap();
+        let check = home.check("w");
+        assert!(check.is_ready());
+        assert_eq!(
+            codes(&check)[..4],
+            ["workspace_empty", "no_soul_md", "no_memory_content", "memory_dir_empty"]
+        );
+        assert_eq!(check.resources.daily_logs, Some(DailyLogs::default()));
+    }
+
+    #[test]
+    fn a_workspace_that_is_not_there_is_an_error() {
+        let home = Home::new();
+        home.write("file", "");
+        for name in ["gone", "file"] {
+            let check = home.check(name);
+            assert!(!check.is_ready() && !check.exists && !check.writable);
+            assert_eq!(codes(&check), ["workspace_not_found", "openclaw_config_not_found"]);
+        }
+    }
+
+    #[test]
+    fn an_index_older_than_the_memory_is_stale() {
+        let home = Home::new();
+        home.write(".openclaw/openclaw.json", "{}");
+        let mut database = vec![0; 4096];
+        database[..16].copy_from_slice(b"SQLite format 3\0");
+        let database = home.write(".openclaw/memory/main.sqlite", database);
+        let memory = home.write(".openclaw/workspace/memory/2026-01-15.md", "x");
+        let set = |path: &Path, seconds| {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            fs_err::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+        };
+        set(&memory, 1_000);
+        set(&database, 2_000);
+        let check = home.check(".openclaw/workspace");
+        assert!(codes(&check).contains(&"index_present"));
+        assert_eq!(check.index.newest_memory.unwrap().as_str(), "1970-01-01T00:16:40Z");
+        assert_eq!((check.index.stale, check.index.schema_version), (false, Some(0)));
+        set(&memory, 3_000);
+        assert!(codes(&home.check(".openclaw/workspace")).contains(&"index_stale"));
+        // What is written last stands in the log beside the database.
+        let log = home.write(".openclaw/memory/main.sqlite-wal", "");
+        set(&log, 3_000);
+        assert!(codes(&home.check(".openclaw/workspace")).contains(&"index_present"));
+    }
+
+    #[test]
+    fn another_workspace_than_the_configured_one_is_said() {
+        let home = Home::new();
+        home.write(
+            ".openclaw/openclaw.json",
+            "{ agents: { defaults: { workspace: '~/w' }, list: [{ id: 'a' }, { id: 'b' }] } }",
+        );
+        home.write("w/SOUL.md", "me");
+        home.write("w/b/SOUL.md", "me");
+        home.write("other/SOUL.md", "me");
+        for name in ["w", "w/b"] {
+            assert!(!codes(&home.check(name)).contains(&"workspace_mismatch"), "{name}");
+        }
+        assert!(codes(&home.check("other")).contains(&"workspace_mismatch"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_does_not_travel_is_said() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        use std::os::unix::net::UnixListener;
+        let home = Home::new();
+        home.write("w/memory/bad.md", b"\xff");
+        let hidden = home.write("w/memory/hidden.md", "x");
+        symlink("/etc", home.0.path().join("w/etc")).unwrap();
+        let _socket = UnixListener::bind(home.0.path().join("w/socket")).unwrap();
+        fs_err::set_permissions(&hidden, PermissionsExt::from_mode(0o000)).unwrap();
+        let check = home.check("w");
+        for code in ["not_utf8", "symlink_outside", "special_files"] {
+            assert!(codes(&check).contains(&code), "{code}");
+        }
+        // Nothing is hidden from the super-user.
+        let is_hidden = fs_err::read(&hidden).is_err();
+        assert_eq!(codes(&check).contains(&"unreadable_files"), is_hidden);
+        assert_eq!(check.unreadable.is_empty(), !is_hidden);
+        assert!(check.is_ready());
+    }
+
+    #[test]
+    fn secrets_are_named_by_file_and_line() {
+        let finding =
+            |line| SecretFinding { path: "notes/keys.md".to_owned(), line, kind: "token" };
+        let survey = Survey { secrets: (1..=7).map(finding).collect(), ..Survey::default() };
+        let mut check = Check::default();
+        check.note_survey(&survey);
+        assert_eq!(codes(&check), ["secrets_found"]);
+        assert_eq!(check.issues[0].severity, Error);
+        let message = &check.issues[0].message;
+        assert!(message.starts_with("7 ") && message.ends_with(" and 2 more"), "{message}");
+        assert!(message.contains("notes/keys.md line 3 (token)"), "{message}");
+    }
+
+    #[test]
+    fn secrets_in_facts_are_found_as_an_export_finds_them() {
+        let home = Home::new();
+        home.write("w/memory/pic.png", "");
+        let machine = Machine { scratch: home.1.home.clone(), ..home.1.clone() };
+        let key = format!("ghp_{}", "Fake7For2Tests0123".repeat(2));
+        rusqlite::Connection::open(home.0.path().join("w/memory/facts.db"))
+            .unwrap()
+            .execute_batch(&format!(
+                "CREATE TABLE facts(id INTEGER PRIMARY KEY, entity, key, value, notes);
+                 INSERT INTO facts VALUES (1, 'Ann', 'drinks', 'tea', NULL),
+                   (2, 'Ann', 'forge', '{key}', 'again {key}');"
+            ))
+            .unwrap();
+        let check = check(&machine, &locate(&machine, &home.1.home.join("w")));
+        let path = "memory/facts.db".to_owned();
+        let in_row = SecretFinding { path, line: 2, kind: "github_token" };
+        assert!(check.secrets.contains(&in_row), "{:?}", check.secrets);
+        assert!(codes(&check).contains(&"secrets_found"));
+    }
+
+    #[test]
+    fn the_worst_comes_first() {
+        let home = Home::new();
+        home.write(".openclaw/openclaw.json", "{ broken");
+        home.write(".openclaw/workspace/MEMORY.md", "x");
+        let check = home.check(".openclaw/workspace");
+        assert_eq!(codes(&check), ["no_soul_md", "config_invalid", "index_missing"]);
+    }
+}

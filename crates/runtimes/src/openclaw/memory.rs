@@ -1,0 +1,435 @@
+//! Memories: Markdown files become records.
+
+use anemone_format::{
+    AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Record,
+    Source, StampTable, Status, Temporal, Unknown,
+};
+use serde::Serialize;
+
+use super::index::Chunk;
+use super::layout::MemoryKind;
+use super::{NAMESPACES, RUNTIME};
+use crate::labels::{self, Labels, Standing};
+use crate::markdown::{self, Page, Section};
+use crate::split_text::pieces;
+use crate::stamps::{LEAST_FIRST, note_stamps};
+use crate::times::{self, Dated, SessionHeader};
+use crate::vectors::{TEXT_DIGEST, digest_in};
+
+/// What all records of a reading share.
+pub(super) struct Shared {
+    pub(super) agent_id: AgentId,
+    pub(super) identity_version: Option<u64>,
+    /// What the stamps of entries say.
+    pub(super) stamps: StampTable,
+}
+
+/// A memory file whose text is at hand.
+pub(super) struct MemoryFile<'a> {
+    /// Its path in the workspace.
+    pub(super) path: &'a str,
+    pub(super) kind: &'a MemoryKind,
+    pub(super) text: &'a str,
+    /// When it was last modified.
+    pub(super) mtime: &'a Moment,
+    /// Vectors of pieces of it, by their lines.
+    pub(super) chunks: &'a [Chunk],
+}
+
+impl MemoryKind {
+    pub(super) fn namespace(&self) -> &'static str {
+        match self {
+            Self::Curated => "curated",
+            Self::Daily(_) => "daily",
+            Self::ActiveContext => "active-context",
+            Self::Project => "project",
+            Self::Gating => "procedural",
+            Self::Other => "workspace",
+        }
+    }
+
+    pub(super) fn memory_type(&self) -> MemoryType {
+        match self {
+            Self::Daily(_) => MemoryType::Episodic,
+            Self::ActiveContext => MemoryType::Summary,
+            Self::Gating => MemoryType::Procedural,
+            Self::Curated | Self::Project | Self::Other => MemoryType::Semantic,
+        }
+    }
+
+    fn extraction_method(&self) -> ExtractionMethod {
+        match self {
+            Self::Curated => ExtractionMethod::UserAuthored,
+            _ => ExtractionMethod::AgentWritten,
+        }
+    }
+}
+
+/// What a runtime needs to put a record back, and what the text says of itself.
+#[derive(Serialize)]
+struct RawPlace<'a> {
+    line_start: u64,
+    line_end: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heading: Option<&'a str>,
+    /// Which piece of an overlong section it is, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    importance: Vec<RawImportance<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    triggers: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    projects: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    promotions: Vec<RawPromotion<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channel: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct RawImportance<'a> {
+    line: u64,
+    tag: &'a str,
+    i: &'a str,
+}
+
+#[derive(Serialize)]
+struct RawPromotion<'a> {
+    key: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+}
+
+/// Makes the records of a file, in order; their contents, joined, are the file.
+pub(super) fn records<E>(
+    file: &MemoryFile<'_>,
+    shared: &Shared,
+    take: &mut dyn FnMut(Record) -> Result<(), E>,
+) -> Result<(), E> {
+    let page = Page::parse(file.text);
+    let sections = match file.kind {
+        MemoryKind::ActiveContext => page.whole(),
+        MemoryKind::Gating => page.rows().unwrap_or_else(|| page.sections()),
+        _ => page.sections(),
+    };
+    let session = times::session_header(&page);
+    let front_matter = times::front_matter_date(file.text).and_then(Dated::moment);
+    let mut index = 0;
+    for section in &sections {
+        let labels = labels::labels(&page, section, file.kind.namespace());
+        let pieces = pieces(section.text);
+        let is_cut = pieces.len() > 1;
+        for (part, text) in pieces.into_iter().enumerate() {
+            let place = RawPlace {
+                line_start: section.line_start,
+                line_end: section.line_end,
+                heading: section.heading.as_deref(),
+                part: is_cut.then_some(part),
+                importance: labels
+                    .importance
+                    .iter()
+                    .map(|it| RawImportance { line: it.line, tag: &it.tag, i: &it.score_text })
+                    .collect(),
+                triggers: &labels.triggers,
+                projects: &labels.projects,
+                promotions: labels
+                    .promotions
+                    .iter()
+                    .map(|it| RawPromotion {
+                        key: &it.key,
+                        score: it.score,
+                        source: it.source.as_deref(),
+                    })
+                    .collect(),
+                session_key: session.as_ref().and_then(|it| it.session_key.as_deref()),
+                channel: session.as_ref().and_then(|it| it.source.as_deref()),
+            };
+            let place = Opaque::new(&place).expect("a struct is a JSON object");
+            let created_at = created_at(file, section, session.as_ref(), front_matter.as_ref());
+            // Blank lines before a heading make no text belong to it.
+            let first_line = section.line_start + blank_lines(section.text);
+            let overlapping = file.chunks.iter().filter(|chunk| {
+                chunk.start_line <= section.line_end && chunk.end_line >= first_line
+            });
+            let chunks: Vec<&Chunk> = if is_cut { Vec::new() } else { overlapping.collect() };
+            let mut record = Record {
+                id: NAMESPACES.record(file.path, index),
+                agent_id: shared.agent_id,
+                content: text.to_owned(),
+                memory_type: file.kind.memory_type(),
+                source: source(file, shared, session.as_ref(), &chunks),
+                temporal: Temporal {
+                    updated_at: Some(file.mtime.clone()),
+                    observed_at: observed_at(file.kind, &labels),
+                    ..Temporal::new(created_at)
+                },
+                status: match labels.status {
+                    Some(Standing::Superseded) => Status::Superseded,
+                    _ => Status::Active,
+                },
+                namespace: file.kind.namespace().to_owned(),
+                category: labels.category.clone(),
+                supersedes: None,
+                confidence: labels.confidence,
+                entities: Vec::new(),
+                tags: labels.tags.clone(),
+                embeddings: chunks.iter().filter_map(|chunk| embedding(chunk)).collect(),
+                related_records: Vec::new(),
+                raw_source_format: Some(place),
+                unknown: Unknown::default(),
+            };
+            note_stamps(&mut record, &shared.stamps);
+            take(record)?;
+            index += 1;
+        }
+    }
+    Ok(())
+}
+
+fn source(
+    file: &MemoryFile<'_>,
+    shared: &Shared,
+    session: Option<&SessionHeader>,
+    chunks: &[&Chunk],
+) -> Source {
+    let mut source = shared.source(file.path, "workspace", trust(file.path, chunks));
+    source.extraction_method = Some(file.kind.extraction_method());
+    source.session_id = session.and_then(|it| it.session_id.clone());
+    source
+}
+
+impl Shared {
+    /// Makes the source of something that the agent wrote; `trust` is who is behind it.
+    pub(super) fn source(&self, file: &str, origin: &str, trust: Option<&str>) -> Source {
+        let mut source = Source {
+            origin: Some(origin.to_owned()),
+            origin_file: Some(file.to_owned()),
+            extraction_method: Some(ExtractionMethod::AgentWritten),
+            identity_version: self.identity_version,
+            ..Source::new(RUNTIME)
+        };
+        if let Some(trust) = trust {
+            let json = serde_json::to_string(trust).expect("a text is JSON");
+            source.unknown.insert("trust", &json).expect("a text is one JSON value");
+        }
+        source
+    }
+}
+
+/// Returns who is behind a text, where OpenClaw says so: of several, the one to trust least.
+fn trust<'a>(path: &str, chunks: &[&'a Chunk]) -> Option<&'a str> {
+    if ["memory/dreaming/", "memory/.dreams/"].iter().any(|it| path.starts_with(it)) {
+        return Some("system");
+    }
+    let classes = || chunks.iter().filter_map(|chunk| chunk.origin_class.as_deref());
+    LEAST_FIRST.into_iter().find_map(|class| classes().find(|it| *it == class))
+}
+
+fn embedding(chunk: &Chunk) -> Option<Embedding> {
+    (!chunk.vector.is_empty()).then(|| Embedding {
+        model: chunk.model.clone(),
+        dimensions: chunk.vector.len() as u64,
+        vector: chunk.vector.clone(),
+        computed_at: chunk.computed_at.clone(),
+        source: EmbeddingSource::Runtime,
+        unknown: of_text(&chunk.hash),
+    })
+}
+
+/// Notes which text a vector is of: a chunk's, not the record's.
+fn of_text(hash: &str) -> Unknown {
+    let mut unknown = Unknown::default();
+    if digest_in(hash).is_some() {
+        unknown
+            .insert(TEXT_DIGEST, &format!("\"{hash}\""))
+            .expect("digits between quotes are JSON");
+    }
+    unknown
+}
+
+/// Returns how many lines a text begins with that say nothing.
+fn blank_lines(text: &str) -> u64 {
+    let blank = text.len() - text.trim_start().len();
+    markdown::line_ends(&text[..blank])
+}
+
+/// A time from the text comes first, then one from the name; a file's time comes last, because
+/// copying or touching the file changes it.
+fn created_at(
+    file: &MemoryFile<'_>,
+    section: &Section<'_>,
+    session: Option<&SessionHeader>,
+    front_matter: Option<&Moment>,
+) -> Moment {
+    let heading = section.heading.as_deref().unwrap_or_default();
+    if let MemoryKind::Daily(name) = file.kind {
+        if let Some(at) = session.and_then(|it| it.at.clone()) {
+            return at;
+        }
+        let time = times::time_in_heading(heading).or(name.time);
+        let at = time.map_or_else(|| times::midnight(name.date), |time| times::at(name.date, time));
+        return at.unwrap_or_else(|| file.mtime.clone());
+    }
+    times::moment_in_heading(heading)
+        .and_then(Dated::moment)
+        .or_else(|| session.and_then(|it| it.at.clone()))
+        .or_else(|| front_matter.cloned())
+        .unwrap_or_else(|| file.mtime.clone())
+}
+
+fn observed_at(kind: &MemoryKind, labels: &Labels) -> Option<Moment> {
+    let date = match kind {
+        MemoryKind::Daily(name) => Some(name.date),
+        _ => labels.observed,
+    };
+    date.and_then(times::midnight)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+
+    use super::super::layout::{Place, place_of};
+    use super::*;
+    use crate::split_text::MAX_ESCAPED_BYTES;
+
+    const MTIME: &str = "2026-03-20T18:00:00Z";
+
+    fn read(path: &str, text: &str, chunks: &[Chunk]) -> Vec<Record> {
+        let Place::Memory(kind) = place_of(path.as_bytes()) else { panic!("{path}") };
+        let shared = Shared {
+            agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
+            identity_version: Some(3),
+            stamps: StampTable::default(),
+        };
+        let mtime = MTIME.parse().unwrap();
+        let file = MemoryFile { path, kind: &kind, text, mtime: &mtime, chunks };
+        let mut found = Vec::new();
+        let Ok(()) = records::<Infallible>(&file, &shared, &mut |record| {
+            found.push(record);
+            Ok(())
+        });
+        found
+    }
+
+    fn created(path: &str, text: &str) -> Vec<String> {
+        read(path, text, &[]).iter().map(|it| it.temporal.created_at.to_string()).collect()
+    }
+
+    // The order of the sources of a time is the seed's: text, name, file.
+    #[test]
+    fn a_time_comes_from_the_text_then_from_the_name_then_from_the_file() {
+        for (path, text, wanted) in [
+            ("memory/2026-01-15.md", "## Session — 10:30 AM\nx\n", "2026-01-15T10:30:00Z"),
+            ("memory/2026-01-15.md", "## Morning\nx\n", "2026-01-15T00:00:00Z"),
+            ("memory/2026-01-15-0905.md", "## Morning\nx\n", "2026-01-15T09:05:00Z"),
+            ("memory/t/2025-11-03.md", "x\n", "2025-11-03T00:00:00Z"),
+            (
+                "memory/2026-01-30-slug.md",
+                "# Session: 2026-01-30 14:30:00 America/New_York\n\n- **Session ID**: s1\n",
+                "2026-01-30T19:30:00Z",
+            ),
+            ("memory/a.md", "---\ndate: 2025-12-24\n---\nx\n", "2025-12-24T00:00:00Z"),
+            ("MEMORY.md", "## Promoted (2026-02-03)\nx\n", "2026-02-03T00:00:00Z"),
+            ("MEMORY.md", "## Tea\nx\n", MTIME),
+        ] {
+            assert_eq!(created(path, text), [wanted], "{path} {text}");
+        }
+    }
+
+    #[test]
+    fn a_daily_record_stays_in_the_partition_of_its_day() {
+        let record = &read("memory/2026-03-31.md", "## Late — 11:59 PM\nx\n", &[])[0];
+        assert_eq!(record.temporal.observed_at.as_ref().unwrap().as_str(), "2026-03-31T00:00:00Z");
+        assert_eq!(record.temporal.created_at.utc_date().to_string(), "2026-03-31");
+    }
+
+    #[test]
+    fn a_vector_goes_to_every_record_whose_lines_it_overlaps() {
+        let chunk = |start_line, end_line, class: &str| Chunk {
+            path: "MEMORY.md".to_owned(),
+            start_line,
+            end_line,
+            model: "openai/small".to_owned(),
+            vector: vec![1.0, 0.0],
+            computed_at: MTIME.parse().unwrap(),
+            origin_class: Some(class.to_owned()),
+            hash: String::new(),
+        };
+        // Lines 1 and 2, 3 and 4, 6 and 7; the blank one belongs to C and has no text.
+        let text = "## A\na\n## B\nb\n\n## C\nc\n";
+        let records = read("MEMORY.md", text, &[chunk(1, 3, "owner"), chunk(4, 5, "untrusted")]);
+        let vectors: Vec<usize> = records.iter().map(|it| it.embeddings.len()).collect();
+        assert_eq!(vectors, [1, 2, 0]);
+        let trust: Vec<_> = records.iter().map(|it| it.source.unknown.get("trust")).collect();
+        assert_eq!(trust, [Some("\"owner\""), Some("\"untrusted\""), None]);
+    }
+
+    #[test]
+    fn what_dreaming_wrote_is_the_systems() {
+        let record = &read("memory/dreaming/deep/2026-01-15.md", "x\n", &[])[0];
+        assert_eq!(record.source.unknown.get("trust"), Some("\"system\""));
+    }
+
+    #[test]
+    fn a_section_too_long_for_a_line_is_cut_and_nothing_is_lost() {
+        // Every byte becomes six in JSON.
+        let text = format!("## Long\n{}", "\u{1}".repeat(MAX_ESCAPED_BYTES / 3));
+        let records = read("memory/a.md", &text, &[]);
+        assert!(records.len() > 1);
+        let joined: String = records.iter().map(|it| it.content.as_str()).collect();
+        assert!(joined == text);
+    }
+
+    fn markdown() -> impl Strategy<Value = String> {
+        let line = prop_oneof![
+            Just("## Heading"),
+            Just("##\tTab"),
+            Just("Setext\n---"),
+            Just("```"),
+            Just("~~~"),
+            Just("<!--"),
+            Just("-->"),
+            Just("| a | b |\n|---|---|\n| 1 | 2 |"),
+            Just("- [decision|i=0.9] text #tag"),
+            Just("会議 🦞"),
+            Just("    ## code"),
+            Just("> ## quoted"),
+            Just(""),
+            Just("---"),
+            Just("\u{feff}"),
+        ];
+        let end = prop_oneof![Just("\n"), Just("\r\n"), Just("\r"), Just("\n\n")];
+        proptest::collection::vec((line, end), 0..24).prop_map(|lines| {
+            lines.into_iter().flat_map(|(line, end)| [line, end]).collect::<String>()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_contents_of_a_files_records_are_the_file(text in markdown()) {
+            for path in [
+                "MEMORY.md",
+                "memory/2026-01-15.md",
+                "memory/active-context.md",
+                "memory/gating-policies.md",
+                "memory/x.md",
+            ] {
+                let records = read(path, &text, &[]);
+                let joined: String = records.iter().map(|it| it.content.as_str()).collect();
+                let blank = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty();
+                prop_assert_eq!(&joined, if blank { "" } else { &text }, "{}", path);
+                for (index, record) in records.iter().enumerate() {
+                    prop_assert_eq!(record.id, NAMESPACES.record(path, index));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,593 @@
+//! Reads a workspace and what its install knows of it.
+
+use std::path::{Path, PathBuf};
+
+use anemone_format::{
+    AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Unknown, sha256_hex,
+};
+use serde::Serialize;
+
+use super::config::{self, Config};
+use super::index::{ChunkStream, app_version};
+use super::install::InstallDatabase;
+use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
+use super::memory::{self, MemoryFile, Shared};
+use super::{NAMESPACES, RUNTIME, credentials, facts, searchable, sessions};
+use crate::adapter::{
+    FoundAgent, Machine, NotRequested, ReadError, ReadOptions, Reading, SecretPolicy,
+    SessionCounts, Sink, Unchanged, Warning,
+};
+use crate::carrier::{self, Carrier, MAX_TEXT_BYTES};
+use crate::database::Database;
+use crate::open_workspace::{
+    Files, OpenWorkspace, ReadingParts, carry_credential_times, configured_at, end_reading,
+    not_requested, warn_of_nothing,
+};
+use crate::paths::{lossy, spelled};
+use crate::persona::{self, Prose};
+use crate::searchable::StoreKind;
+use crate::stable_copy::StableCopies;
+use crate::times;
+use crate::walk::Found;
+use anemone_secrets as secrets;
+
+/// Counts the changes in what this adapter makes of the same files.
+const REVISION: u64 = 1;
+/// What an agent is called that nobody named.
+const UNNAMED: &str = "agent";
+
+/// Reads an agent.
+pub(super) fn read(
+    machine: &Machine,
+    agent: &FoundAgent,
+    options: &ReadOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<Reading, ReadError> {
+    let opened = OpenWorkspace::open(agent, options, MEMORY, &NAMESPACES)?;
+    let around = InstallFacts::read(machine, agent, &opened, options)?;
+    let artifacts: Vec<String> = opened
+        .placed(RUNTIME, layout::is_managed)
+        .filter(|(root, found)| *root == Root::Artifacts && found.is_file())
+        .map(|(_, found)| spelled(&found.path))
+        .collect();
+    let found = &opened.walked.found;
+    let steady = StableCopies::take(&opened.workspace, &opened.path, found, &machine.scratch);
+    let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
+    opened.tell(layout::is_managed, &mut carrier);
+    carrier.outcome.warnings.extend(around.warnings.iter().cloned());
+
+    let prose = Prose::read(RUNTIME, &opened.walked.found, &mut carrier, &persona::place_of);
+    let identity = prose.identity(opened.agent_id, options.earlier);
+    let principals = prose.principals(opened.agent_id, options.earlier);
+    let shared = Shared {
+        agent_id: opened.agent_id,
+        identity_version: identity.as_ref().map(|it| it.version),
+        stamps: opened.workspace.stamps(options.secrets),
+    };
+    let mut reader = Reader {
+        machine,
+        opened: &opened,
+        shared,
+        chunks: around.chunks,
+        carrier,
+        hidden_facts: false,
+    };
+    reader.files()?;
+    let database = around.database.as_ref();
+    let sessions = if options.sessions { Some(reader.sessions(agent, database)?) } else { None };
+    let Reader { chunks, mut carrier, .. } = reader;
+    let (counts, warnings) = chunks.finish();
+    carrier.outcome.warnings.extend(warnings);
+    if counts.malformed > 0 {
+        carrier.outcome.warnings.push(Warning {
+            code: "index_malformed",
+            path: agent.database.as_ref().map(|path| path.display().to_string()),
+            message: format!("{} of its vectors make no sense and are missing", counts.malformed),
+        });
+    }
+
+    if counts.stale > 0 {
+        carrier.outcome.warnings.push(Warning {
+            code: "index_stale",
+            path: agent.database.as_ref().map(|path| path.display().to_string()),
+            message: format!(
+                "is older than {} of the files; their vectors do not travel",
+                counts.stale
+            ),
+        });
+    }
+
+    warn_of_nothing(&mut carrier);
+    let name = prose.name().or(around.name);
+    let mut info = AgentInfo::new(opened.agent_id, name.as_deref().unwrap_or(UNNAMED), RUNTIME);
+    info.source_runtime_version.clone_from(&around.version);
+    let told = ReadingParts {
+        agent: info,
+        hints: around.hints,
+        info: around.info,
+        identity,
+        principals,
+        not_requested: around.not_requested,
+        credentials: around.credentials,
+        sessions,
+    };
+    Ok(end_reading(told, carrier, options))
+}
+
+/// Says whether an agent is what an earlier reading found, and what still does not travel.
+pub(super) fn is_unchanged(
+    machine: &Machine,
+    agent: &FoundAgent,
+    options: &ReadOptions<'_>,
+) -> Result<Option<Unchanged>, ReadError> {
+    let Some(earlier) = options.earlier else { return Ok(None) };
+    let Some(info) = &earlier.manifest.reading else { return Ok(None) };
+    // Whether transcripts changed is only known by reading them.
+    if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
+        return Ok(None);
+    }
+    let opened = OpenWorkspace::open(agent, options, MEMORY, &NAMESPACES)?;
+    let threshold = options.artifact_threshold;
+    let same = opened.agent_id == earlier.manifest.agent.id
+        && carrier::is_unchanged(
+            &opened.workspace,
+            earlier,
+            threshold,
+            opened.placed(RUNTIME, layout::is_managed),
+            &[],
+        );
+    if !same {
+        return Ok(None);
+    }
+    let around = InstallFacts::read(machine, agent, &opened, options)?;
+    if around.info != *info {
+        return Ok(None);
+    }
+    let mut left_out = opened.walked.left_out.clone();
+    left_out.extend(opened.large(threshold, layout::is_managed));
+    let warnings = opened.walked.warnings.iter().cloned().chain(around.warnings).collect();
+    Ok(Some(Unchanged { warnings, left_out, not_requested: around.not_requested }))
+}
+
+/// What the install knows of an agent, beside its workspace.
+struct InstallFacts {
+    version: Option<String>,
+    name: Option<String>,
+    hints: Option<RuntimeHints>,
+    credentials: Option<Credentials>,
+    database: Option<InstallDatabase>,
+    chunks: ChunkStream,
+    info: ReadingInfo,
+    warnings: Vec<Warning>,
+    not_requested: Vec<NotRequested>,
+}
+
+/// Everything that decides what an archive holds, beside the files of the workspace.
+#[derive(Serialize)]
+struct Inputs<'a> {
+    runtime_version: Option<&'a str>,
+    name: Option<&'a str>,
+    sessions: bool,
+    artifact_threshold: u64,
+    redact: bool,
+    hints: &'a Option<RuntimeHints>,
+    credentials: &'a Option<Credentials>,
+    index: Option<&'a str>,
+}
+
+impl InstallFacts {
+    fn read(
+        machine: &Machine,
+        agent: &FoundAgent,
+        opened: &OpenWorkspace,
+        options: &ReadOptions<'_>,
+    ) -> Result<Self, ReadError> {
+        let mut warnings = Vec::new();
+        let database =
+            InstallDatabase::of_agent(machine, agent, options).unwrap_or_else(|warning| {
+                warnings.push(warning);
+                None
+            });
+        let config = agent.config.as_ref().and_then(|path| Config::read(machine, path));
+        let hints = hints(config.as_ref(), agent);
+        warnings.extend(config.iter().flat_map(|it| extra_paths(machine, opened, it)));
+        let (mut credentials, found) = credentials::credentials(
+            machine,
+            agent,
+            database.as_ref(),
+            opened.agent_id,
+            options.seal,
+            &configured_at(agent),
+        )?;
+        carry_credential_times(credentials.as_mut(), options.earlier);
+        warnings.extend(found);
+        let chunks = ChunkStream::open(database.as_ref().filter(|_| options.embeddings));
+        let version = agent.version.clone().or_else(|| database.as_ref().and_then(app_version));
+        let name = configured_name(config.as_ref(), agent);
+        let inputs = Inputs {
+            runtime_version: version.as_deref(),
+            name: name.as_deref(),
+            sessions: options.sessions,
+            artifact_threshold: options.artifact_threshold,
+            redact: options.secrets == SecretPolicy::Redact,
+            hints: &hints,
+            credentials: &credentials,
+            index: chunks.fingerprint(),
+        };
+        let json = serde_json::to_vec(&inputs).expect("inputs have only text keys");
+        let info = ReadingInfo {
+            adapter: RUNTIME.to_owned(),
+            revision: REVISION,
+            inputs: format!("sha256:{}", sha256_hex(&json)),
+            unknown: Unknown::default(),
+        };
+        let transcripts = transcripts(machine, agent, database.as_ref(), &opened.path);
+        let settings = agent.config.as_deref();
+        let not_requested = not_requested(options, transcripts, credentials.as_ref(), settings);
+        Ok(Self {
+            version,
+            name,
+            hints,
+            credentials,
+            database,
+            chunks,
+            info,
+            warnings,
+            not_requested,
+        })
+    }
+}
+
+/// Counts the files that hold conversations of the agent; the database is one if it has events.
+fn transcripts(
+    machine: &Machine,
+    agent: &FoundAgent,
+    database: Option<&InstallDatabase>,
+    workspace: &Path,
+) -> Files {
+    let stores = searchable::searchable(machine, agent).stores;
+    let folders = stores.into_iter().filter(|it| it.kind == StoreKind::Sessions);
+    let folders: Vec<PathBuf> = folders.flat_map(|it| it.folders).collect();
+    let mut files = Files::with_conversations(&folders, workspace);
+    if let Some(database) = database.filter(|it| sessions::has_events(it)) {
+        files.add(fs_err::metadata(database.path()).map_or(0, |it| it.len()));
+    }
+    files
+}
+
+/// Warns of folders that the runtime searches as well and that lie outside the workspace.
+fn extra_paths(machine: &Machine, opened: &OpenWorkspace, config: &Config) -> Vec<Warning> {
+    let outside = config.extra_paths.iter().filter_map(|extra| {
+        let path = config::resolve(machine, &opened.path, extra);
+        (!path.starts_with(&opened.path)).then(|| path.display().to_string())
+    });
+    let warning = |path| Warning {
+        code: "extra_path",
+        path: Some(path),
+        message: "is searched by the runtime, but lies outside the workspace and does not travel"
+            .to_owned(),
+    };
+    outside.map(warning).collect()
+}
+
+fn hints(config: Option<&Config>, agent: &FoundAgent) -> Option<RuntimeHints> {
+    let config = config?;
+    let own = config.agent(&agent.alias).and_then(|it| it.model.clone());
+    let model = own.or_else(|| config.model.clone())?;
+    let provider = model.split_once('/').map(|(provider, _)| provider.to_owned());
+    Some(RuntimeHints {
+        primary_model: model.clone(),
+        last_model: model,
+        provider,
+        context_window: None,
+        notes: None,
+        unknown: Unknown::default(),
+    })
+}
+
+/// Returns what the install calls the agent. A workspace without an install is called by no name
+/// that its folder has: the folder may be another tomorrow.
+fn configured_name(config: Option<&Config>, agent: &FoundAgent) -> Option<String> {
+    agent.install.as_ref()?;
+    let configured = config.and_then(|config| config.agent(&agent.alias)?.name.clone());
+    Some(configured.unwrap_or_else(|| agent.alias.clone()))
+}
+
+/// Takes the files one by one.
+struct Reader<'a> {
+    machine: &'a Machine,
+    opened: &'a OpenWorkspace,
+    shared: Shared,
+    chunks: ChunkStream,
+    carrier: Carrier<'a>,
+    /// Whether the facts were left out, because of a secret in them.
+    hidden_facts: bool,
+}
+
+impl Reader<'_> {
+    fn files(&mut self) -> Result<(), ReadError> {
+        let opened = self.opened;
+        for (root, found) in opened.placed(RUNTIME, layout::is_managed) {
+            if !self.carrier.is_there(found) || !self.carrier.may_be_named(found) {
+                continue;
+            }
+            if !found.is_file() {
+                self.carrier.other(root, found)?;
+                continue;
+            }
+            match layout::place_of(&found.path) {
+                Place::Artifact => self.carrier.artifact(found)?,
+                Place::Memory(kind) => self.memory(root, found, &kind)?,
+                Place::Facts => self.facts(root, found)?,
+                // The log of a database holds what the database holds.
+                Place::Raw if self.hidden_facts && is_log_of_facts(&found.path) => {
+                    self.carrier.leave_out_secret(found);
+                }
+                Place::Persona(_) | Place::Raw => {
+                    self.carrier.whole_file(root, found)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn memory(
+        &mut self,
+        root: Root<'_>,
+        found: &Found,
+        kind: &MemoryKind,
+    ) -> Result<(), ReadError> {
+        if found.size() > MAX_TEXT_BYTES {
+            let message = "is too large to be taken apart; it travels as it is, without records";
+            self.carrier.outcome.warn("too_large", &found.path, message);
+            self.carrier.whole_file(root, found)?;
+            return Ok(());
+        }
+        let Some(loaded) = self.carrier.load(found) else { return Ok(()) };
+        self.carrier.file(root, found, &loaded)?;
+        let path = lossy(&found.path);
+        let mut chunks = self.chunks.for_file(&path);
+        if loaded.redacted {
+            // A vector says something of the text it was made from, secrets included.
+            chunks.iter_mut().for_each(|chunk| chunk.vector.clear());
+        } else if self.chunks.is_stale(&path, &loaded.bytes) {
+            // The lines of the index are those of another text.
+            chunks.clear();
+        }
+        let Ok(text) = std::str::from_utf8(&loaded.bytes) else {
+            let message = "is not UTF-8; it travels as it is, without records";
+            self.carrier.outcome.warn("not_utf8", &found.path, message);
+            return Ok(());
+        };
+        let file = MemoryFile {
+            path: &path,
+            kind,
+            text,
+            mtime: &loaded.mtime.clone().unwrap_or_else(times::epoch),
+            chunks: &chunks,
+        };
+        let carrier = &mut self.carrier;
+        memory::records(&file, &self.shared, &mut |record| carrier.record(record))
+    }
+
+    /// Structured facts: each is a record, and the database travels as it is, unless it holds a
+    /// secret that is to be replaced.
+    fn facts(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+        let path = lossy(&found.path);
+        match Database::open(self.machine, &self.opened.path.join(&path)) {
+            Ok(database) => {
+                let fallback = found.mtime.clone().unwrap_or_else(times::epoch);
+                let mut row = 0;
+                let read = facts::each_fact(&database, &path, &mut |fact| {
+                    let mut record = facts::fact_record(&fact, &path, &self.shared, &fallback);
+                    row += 1;
+                    let mut search = |text: &str| self.carrier.search_text(&path, row, text);
+                    let text = search(&record.content);
+                    // Columns that are not in the text travel beside it.
+                    let beside = fact.texts().filter_map(&mut search).count();
+                    if text.is_some() || beside > 0 {
+                        self.hidden_facts = true;
+                        facts::strip(&mut record, text);
+                    }
+                    self.carrier.record(record)
+                });
+                self.carrier.outcome.warnings.extend(read?);
+            }
+            Err(error) => {
+                let message = format!("the facts could not be read: {error}");
+                self.carrier.outcome.warn("facts_unreadable", &found.path, message);
+            }
+        }
+        if self.hidden_facts {
+            self.carrier.leave_out_secret(found);
+        } else {
+            self.carrier.whole_file(root, found)?;
+        }
+        Ok(())
+    }
+
+    fn sessions(
+        &mut self,
+        agent: &FoundAgent,
+        database: Option<&InstallDatabase>,
+    ) -> Result<SessionCounts, ReadError> {
+        let redact = |text: &str| {
+            let hits = secrets::scan(text.as_bytes());
+            let redacted = secrets::redact(text.as_bytes(), &hits);
+            (lossy(&redacted), hits.len() as u64)
+        };
+        let (carrier, shared) = (&mut self.carrier, &self.shared);
+        let tally = sessions::sessions(agent, database, &redact, &mut |piece| {
+            carrier.record(sessions::session_record(&piece, shared))
+        })?;
+        carrier.outcome.warnings.extend(tally.warnings.iter().cloned());
+        Ok(tally.counts())
+    }
+}
+
+fn is_log_of_facts(path: &[u8]) -> bool {
+    path.strip_prefix(FACTS.as_bytes()).is_some_and(|rest| rest.starts_with(b"-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use anemone_format::{FileHead, Record, WriteArchiveError};
+    use rusqlite::Connection;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::adapter::LeftOutReason;
+    use crate::database::tests::machine;
+    use crate::openclaw::discover::GEN_9;
+
+    /// Keeps everything.
+    #[derive(Default)]
+    struct Kept {
+        files: Vec<(String, Vec<u8>)>,
+        records: Vec<Record>,
+    }
+
+    impl Sink for Kept {
+        fn file(
+            &mut self,
+            head: &FileHead<'_>,
+            content: &mut dyn Read,
+        ) -> Result<String, WriteArchiveError> {
+            let mut bytes = Vec::new();
+            content.read_to_end(&mut bytes).unwrap();
+            self.files.push((lossy(head.path), bytes));
+            Ok(lossy(head.path))
+        }
+
+        fn symlink(&mut self, _: &FileHead<'_>, _: &[u8]) -> Result<(), WriteArchiveError> {
+            Ok(())
+        }
+
+        fn folder(&mut self, _: &FileHead<'_>) -> Result<(), WriteArchiveError> {
+            Ok(())
+        }
+
+        fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError> {
+            self.records.push(record.clone());
+            Ok(())
+        }
+    }
+
+    struct Home {
+        folder: TempDir,
+        agent: FoundAgent,
+    }
+
+    impl Home {
+        fn new() -> Self {
+            let folder = TempDir::new().unwrap();
+            let workspace = folder.path().join("workspace");
+            fs_err::create_dir_all(workspace.join("memory")).unwrap();
+            let agent = FoundAgent::without_install(RUNTIME, "main".into(), workspace);
+            Self { folder, agent }
+        }
+
+        fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+            fs_err::write(self.agent.workspace.join(path), content).unwrap();
+        }
+
+        fn read(&self, secrets: SecretPolicy) -> (Kept, Reading) {
+            let options = ReadOptions {
+                agent_id: None,
+                sessions: true,
+                embeddings: true,
+                private: false,
+                seal: None,
+                artifact_threshold: 1_000,
+                secrets,
+                exclude: &[],
+                earlier: None,
+            };
+            let mut kept = Kept::default();
+            let reading =
+                read(&machine(self.folder.path()), &self.agent, &options, &mut kept).unwrap();
+            (kept, reading)
+        }
+    }
+
+    fn codes(reading: &Reading) -> Vec<&str> {
+        reading.warnings.iter().map(|it| it.code).collect()
+    }
+
+    #[test]
+    fn a_secret_in_any_column_of_the_facts_is_found_and_does_not_travel() {
+        let home = Home::new();
+        let key = format!("ghp_{}", "Fake7For2Tests0123".repeat(2));
+        let facts = Connection::open(home.agent.workspace.join(FACTS)).unwrap();
+        facts
+            .execute_batch(&format!(
+                "PRAGMA journal_mode = WAL;
+                 CREATE TABLE facts(id INTEGER PRIMARY KEY, entity, key, value, notes);
+                 INSERT INTO facts VALUES (1, 'Ann', 'drinks', 'tea', NULL),
+                   (2, 'Ann', 'forge', 'codeberg', 'the token is {key}');"
+            ))
+            .unwrap();
+        let (kept, reading) = home.read(SecretPolicy::Report);
+        // As a row, and in the bytes of the log: these hold random salts, so a line means nothing.
+        let found: Vec<_> = reading.secrets.iter().map(|it| &*it.path).collect();
+        assert_eq!(found, [FACTS, "memory/facts.db-wal"]);
+        assert_eq!(reading.secrets[0].line, 2);
+        assert_eq!(kept.records[0].content, "Ann — drinks: tea");
+
+        let (kept, reading) = home.read(SecretPolicy::Redact);
+        let contents: Vec<_> = kept.records.iter().map(|it| &*it.content).collect();
+        assert_eq!(contents, ["Ann — drinks: tea", "Ann — forge: codeberg"]);
+        let raw: Vec<_> = kept.records.iter().map(|it| it.raw_source_format.is_some()).collect();
+        assert_eq!(raw, [true, false]);
+        // The log holds the row as well, and the database may not even.
+        assert_eq!(kept.files, []);
+        let secret = LeftOutReason::Secret;
+        let left: Vec<_> =
+            reading.left_out.iter().filter(|it| it.reason == secret).map(|it| &*it.path).collect();
+        assert_eq!(left, [FACTS, "memory/facts.db-wal"]);
+    }
+
+    #[test]
+    fn a_database_that_cannot_be_read_is_one_warning() {
+        let mut home = Home::new();
+        let install = home.folder.path().join(".openclaw");
+        let folder = install.join("agents/main/agent");
+        fs_err::create_dir_all(&folder).unwrap();
+        let database = folder.join("openclaw-agent.sqlite");
+        fs_err::write(&database, "no database, surely no database".repeat(50)).unwrap();
+        home.agent.generation = Some(GEN_9);
+        home.agent.install = Some(install);
+        home.agent.database = Some(database);
+        let read = home.read(SecretPolicy::Report).1;
+        assert_eq!(codes(&read), ["database_unreadable", "no_memory_content"]);
+    }
+
+    #[test]
+    fn what_is_not_utf8_or_too_large_travels_and_is_told() {
+        let home = Home::new();
+        home.write("SOUL.md", b"# Caf\xe9\n");
+        home.write("AGENTS.md", "x".repeat((8 << 20) + 1));
+        home.write("IDENTITY.md", "- Name: Clawdia\n");
+        home.write("memory/2026-01-15.md", b"\xff\n");
+        let (kept, reading) = home.read(SecretPolicy::Report);
+        let of_files =
+            reading.warnings.iter().filter_map(|it| Some((it.code, it.path.as_deref()?)));
+        let told: Vec<_> = of_files.collect();
+        assert_eq!(
+            told,
+            [
+                ("too_large", "AGENTS.md"),
+                ("not_utf8", "SOUL.md"),
+                ("not_utf8", "memory/2026-01-15.md")
+            ]
+        );
+        let sizes: Vec<_> = kept.files.iter().map(|(path, it)| (&**path, it.len())).collect();
+        let day = ("memory/2026-01-15.md", 2);
+        assert_eq!(sizes, [("AGENTS.md", (8 << 20) + 1), ("IDENTITY.md", 16), ("SOUL.md", 7), day]);
+        let prose = reading.identity.unwrap().prose.unwrap();
+        assert_eq!((prose.soul, prose.operating_instructions), (None, None));
+        assert_eq!(reading.manifest.agent.name, "Clawdia");
+    }
+}

@@ -1,0 +1,333 @@
+//! What a search finds of an agent: `MEMORY.md`, `USER.md`, `memory/**/*.md`, what the
+//! configuration names besides, the structured facts and the conversations.
+
+use std::path::{Path, PathBuf};
+
+use anemone_format::StampTable;
+
+use super::config::{self, Config, ExtraText};
+use super::install::{InstallDatabase, agent_folder};
+use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
+use super::memory::Shared;
+use super::{NAMESPACES, facts, sessions};
+use crate::adapter::{FoundAgent, Machine, ReadError, Warning};
+use crate::database::Database;
+use crate::install_paths::{real, with_logs};
+use crate::paths::lossy;
+use crate::persona::PersonaPlace;
+use crate::searchable::{
+    ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
+    Store, StoreKind, Unsearched, is_of_tool,
+};
+use crate::sidecar::SIDECAR;
+use crate::times;
+use anemone_secrets as secrets;
+
+/// Folders in which the runtime notes what it dreamed, and from what.
+const DREAMING: [&str; 2] = ["memory/dreaming", "memory/.dreams"];
+/// The folder in which the runtime puts aside what it repaired.
+const REPAIR: &str = ".openclaw-repair";
+
+/// Says what can be searched.
+pub(super) fn searchable(machine: &Machine, agent: &FoundAgent) -> Searchable {
+    let config = agent.config.as_ref().and_then(|path| Config::read(machine, path));
+    let mut stores = vec![Store {
+        kind: StoreKind::Facts,
+        name: FACTS.to_owned(),
+        files: with_logs(&agent.workspace.join(FACTS)),
+        folders: Vec::new(),
+    }];
+    if let (Some(install), Some(folder)) = (&agent.install, agent_folder(&agent.alias)) {
+        let folder = install.join(folder);
+        let names = ["sessions", "sessions/cold", "session-sqlite-import-archive"];
+        stores.push(Store {
+            kind: StoreKind::Sessions,
+            name: "sessions".to_owned(),
+            files: agent.database.as_deref().map(with_logs).unwrap_or_default(),
+            folders: names.map(|name| folder.join(name)).to_vec(),
+        });
+    }
+    Searchable {
+        keeps: MemoryBackend::Markdown,
+        files: true,
+        extra: config.as_ref().map(|it| extra(machine, agent, it)).unwrap_or_default(),
+        stores,
+        warnings: config.iter().flat_map(warnings).collect(),
+    }
+}
+
+/// Returns the places that all agents search and those of this one, each once.
+fn extra(machine: &Machine, agent: &FoundAgent, config: &Config) -> Vec<ExtraPlace> {
+    let own = config.agent(&agent.alias).map_or(&[][..], |it| &it.extra_places);
+    let mut found: Vec<ExtraPlace> = Vec::new();
+    for ExtraText { path, pattern } in config.extra_places.iter().chain(own) {
+        let path = config::resolve(machine, &agent.workspace, path);
+        let place = ExtraPlace { path, pattern: pattern.clone() };
+        if !found.contains(&place) {
+            found.push(place);
+        }
+    }
+    found
+}
+
+/// A configuration that cannot be understood may name places that nobody searches then.
+fn warnings(config: &Config) -> impl Iterator<Item = Warning> {
+    let path = config.path.display().to_string();
+    config.oddities.iter().map(move |it| Warning {
+        code: it.code,
+        path: Some(path.clone()),
+        message: it.message.clone(),
+    })
+}
+
+/// Says what a file is.
+pub(super) fn file(path: &str) -> SearchedFile {
+    if is_dreamed(path) {
+        return SearchedFile::MachineState;
+    }
+    match layout::place_of(path.as_bytes()) {
+        Place::Memory(kind) => SearchedFile::Memory(facts_of(&kind)),
+        Place::Persona(PersonaPlace::User) => SearchedFile::Memory(MemoryFacts::default()),
+        Place::Persona(_) | Place::Facts | Place::Raw | Place::Artifact => SearchedFile::Other,
+    }
+}
+
+fn facts_of(kind: &MemoryKind) -> MemoryFacts {
+    let date = if let MemoryKind::Daily(name) = kind { Some(name.date) } else { None };
+    MemoryFacts {
+        memory_type: Some(kind.memory_type().as_str().to_owned()),
+        namespace: Some(kind.namespace().to_owned()),
+        date,
+        session: None,
+    }
+}
+
+/// Says what a folder is.
+pub(super) fn folder(path: &str) -> SearchedFolder {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_memory = path == MEMORY || path.starts_with("memory/");
+    if is_of_tool(path) || name == REPAIR {
+        SearchedFolder::OfTool
+    } else if path == SIDECAR || is_dreamed(path) {
+        SearchedFolder::MachineState
+    } else if is_memory {
+        SearchedFolder::Memory
+    } else {
+        SearchedFolder::Other
+    }
+}
+
+fn is_dreamed(path: &str) -> bool {
+    DREAMING.iter().any(|folder| {
+        path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+/// Reads facts or conversations.
+pub(super) fn read(
+    machine: &Machine,
+    agent: &FoundAgent,
+    kind: StoreKind,
+    _private: bool,
+    take: &mut dyn FnMut(Remembered),
+) -> Result<Unsearched, ReadError> {
+    let workspace = real(&agent.workspace);
+    let shared = Shared {
+        agent_id: NAMESPACES.agent(&workspace),
+        identity_version: None,
+        stamps: StampTable::default(),
+    };
+    match kind {
+        StoreKind::Facts => read_facts(machine, &workspace, &shared, take),
+        StoreKind::Sessions => read_sessions(machine, agent, &shared, take),
+        // Rows of this runtime's database are an index of its files.
+        StoreKind::Rows => Ok(Unsearched::default()),
+    }
+}
+
+fn read_facts(
+    machine: &Machine,
+    workspace: &Path,
+    shared: &Shared,
+    take: &mut dyn FnMut(Remembered),
+) -> Result<Unsearched, ReadError> {
+    let path = workspace.join(FACTS);
+    // A link may lead anywhere.
+    if real(&path) != path {
+        return Ok(Unsearched { unreadable: 1, ..Unsearched::default() });
+    }
+    each_fact(machine, &path, shared, take)
+}
+
+fn each_fact(
+    machine: &Machine,
+    path: &Path,
+    shared: &Shared,
+    take: &mut dyn FnMut(Remembered),
+) -> Result<Unsearched, ReadError> {
+    let database = Database::open(machine, path).map_err(|error| unreadable(path, error))?;
+    // Stands for no time at all.
+    let fallback = times::epoch();
+    let warnings = facts::each_fact(&database, FACTS, &mut |fact| {
+        let record = facts::fact_record(&fact, FACTS, shared, &fallback);
+        take(Remembered::of_record(record));
+        Ok::<_, ReadError>(())
+    })?;
+    Ok(Unsearched { unreadable: warnings.len() as u64, ..Unsearched::default() })
+}
+
+fn read_sessions(
+    machine: &Machine,
+    agent: &FoundAgent,
+    shared: &Shared,
+    take: &mut dyn FnMut(Remembered),
+) -> Result<Unsearched, ReadError> {
+    let database = match agent.database.as_deref() {
+        Some(path) => {
+            InstallDatabase::open(machine, path).map_err(|error| unreadable(path, error))?
+        }
+        None => None,
+    };
+    let redact = |text: &str| {
+        let hits = secrets::scan(text.as_bytes());
+        let redacted = secrets::redact(text.as_bytes(), &hits);
+        (lossy(&redacted), hits.len() as u64)
+    };
+    let tally = sessions::sessions(agent, database.as_ref(), &redact, &mut |piece| {
+        take(Remembered::of_record(sessions::session_record(&piece, shared)));
+        Ok::<_, ReadError>(())
+    })?;
+    let unreadable = tally.undecodable + tally.warnings.len() as u64;
+    Ok(Unsearched { unreadable, ..Unsearched::default() })
+}
+
+fn unreadable(path: &Path, error: crate::database::DatabaseError) -> ReadError {
+    ReadError::Memories { path: PathBuf::from(path), source: Box::new(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use rusqlite::Connection;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::database::tests::machine;
+    use crate::openclaw::RUNTIME;
+
+    #[test]
+    fn memories_are_told_from_what_machines_note_and_from_everything_else() {
+        for (path, wanted) in [
+            ("MEMORY.md", Some(("semantic", "curated", None))),
+            ("memory.md", Some(("semantic", "curated", None))),
+            ("memory/2026-01-15-vendor.md", Some(("episodic", "daily", Some(date(2026, 1, 15))))),
+            ("memory/project-atlas.md", Some(("semantic", "project", None))),
+            ("memory/gating-policies.md", Some(("procedural", "procedural", None))),
+            ("memory/a/b.md", Some(("semantic", "workspace", None))),
+            ("SOUL.md", None),
+            ("AGENTS.md", None),
+            ("notes.md", None),
+            ("users/lin/USER.md", None),
+            ("memory/facts.db", None),
+        ] {
+            let found = match file(path) {
+                SearchedFile::Memory(facts) => Some(facts),
+                _ => None,
+            };
+            let wanted = wanted.map(|(memory_type, namespace, date)| MemoryFacts {
+                memory_type: Some(memory_type.to_owned()),
+                namespace: Some(namespace.to_owned()),
+                date,
+                session: None,
+            });
+            assert_eq!(found, wanted, "{path}");
+        }
+        assert_eq!(file("USER.md"), SearchedFile::Memory(MemoryFacts::default()));
+        for path in ["memory/dreaming/light/2026-01-01.md", "memory/.dreams/x.md"] {
+            assert_eq!(file(path), SearchedFile::MachineState, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_the_folder_of_memories_is_entered() {
+        for (path, wanted) in [
+            ("memory", SearchedFolder::Memory),
+            ("memory/.private", SearchedFolder::Memory),
+            ("memory/.git", SearchedFolder::OfTool),
+            ("memory/x/node_modules", SearchedFolder::OfTool),
+            ("memory/.openclaw-repair", SearchedFolder::OfTool),
+            ("memory/.dreams", SearchedFolder::MachineState),
+            ("memory/dreaming", SearchedFolder::MachineState),
+            ("memory/dreaming-of-spain", SearchedFolder::Memory),
+            (".git", SearchedFolder::OfTool),
+            (".alf-origin", SearchedFolder::MachineState),
+            ("skills", SearchedFolder::Other),
+            ("memory-of-summer", SearchedFolder::Other),
+        ] {
+            assert_eq!(folder(path), wanted, "{path}");
+        }
+    }
+
+    #[test]
+    fn extra_places_are_those_of_all_and_those_of_the_agent() {
+        let home = TempDir::new().unwrap();
+        let config = home.path().join("openclaw.json");
+        fs_err::write(
+            &config,
+            r#"{ memory: { search: { extraPaths: ["notes", {path: "~/wiki", pattern: "**/a*.md"}] } },
+                 agents: { entries: { main: { memory: { search: { extraPaths: ["notes", "/srv/x"] } } },
+                                      other: { memory: { search: { extraPaths: ["/srv/y"] } } } } } }"#,
+        )
+        .unwrap();
+        let workspace = home.path().join("workspace");
+        let mut agent = FoundAgent::without_install(RUNTIME, "main".into(), workspace.clone());
+        agent.config = Some(config);
+        let mut machine = machine(home.path());
+        machine.home = home.path().to_owned();
+        let place = |path: PathBuf, pattern: Option<&str>| ExtraPlace {
+            path,
+            pattern: pattern.map(str::to_owned),
+        };
+        assert_eq!(
+            searchable(&machine, &agent).extra,
+            [
+                place(workspace.join("notes"), None),
+                place(home.path().join("wiki"), Some("**/a*.md")),
+                place("/srv/x".into(), None),
+            ]
+        );
+    }
+
+    #[test]
+    fn facts_are_read_and_a_link_to_a_database_is_not() {
+        let home = TempDir::new().unwrap();
+        let workspace = fs_err::canonicalize(home.path()).unwrap().join("workspace");
+        fs_err::create_dir_all(workspace.join("memory")).unwrap();
+        let database = home.path().join("elsewhere.db");
+        Connection::open(&database)
+            .unwrap()
+            .execute_batch(
+                "CREATE TABLE facts(id INTEGER PRIMARY KEY, entity, key, value);
+                 INSERT INTO facts VALUES (1, 'Ann', 'drinks', 'tea');",
+            )
+            .unwrap();
+        let agent = FoundAgent::without_install(RUNTIME, "main".into(), workspace.clone());
+        let read = || {
+            let mut found = Vec::new();
+            let machine = machine(home.path());
+            let left = read(&machine, &agent, StoreKind::Facts, false, &mut |it| found.push(it));
+            (found, left.unwrap().unreadable)
+        };
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&database, workspace.join(FACTS)).unwrap();
+            assert_eq!(read(), (Vec::new(), 1));
+            fs_err::remove_file(workspace.join(FACTS)).unwrap();
+        }
+        fs_err::copy(&database, workspace.join(FACTS)).unwrap();
+        let (found, unreadable) = read();
+        assert_eq!((found.len(), unreadable), (1, 0));
+        assert_eq!(found[0].path, "memory/facts.db/Ann/drinks");
+        assert_eq!((found[0].date(), found[0].evergreen), (None, true));
+    }
+}

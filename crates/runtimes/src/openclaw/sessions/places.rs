@@ -1,0 +1,337 @@
+//! Where the transcripts of an agent lie.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{self, BufReader, Read as _};
+use std::path::Path;
+
+use cap_std::fs::{Dir, File};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::Tally;
+use super::unpack::{Line, MAX_UNPACKED_BYTES, read_line, unpacked};
+use crate::database::{DatabaseError, Read, Value};
+use crate::ids::short_digest;
+use crate::nofollow::open_plain;
+use crate::openclaw::install::InstallDatabase;
+use crate::paths::is_name;
+
+/// Bytes of the list of conversations, at most.
+const MAX_INDEX_BYTES: u64 = 64 << 20;
+/// How much is taken, at most: it is kept in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Most {
+    /// Files of one folder.
+    pub(super) files: usize,
+    /// Conversations of one table of the database.
+    pub(super) rows: usize,
+    /// Bytes of one transcript.
+    pub(super) bytes: u64,
+}
+
+/// More than anybody has.
+pub(super) const MOST: Most = Most { files: 200_000, rows: 1_000_000, bytes: MAX_UNPACKED_BYTES };
+/// An id that an old file gives itself is cut to this.
+const MAX_ID_CHARS: usize = 100;
+
+/// Where the transcripts of each conversation lie, beside the events in the database.
+pub(super) struct Places {
+    /// How much is taken.
+    pub(super) most: Most,
+    /// Files and rows by conversation, in the order in which they are read.
+    pub(super) by_session: BTreeMap<String, BTreeSet<Place>>,
+    /// Old files by name; the database knows whose they are, else they say so themselves.
+    cold: BTreeSet<String>,
+    /// Where a conversation was held.
+    pub(super) keys: HashMap<String, String>,
+    sessions: Option<Dir>,
+    cold_folder: Option<Dir>,
+    imported: Option<Dir>,
+}
+
+/// One transcript. Rows of the database come before files.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// A row of a table of packed transcripts, by the name of the archive.
+    Row { table: &'static str, name: String },
+    /// A file in the folder of conversations.
+    File(String),
+    /// An old file there.
+    Cold(String),
+    /// A file that was moved into the database.
+    Imported(String),
+}
+
+impl Place {
+    /// Names the transcript, the same whether it lies in the database or in a file.
+    pub(super) fn name(&self) -> String {
+        let unpacked = |name: &str| part_of(name.strip_suffix(".zst").unwrap_or(name));
+        match self {
+            Self::Cold(name) | Self::Row { table: COLD_ARCHIVES, name } => {
+                format!("cold/{}", unpacked(name))
+            }
+            Self::Row { name, .. } | Self::File(name) | Self::Imported(name) => unpacked(name),
+        }
+    }
+}
+
+const ARCHIVES: &str = "session_transcript_archives";
+const COLD_ARCHIVES: &str = "session_transcript_cold_archives";
+
+impl Places {
+    /// Looks for files; `agent` is the folder that the install keeps of the agent.
+    pub(super) fn find(install: &Path, agent: &Path, most: Most, counts: &mut Tally) -> Self {
+        let mut places = Self {
+            most,
+            by_session: BTreeMap::new(),
+            cold: BTreeSet::new(),
+            keys: HashMap::new(),
+            sessions: None,
+            cold_folder: None,
+            imported: None,
+        };
+        let root = match Dir::open_ambient_dir(install, cap_std::ambient_authority()) {
+            Ok(root) => root,
+            Err(error) => {
+                counts.warn(install, &error);
+                return places;
+            }
+        };
+        // Links that lead out of the install are not followed.
+        let mut open = |name: &str, is_wanted: fn(&str) -> bool| {
+            let path = agent.join(name);
+            let shown = install.join(&path);
+            match root.open_dir(&path) {
+                Ok(folder) => {
+                    let names = names(&folder, &shown, most.files, is_wanted, counts);
+                    (Some(folder), names)
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => (None, BTreeSet::new()),
+                Err(error) => {
+                    counts.warn(&shown, &error);
+                    (None, BTreeSet::new())
+                }
+            }
+        };
+        let is_transcript = |name: &str| session_of(name).is_some();
+        let (sessions, files) = open("sessions", is_transcript);
+        // Those are named by their content.
+        let (cold_folder, cold) = match &sessions {
+            Some(_) => open("sessions/cold", |_| true),
+            None => (None, BTreeSet::new()),
+        };
+        let (imported, imports) = open("session-sqlite-import-archive", is_transcript);
+        places.keys = sessions.as_ref().map(keys_of).unwrap_or_default();
+        (places.sessions, places.cold_folder, places.imported) = (sessions, cold_folder, imported);
+        places.cold = cold;
+        let files = files.into_iter().map(Place::File);
+        for place in files.chain(imports.into_iter().map(Place::Imported)) {
+            if let Place::File(name) | Place::Imported(name) = &place
+                && let Some(session_id) = session_of(name)
+            {
+                places.by_session.entry(session_id.to_owned()).or_default().insert(place);
+            }
+        }
+        places
+    }
+
+    /// Adds what the agent's database knows.
+    pub(super) fn add_database(
+        &mut self,
+        database: &InstallDatabase,
+        counts: &mut Tally,
+    ) -> Result<(), DatabaseError> {
+        let most = self.most.rows;
+        let read =
+            Read::of("session_windows", &["session_id", "session_key"]).ordered_by(&["session_id"]);
+        for (count, row) in database.rows(&read)?.into_iter().flatten().enumerate() {
+            if count == most {
+                let what = format!("only the first {most} rows of session_windows are read");
+                counts.warn(database.path(), &what);
+                break;
+            }
+            if let [Value::Text(session_id), Value::Text(key)] = row?.as_slice() {
+                self.keys.insert(session_id.clone(), key.clone());
+            }
+        }
+        for table in [ARCHIVES, COLD_ARCHIVES] {
+            let read = Read::of(table, &["session_id", "archive_name", "storage"])
+                .ordered_by(&["archive_name"]);
+            let mut left_out: u64 = 0;
+            for (count, row) in database.rows(&read)?.into_iter().flatten().enumerate() {
+                let row = row?;
+                if count >= most {
+                    left_out += 1;
+                    continue;
+                }
+                let [Value::Text(session_id), Value::Text(name), storage] = row.as_slice() else {
+                    continue;
+                };
+                let place = if storage.as_text() == Some("file") {
+                    if !self.cold.remove(name) {
+                        continue;
+                    }
+                    Place::Cold(name.clone())
+                } else {
+                    Place::Row { table, name: name.clone() }
+                };
+                self.by_session.entry(session_id.clone()).or_default().insert(place);
+            }
+            if left_out > 0 {
+                counts.undecodable += left_out;
+                let what = format!("only the first {most} rows of {table} are taken");
+                counts.warn(database.path(), &what);
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks old files that the database does not know whose they are; their first line says it.
+    pub(super) fn name_cold(&mut self, counts: &mut Tally) {
+        for name in std::mem::take(&mut self.cold) {
+            let place = Place::Cold(name);
+            match self.open(&place).ok().and_then(header_of) {
+                Some(session_id) => {
+                    self.by_session.entry(session_id).or_default().insert(place);
+                }
+                None => counts.undecodable += 1,
+            }
+        }
+    }
+
+    /// Returns the conversations that were not read yet.
+    pub(super) fn remaining(&self) -> Vec<String> {
+        self.by_session.keys().cloned().collect()
+    }
+
+    /// Opens a transcript that lies in a file.
+    pub(super) fn open(&self, place: &Place) -> io::Result<File> {
+        let absent = || io::Error::from(io::ErrorKind::NotFound);
+        match place {
+            Place::File(name) => open_plain(self.sessions.as_ref().ok_or_else(absent)?, name),
+            Place::Cold(name) => open_plain(self.cold_folder.as_ref().ok_or_else(absent)?, name),
+            Place::Imported(name) => open_plain(self.imported.as_ref().ok_or_else(absent)?, name),
+            Place::Row { .. } => Err(absent()),
+        }
+    }
+}
+
+/// Lists the plain files of a folder that are wanted: the first ones by name, if there are too
+/// many. What is wanted and cannot be taken is counted, and said in one line for each reason.
+fn names(
+    folder: &Dir,
+    shown: &Path,
+    most: usize,
+    is_wanted: fn(&str) -> bool,
+    counts: &mut Tally,
+) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let (mut unlisted, mut odd, mut left_out) = (0_u64, 0_u64, 0_u64);
+    let mut failure = None;
+    match folder.entries() {
+        Ok(entries) => {
+            for entry in entries {
+                let entry = entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?)));
+                let (name, kind) = match entry {
+                    Ok(entry) => entry,
+                    // Gone since it was listed.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => {
+                        unlisted += 1;
+                        failure = Some(error);
+                        continue;
+                    }
+                };
+                if kind.is_dir() || !is_wanted(&name.to_string_lossy()) {
+                    continue;
+                }
+                match name.into_string() {
+                    Ok(name) if kind.is_file() => {
+                        names.insert(name);
+                    }
+                    _ => odd += 1,
+                }
+                if names.len() > most {
+                    names.pop_last();
+                    left_out += 1;
+                }
+            }
+        }
+        Err(error) => {
+            unlisted += 1;
+            failure = Some(error);
+        }
+    }
+    counts.undecodable += unlisted + odd + left_out;
+    if let Some(error) = failure {
+        counts.warn(shown, &error);
+    }
+    if odd > 0 {
+        let what = format!("{odd} files are links, or are no plain files with a plain name");
+        counts.warn(shown, &what);
+    }
+    if left_out > 0 {
+        counts.warn(shown, &format!("only the first {most} files are taken"));
+    }
+    names
+}
+
+/// Reads the conversation's id off the name of its file: `<id>.jsonl`, and with something behind
+/// it when it ended, was put aside or was moved into the database.
+fn session_of(name: &str) -> Option<&str> {
+    let (session_id, rest) = name.split_once(".jsonl")?;
+    let rest = rest.strip_suffix(".zst").unwrap_or(rest);
+    let known = [".reset.", ".deleted.", ".bak.", ".imported-"];
+    let is_transcript = rest.is_empty() || known.iter().any(|known| rest.starts_with(known));
+    (is_transcript && !session_id.is_empty()).then_some(session_id)
+}
+
+/// Reads where conversations were held, from the list that gen-3 keeps of them.
+fn keys_of(folder: &Dir) -> HashMap<String, String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Entry {
+        session_id: Option<String>,
+    }
+
+    let Ok(file) = open_plain(folder, "sessions.json") else { return HashMap::new() };
+    let input = BufReader::new(file.take(MAX_INDEX_BYTES));
+    let entries: BTreeMap<String, Entry> = serde_json::from_reader(input).unwrap_or_default();
+    let with_id = |(key, entry): (String, Entry)| Some((entry.session_id?, key));
+    entries.into_iter().filter_map(with_id).collect()
+}
+
+/// Reads one packed transcript out of the database.
+pub(super) fn row_of(
+    database: Option<&InstallDatabase>,
+    table: &str,
+    name: &str,
+) -> Option<Box<dyn io::Read>> {
+    let read = Read::of(table, &["archive_blob"]).only("archive_name", name);
+    let row = database?.rows(&read).ok()??.next()?.ok()?;
+    match row.into_iter().next()? {
+        Value::OddText(bytes) | Value::Blob(bytes) => Some(Box::new(io::Cursor::new(bytes))),
+        Value::Text(text) => Some(Box::new(io::Cursor::new(text.into_bytes()))),
+        Value::Null | Value::Integer(_) | Value::Real(_) | Value::TooLong(_) => None,
+    }
+}
+
+/// Reads the conversation's id from the first line of a transcript.
+fn header_of(file: File) -> Option<String> {
+    let mut input = unpacked(Box::new(file), MAX_UNPACKED_BYTES).ok()?;
+    let mut line = Vec::new();
+    let Ok(Line::Text) = read_line(&mut input, &mut line) else { return None };
+    let header: Json = serde_json::from_slice(&line).ok()?;
+    let is_header = header.get("type").and_then(Json::as_str) == Some("session");
+    let id = header.get("id").and_then(Json::as_str).filter(|id| is_header && is_name(id))?;
+    Some(id.chars().take(MAX_ID_CHARS).collect())
+}
+
+/// Makes a name one part of a path. What had to be changed gets a digest, to stay apart.
+pub(super) fn part_of(name: &str) -> String {
+    let odd = |char: char| char.is_control() || matches!(char, '/' | '\\');
+    if !name.contains(odd) && is_name(name) {
+        return name.to_owned();
+    }
+    format!("{}-{:08x}", name.replace(odd, "_"), short_digest(name.as_bytes()) >> 32)
+}

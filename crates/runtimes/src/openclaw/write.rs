@@ -1,0 +1,793 @@
+//! A snapshot as an OpenClaw workspace.
+//!
+//! A snapshot of an OpenClaw agent carries its files, and they are put back as they were. One of
+//! another runtime has records and documents, and files that may mean the same here; the rest is
+//! made by the tables that reading uses, the other way round, and what has no place is kept beside
+//! it. One that was here before and comes back from another runtime is put back as it was, with
+//! what changed since.
+
+mod back;
+mod cut;
+mod records;
+#[cfg(test)]
+mod round_trip_tests;
+
+use std::collections::BTreeMap;
+
+use anemone_format::{Credential, Credentials, FileRoot, Identity, NOT_EXPORTED, Record, RecordId};
+
+use self::records::{Became, Pages};
+use super::RUNTIME;
+use super::credentials::{OnExisting, plan_store};
+use super::layout::{MemoryKind, Place, place_of};
+use crate::adapter::{FoundAgent, Machine};
+use crate::paths::lossy;
+use crate::persona::{documents, one_line};
+use crate::plan::{
+    self, CredentialsStep, NotRestored, OnConflict, Plan, PlanBuilder, PlanError, PlanOptions,
+    Wanted, WantedNode,
+};
+use crate::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
+use crate::sidecar::{
+    Claim, Claims, Keep, Link, Placed, Returned, SIDECAR, Written, is_within, keep_with,
+};
+use crate::source::{SnapshotSource, SourceFile, SourceKind};
+use crate::walk::AGENT_ID_FILE;
+
+/// Plans how a snapshot becomes the workspace of an agent.
+pub(super) fn plan(
+    machine: &Machine,
+    source: &dyn SnapshotSource,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+) -> Result<Plan, PlanError> {
+    let read = PlanError::Source;
+    let mut draft = PlanBuilder::default();
+    let is_foreign = source.manifest().agent.source_runtime != RUNTIME;
+    let returned = match is_foreign {
+        true => Returned::open(machine, source, RUNTIME, &mut draft.warnings)?,
+        false => None,
+    };
+    // What the agent is, and was.
+    let origin: &dyn SnapshotSource = match &returned {
+        Some(returned) => returned,
+        None => source,
+    };
+    let identity = origin.identity().map_err(read)?;
+    match &returned {
+        Some(returned) => back::put_back(machine, source, returned, target, &mut draft)?,
+        None if is_foreign => settle(machine, source, target, identity.as_ref(), &mut draft)?,
+        None => restore(machine, source, target, identity.as_ref(), &mut draft)?,
+    }
+    if draft.wanted.iter().all(|it| it.path != AGENT_ID_FILE.as_bytes()) {
+        draft.wanted.push(agent_id_file(origin.manifest()));
+    }
+    if let Some(structured) = identity.as_ref().and_then(|it| it.structured.as_ref()) {
+        note_capabilities(machine, structured, &mut draft);
+    }
+    note_artifacts(origin, &mut draft).map_err(read)?;
+    let mut credentials = origin.credentials().map_err(read)?;
+    if let Some(returned) = &returned {
+        draft.forgotten = returned.forgotten().map_err(read)?;
+        note_artifacts(source, &mut draft).map_err(read)?;
+        back::add_credentials(&mut credentials, source.credentials().map_err(read)?);
+    }
+    if let Some(credentials) = credentials {
+        plan_credentials(machine, target, options, credentials, &mut draft);
+    }
+    let agent_id = origin.manifest().agent.id;
+    let mut plan = plan::plan(&target.workspace, draft, source, options)?;
+    plan.agent_id = agent_id;
+    Ok(plan)
+}
+
+/// Where a record of another runtime goes, and what is read of it there.
+pub(crate) struct Home {
+    pub(crate) path: String,
+    /// The day that the file's name says.
+    pub(crate) day: Option<jiff::civil::Date>,
+    pub(crate) memory_type: &'static str,
+}
+
+/// Returns where a record of another runtime goes.
+pub(crate) fn home(record: &Record) -> Home {
+    let path = records::file_of(record);
+    let (day, memory_type) = match cut::kind_of(&path) {
+        Some(MemoryKind::Daily(name)) => (Some(name.date), "episodic"),
+        Some(MemoryKind::ActiveContext) => (None, "summary"),
+        Some(MemoryKind::Gating) => (None, "procedural"),
+        _ => (None, "semantic"),
+    };
+    Home { path, day, memory_type }
+}
+
+/// Puts back the files of a snapshot of this runtime; where it has none, they are made.
+fn restore(
+    machine: &Machine,
+    source: &dyn SnapshotSource,
+    target: &FoundAgent,
+    identity: Option<&Identity>,
+    draft: &mut PlanBuilder,
+) -> Result<(), PlanError> {
+    let read = PlanError::Source;
+    let carried = carried_files(source, &mut draft.not_restored);
+    let is_ours = !carried.raw.is_empty();
+    draft.wanted = carried.raw;
+    if !is_ours {
+        for (path, text, at) in documents(source, identity, draft).map_err(read)? {
+            draft.wanted.push(Wanted::text(&path, text, at));
+        }
+        let mut pages = Pages::new(machine, target, draft)?;
+        pages.take_all(source)?;
+        pages.write_all(draft)?;
+        pages.finish(draft)?;
+    }
+    // Where an artifact has the path of another file, that one comes first and counts.
+    draft.wanted.extend(carried.artifacts);
+    if is_ours {
+        note_records(source, &|_| false, draft).map_err(read)?;
+    }
+    Ok(())
+}
+
+/// Makes a workspace of a snapshot of another runtime.
+fn settle(
+    machine: &Machine,
+    source: &dyn SnapshotSource,
+    target: &FoundAgent,
+    identity: Option<&Identity>,
+    draft: &mut PlanBuilder,
+) -> Result<(), PlanError> {
+    let mut pages = Pages::new(machine, target, draft)?;
+    pages.take_all(source)?;
+    let mut homes = Homes::default();
+    for (index, file) in source.files().iter().enumerate() {
+        if matches!(file.root, FileRoot::Raw(_)) {
+            homes.find(index, file, &pages, draft);
+        }
+    }
+    homes.documents(source, identity, draft)?;
+    pages.write_all(draft)?;
+    homes.claim_all(draft);
+    for (index, file) in source.files().iter().enumerate() {
+        match file.root {
+            FileRoot::Raw(_) => {}
+            FileRoot::Artifacts => homes.artifact(index, file, draft),
+            FileRoot::Other => homes.aside.push(index),
+        }
+    }
+    homes.placed.append(&mut pages.placed);
+    let became = std::mem::take(&mut pages.became);
+    pages.finish(draft)?;
+    homes.keep(machine, source, became, draft)
+}
+
+/// Where the files of another runtime go.
+#[derive(Default)]
+struct Homes {
+    claims: Claims,
+    placed: Vec<Placed>,
+    aside: Vec<usize>,
+}
+
+impl Homes {
+    /// Puts a file where it means the same, or aside.
+    fn find(&mut self, index: usize, file: &SourceFile, pages: &Pages, draft: &mut PlanBuilder) {
+        let is_file = matches!(file.kind, SourceKind::File { .. });
+        let same = is_file
+            && match place_of(&file.path) {
+                Place::Persona(_) => true,
+                // It is read to the agent, unless memories are made of it.
+                Place::Memory(_) => {
+                    file.path == b"MEMORY.md"
+                        && !pages.origins.contains("MEMORY.md")
+                        && !pages.wants("MEMORY.md")
+                }
+                _ => false,
+            };
+        if same && self.claims.claim(&file.path, false) == Claim::Free {
+            draft.wanted.push(Wanted::carried(index, file));
+            self.placed.push(Placed::of(file));
+        } else {
+            self.aside.push(index);
+        }
+    }
+
+    /// Makes the files of the persona and the people that are not there.
+    fn documents(
+        &mut self,
+        source: &dyn SnapshotSource,
+        identity: Option<&Identity>,
+        draft: &mut PlanBuilder,
+    ) -> Result<(), PlanError> {
+        let files = documents(source, identity, draft).map_err(PlanError::Source)?;
+        for (path, text, at) in files {
+            if self.claims.claim(path.as_bytes(), false) == Claim::Free {
+                self.placed.push(Placed::made_with(&path, &text));
+                draft.wanted.push(Wanted::text(&path, text, at));
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes which paths are taken.
+    fn claim_all(&mut self, draft: &PlanBuilder) {
+        for wanted in &draft.wanted {
+            self.claims.claim(&wanted.path, matches!(wanted.node, WantedNode::Folder));
+        }
+    }
+
+    /// Puts a file that is nobody's where it was, or aside when that is taken.
+    fn artifact(&mut self, index: usize, file: &SourceFile, draft: &mut PlanBuilder) {
+        let is_folder = file.kind == SourceKind::Folder;
+        let is_ours =
+            is_within(&file.path, SIDECAR.as_bytes()) || file.path == AGENT_ID_FILE.as_bytes();
+        if !is_ours && self.claims.claim(&file.path, is_folder) == Claim::Free {
+            draft.wanted.push(Wanted::carried(index, file));
+            self.placed.push(Placed::of(file));
+        } else {
+            self.aside.push(index);
+        }
+    }
+
+    /// Keeps what has no place.
+    fn keep(
+        self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        became: BTreeMap<RecordId, Became>,
+        draft: &mut PlanBuilder,
+    ) -> Result<(), PlanError> {
+        let mut links = Vec::with_capacity(became.len());
+        let mut written: BTreeMap<RecordId, Written> = BTreeMap::new();
+        for (id, became) in became {
+            links.push(Link { id, parts: became.parts });
+            if became.written != Written::default() {
+                written.insert(id, became.written);
+            }
+        }
+        let keep = Keep { aside: self.aside, placed: self.placed, links };
+        keep_with(machine, source, keep, &written, draft)
+    }
+}
+
+/// The files of a snapshot that belong into this workspace.
+#[derive(Default)]
+struct Carried {
+    /// Files of this runtime.
+    raw: Vec<Wanted>,
+    artifacts: Vec<Wanted>,
+}
+
+fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> Carried {
+    let mut others: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut carried = Carried::default();
+    for (index, file) in source.files().iter().enumerate() {
+        match &file.root {
+            FileRoot::Raw(runtime) if runtime == RUNTIME => {
+                carried.raw.push(Wanted::carried(index, file));
+            }
+            FileRoot::Raw(runtime) => *others.entry(runtime).or_default() += 1,
+            FileRoot::Artifacts => carried.artifacts.push(Wanted::carried(index, file)),
+            FileRoot::Other => notes.push(NotRestored {
+                what: "file",
+                path: Some(lossy(&file.path)),
+                reason: "the snapshot does not say where it belongs".to_owned(),
+            }),
+        }
+    }
+    for (runtime, files) in others {
+        let noun = if files == 1 { "file" } else { "files" };
+        notes.push(NotRestored {
+            what: "files",
+            path: Some(format!("raw/{runtime}")),
+            reason: format!("{files} {noun} of {runtime} mean nothing to {RUNTIME}"),
+        });
+    }
+    carried
+}
+
+/// Plans how credentials go into the store of the install, and notes those that do not.
+fn plan_credentials(
+    machine: &Machine,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+    credentials: Credentials,
+    draft: &mut PlanBuilder,
+) {
+    let mut opened = Vec::new();
+    for credential in credentials.credentials {
+        let reason = if credential.encrypted_payload == NOT_EXPORTED {
+            "its secret was not exported; sign in again".to_owned()
+        } else if let Some(key) = options.vault_key {
+            match key.open(&credential) {
+                Ok(_) if target.install.is_none() => {
+                    "the workspace belongs to no install that could keep it".to_owned()
+                }
+                Ok(secret) => {
+                    opened.push((credential, secret));
+                    continue;
+                }
+                Err(error) => error.to_string(),
+            }
+        } else {
+            "its secret is sealed, and no vault key was given".to_owned()
+        };
+        draft.not_restored.push(not_restored(&credential, reason));
+    }
+    if opened.is_empty() {
+        return;
+    }
+    let on_existing = match options.on_conflict {
+        OnConflict::Theirs => OnExisting::Replace,
+        OnConflict::Stop | OnConflict::Ours | OnConflict::Both => OnExisting::Keep,
+    };
+    match plan_store(machine, target, &opened, on_existing) {
+        Ok(mut change) => {
+            draft.not_restored.append(&mut change.refused);
+            draft.credentials = Some(CredentialsStep {
+                store: change.path.clone(),
+                added: change.added.clone(),
+                replaced: change.replaced.clone(),
+                kept: change.kept.clone(),
+                change: Box::new(change),
+            });
+        }
+        Err(warning) => {
+            let note = |(it, _): &(Credential, _)| not_restored(it, warning.message.clone());
+            draft.not_restored.extend(opened.iter().map(note));
+        }
+    }
+}
+
+fn not_restored(credential: &Credential, reason: String) -> NotRestored {
+    let name = match &credential.label {
+        Some(label) => format!("{}: {label}", credential.service),
+        None => credential.service.clone(),
+    };
+    NotRestored { what: "credential", path: Some(name), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::path::Path;
+
+    use anemone_format::{
+        Capability, Entity, EntityKind, ItemId, Names, Nullable, Opaque, Pairs, Portability,
+        Principal, PrincipalType, Principals, Profile, ProseIdentity, ProseProfile, Snapshot,
+        Status, StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, Unknown,
+    };
+
+    use super::records::{file_of, is_memory_file};
+    use super::*;
+    use crate::plan::{Action, Step};
+    use crate::source::InMemory;
+    use crate::tree::tests::{at, file, snapshot};
+
+    fn machine(path: &Path) -> Machine {
+        Machine {
+            home: path.to_owned(),
+            variables: BTreeMap::from([("PATH".to_owned(), path.join("bin").into())]),
+            database_reader: path.join("none"),
+            scratch: path.to_owned(),
+        }
+    }
+
+    fn agent(workspace: &Path, generation: Option<&'static str>) -> FoundAgent {
+        FoundAgent {
+            runtime: RUNTIME,
+            generation,
+            alias: "main".to_owned(),
+            workspace: workspace.to_owned(),
+            install: None,
+            config: None,
+            database: None,
+            version: None,
+            oddities: Vec::new(),
+        }
+    }
+
+    /// Plans a snapshot for an empty place and returns the plan with the text of every file.
+    fn planned(
+        snapshot: &Snapshot,
+        generation: Option<&'static str>,
+    ) -> (Plan, BTreeMap<String, String>) {
+        let root = tempfile::tempdir().unwrap();
+        let source = InMemory::new(snapshot);
+        let options = PlanOptions::new(OnConflict::Stop);
+        let target = agent(&root.path().join("w"), generation);
+        let plan = plan(&machine(root.path()), &source, &target, &options).unwrap();
+        let read = |step: &Step| {
+            let WantedNode::File { size, content, .. } = &step.node else { return None };
+            let mut text = String::new();
+            plan.open(content, &source).unwrap().read_to_string(&mut text).unwrap();
+            assert_eq!(*size, text.len() as u64);
+            assert_eq!(step.action, Action::Create);
+            Some((lossy(&step.path), text))
+        };
+        let mut files: BTreeMap<String, String> = plan.steps.iter().filter_map(read).collect();
+        let id = files.remove(AGENT_ID_FILE).unwrap();
+        assert_eq!(id, "9e373c1e-cab7-5eea-90c3-8f3d09ac5755");
+        (plan, files)
+    }
+
+    fn record(number: u128, namespace: &str, content: &str) -> Record {
+        let agent = snapshot().manifest.agent.id;
+        let id = RecordId::new(uuid::Uuid::from_u128(number));
+        let created = at(&format!("2026-01-0{}T10:00:00Z", number % 9 + 1));
+        let mut record = Record::new(id, agent, "zeroclaw", created, content);
+        record.namespace = namespace.to_owned();
+        record
+    }
+
+    fn placed(mut record: Record, path: &str, line_start: u64) -> Record {
+        #[derive(serde::Serialize)]
+        struct Lines {
+            line_start: u64,
+        }
+        record.source.origin_file = Some(path.to_owned());
+        record.raw_source_format = Some(Opaque::new(&Lines { line_start }).unwrap());
+        record
+    }
+
+    fn with_records(records: Vec<Record>) -> Snapshot {
+        Snapshot { records, ..snapshot() }
+    }
+
+    #[test]
+    fn records_of_one_file_join_to_that_file_whatever_their_order() {
+        let parts = ["# Log\r\n\r\n", "## A\nx\n\n\n", "## B\n```\n## no\n```\n", "## C\nno end"];
+        let lines = [1, 3, 7, 11];
+        let mut records: Vec<Record> = parts
+            .iter()
+            .zip(lines)
+            .enumerate()
+            .map(|(index, (text, line))| {
+                placed(record(9 - index as u128, "daily", text), "memory/2026-01-15.md", line)
+            })
+            .collect();
+        records.swap(0, 2);
+        let (plan, files) = planned(&with_records(records), None);
+        assert_eq!(files["memory/2026-01-15.md"], parts.concat());
+        assert_eq!(plan.records, 4);
+    }
+
+    #[test]
+    fn blank_lines_that_another_tool_dropped_come_back() {
+        let path = "MEMORY.md";
+        let records = vec![
+            placed(record(1, "curated", "## A\nx"), path, 1),
+            placed(record(2, "curated", "## B"), path, 4),
+            placed(record(3, "curated", "## C\ny"), path, 5),
+            placed(record(4, "curated", "## D"), path, 90),
+        ];
+        let (_, files) = planned(&with_records(records), None);
+        assert_eq!(files[path], "## A\nx\n\n## B\n## C\ny\n\n\n## D");
+    }
+
+    #[test]
+    fn every_namespace_has_its_file() {
+        let mut observed = record(1, "daily", "x");
+        observed.temporal.observed_at = Some(at("2025-12-31T23:00:00-05:00"));
+        let mut project = record(1, "project", "x");
+        let kind = EntityKind::Project;
+        let unknown = Unknown::default();
+        let name = "Reef Tank 2!".to_owned();
+        project.entities = vec![Entity { name, kind, role: None, unknown }];
+        for (record, path) in [
+            (record(1, "daily", "x"), "memory/2026-01-02.md"),
+            (observed, "memory/2026-01-01.md"),
+            (record(1, "curated", "x"), "MEMORY.md"),
+            (record(1, "active-context", "x"), "memory/active-context.md"),
+            (project, "memory/project-reef-tank-2.md"),
+            (record(1, "project", "x"), "memory/project-imported.md"),
+            (record(1, "procedural", "x"), "memory/gating-policies.md"),
+            (record(1, "facts", "x"), "memory/facts.md"),
+            (record(1, "Core / 海", "x"), "memory/core-海.md"),
+            (record(1, "../../etc", "x"), "memory/etc.md"),
+            (record(1, "", "x"), "memory/imported.md"),
+        ] {
+            assert_eq!(file_of(&record), path);
+        }
+    }
+
+    #[test]
+    fn only_a_path_that_openclaw_reads_is_taken_from_a_record() {
+        for (path, taken) in [
+            ("MEMORY.md", true),
+            ("memory.md", true),
+            ("memory/topics/ü x.md", true),
+            ("memory/../../x.md", false),
+            ("../memory/x.md", false),
+            ("/memory/x.md", false),
+            ("memory//x.md", false),
+            ("memory/./x.md", false),
+            ("memory/x\\y.md", false),
+            ("memory/x\n.md", false),
+            ("memory/C:x.md", false),
+            ("memory/facts.db", false),
+            ("memory/x.MD", false),
+            ("SOUL.md", false),
+            ("", false),
+        ] {
+            assert_eq!(is_memory_file(path), taken, "{path:?}");
+        }
+        assert!(!is_memory_file(&format!("memory/{}.md", "x".repeat(300))));
+    }
+
+    #[test]
+    fn records_below_a_file_go_into_that_file() {
+        let records = vec![
+            placed(record(1, "workspace", "## A\n"), "memory/a.md", 1),
+            placed(record(2, "workspace", "## B\n"), "memory/a.md/b.md", 1),
+        ];
+        let (plan, files) = planned(&with_records(records), None);
+        assert_eq!(files["memory/a.md"], "## A\n\n## B\n");
+        assert_eq!((files.len(), plan.records), (1, 2));
+    }
+
+    #[test]
+    fn foreign_records_get_headings_tags_and_comments() {
+        #[derive(serde::Serialize)]
+        struct Key {
+            key: &'static str,
+        }
+        let mut preference = record(1, "core", "Likes oolong.");
+        preference.raw_source_format = Some(Opaque::new(&Key { key: "tea" }).unwrap());
+        preference.category = Some("user preference".to_owned());
+        preference.confidence = Some(0.85);
+        let mut old = record(2, "core", "## Shell\n\nToo small.\nWay too small.\n");
+        old.status = Status::Superseded;
+        old.temporal.observed_at = Some(at("2025-11-03T00:00:00Z"));
+        old.category = Some("lesson".to_owned());
+        old.confidence = Some(0.7);
+        old.tags = vec!["trigger:moving day".to_owned(), "shells".to_owned()];
+        let mut shown = record(3, "core", "- [decision|i=0.9] Move in spring\n");
+        (shown.category, shown.confidence) = (Some("decision".to_owned()), Some(0.9));
+        let mut scored = record(4, "core", "plain");
+        scored.confidence = Some(0.62);
+        let mut named = record(5, "core", "more");
+        named.category = Some("misc".to_owned());
+        let records = vec![preference, old, shown, scored, named];
+        let text = "## tea\n\n- [user_preference|i=0.85] Likes oolong.\n\
+            \n## Shell\n\n<!-- observed: 2025-11-03 | status: superseded -->\n\
+            <!-- trigger: moving day -->\n- [lesson|i=0.7] Shell\n\nToo small.\nWay too small.\n\
+            \n## Move in spring\n\n- [decision|i=0.9] Move in spring\n\
+            \n## plain\n\n<!-- importance: 6 -->\nplain\n\
+            \n## more\n\n<!-- category: misc -->\nmore";
+        let (_, files) = planned(&with_records(records.clone()), Some("gen-3"));
+        assert_eq!(files["MEMORY.md"], text);
+        let (_, files) = planned(&with_records(records), Some("gen-9"));
+        let recent = text
+            .replace("Likes oolong.\n", "Likes oolong. <!-- importance: 9 -->\n")
+            .replace("i=0.7] Shell\n", "i=0.7] Shell <!-- importance: 7 -->\n");
+        assert_eq!(files["MEMORY.md"], recent);
+    }
+
+    #[test]
+    fn a_record_alone_in_its_file_is_the_file() {
+        let (_, files) = planned(&with_records(vec![record(1, "active-context", "Now.\n")]), None);
+        assert_eq!(files["memory/active-context.md"], "Now.\n");
+    }
+
+    #[test]
+    fn what_no_file_can_hold_is_counted() {
+        let mut gone = record(1, "daily", "x");
+        gone.status = Status::Deleted;
+        let records = vec![
+            gone,
+            record(2, "session", "x"),
+            record(3, "session", "y"),
+            record(4, "daily", "z"),
+        ];
+        let (plan, _) = planned(&with_records(records.clone()), None);
+        let reasons: Vec<&str> = plan.not_restored.iter().map(|it| it.reason.as_str()).collect();
+        assert!(reasons[0].starts_with("1 record: "), "{reasons:?}");
+        assert!(reasons[1].starts_with("2 records: transcripts"), "{reasons:?}");
+        assert_eq!((reasons.len(), plan.records), (2, 1));
+        // With files of its own runtime, a record counts when its file is there.
+        let mut snapshot = with_records(records);
+        snapshot.records[3].source.origin_file = Some("memory/2026-01-05.md".to_owned());
+        snapshot.files = vec![file("memory/2026-01-05.md", "z")];
+        snapshot.records.push(record(5, "facts", "lost"));
+        let (plan, files) = planned(&snapshot, None);
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["memory/2026-01-05.md"]);
+        assert_eq!((plan.not_restored.len(), plan.records), (3, 1));
+    }
+
+    fn identity(prose: Option<ProseIdentity>) -> Identity {
+        let capability = |name: &str, needs: Option<&str>| Capability {
+            name: name.to_owned(),
+            description: None,
+            priority: None,
+            portability: Some(Portability::HostDependent),
+            host_requirements: needs.map(str::to_owned),
+            credential_ids: Vec::new(),
+            unknown: Unknown::default(),
+        };
+        let sub_agent = SubAgent {
+            agent_id: Nullable(None),
+            name: "Bookkeeper".to_owned(),
+            description: Some("Adds up".to_owned()),
+            capabilities: Vec::new(),
+            model_hints: None,
+            routing_hints: None,
+            status: SubAgentStatus::Active,
+            last_invoked_at: None,
+            performance_notes: None,
+            unknown: Unknown::default(),
+        };
+        Identity {
+            id: ItemId::new(uuid::Uuid::from_u128(1)),
+            agent_id: snapshot().manifest.agent.id,
+            version: 1,
+            updated_at: at("2026-02-01T00:00:00Z"),
+            structured: Some(StructuredIdentity {
+                names: Some(Names {
+                    primary: "Clawdia".to_owned(),
+                    nickname: None,
+                    full: None,
+                    unknown: Unknown::default(),
+                }),
+                role: Some("Keeps house".to_owned()),
+                goals: Vec::new(),
+                psychology: None,
+                linguistics: None,
+                capabilities: vec![
+                    capability("containers", Some("Docker")),
+                    capability("sensor", Some("/nowhere/at/all")),
+                    capability("git", None),
+                ],
+                sub_agents: vec![sub_agent],
+                aieos_extensions: None,
+                unknown: Unknown::default(),
+            }),
+            prose,
+            source_format: None,
+            raw_source: None,
+            unknown: Unknown::default(),
+        }
+    }
+
+    #[test]
+    fn prose_goes_into_its_files_and_sub_agents_are_added() {
+        let mut blocks = Pairs::default();
+        for (name, text) in [
+            ("tools_guidance", "tools"),
+            ("heartbeat_checklist", "heartbeat"),
+            ("boot_checklist", "boot"),
+            ("bootstrap", "first run"),
+            ("anthem", "la la"),
+        ] {
+            blocks.insert(name, text.to_owned());
+        }
+        let mut prose = ProseIdentity {
+            soul: Some("# Soul\n".to_owned()),
+            operating_instructions: Some("# Rules\n".to_owned()),
+            identity_profile: Some("# Me".to_owned()),
+            custom_blocks: Some(blocks),
+            unknown: Unknown::default(),
+        };
+        let mut snapshot = snapshot();
+        snapshot.identity = Some(identity(Some(prose.clone())));
+        let (plan, files) = planned(&snapshot, None);
+        let expected = [
+            (
+                "AGENTS.md",
+                "# Rules\n\n## SubAgent: Bookkeeper\n\n- **Description:** Adds up\n- **Status:** active\n",
+            ),
+            ("BOOT.md", "boot"),
+            ("BOOTSTRAP.md", "first run"),
+            ("HEARTBEAT.md", "heartbeat"),
+            ("IDENTITY.md", "# Me"),
+            ("SOUL.md", "# Soul\n"),
+            ("TOOLS.md", "tools"),
+        ];
+        let found: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        assert_eq!(found, expected);
+        let missing: Vec<_> =
+            plan.not_restored.iter().filter_map(|it| it.path.as_deref()).collect();
+        assert_eq!(missing, ["anthem", "containers", "sensor", "git"]);
+        // A sub-agent that the instructions name stays as they say it.
+        let rules = "## SubAgent: Bookkeeper\nSends nobody.\n";
+        prose.operating_instructions = Some(rules.to_owned());
+        snapshot.identity = Some(identity(Some(prose)));
+        assert_eq!(planned(&snapshot, None).1["AGENTS.md"], rules);
+    }
+
+    #[test]
+    fn fields_become_a_card_where_there_is_no_prose() {
+        let mut snapshot = snapshot();
+        snapshot.identity = Some(identity(None));
+        let (_, files) = planned(&snapshot, None);
+        assert_eq!(
+            files["IDENTITY.md"],
+            "# IDENTITY.md - Who Am I?\n\n- **Name:** Clawdia\n- **Role:** MemoryBackend house\n\n\
+             ## Capabilities\n\n- containers\n- sensor\n- git\n"
+        );
+    }
+
+    #[test]
+    fn the_first_principal_is_the_user_and_others_have_folders() {
+        let principal = |number: u128, text: Option<&str>, name: Option<&str>| {
+            let id = ItemId::new(uuid::Uuid::from_u128(number));
+            Principal {
+                id,
+                principal_type: PrincipalType::Human,
+                agent_id: None,
+                profile: Profile {
+                    id,
+                    agent_id: snapshot().manifest.agent.id,
+                    principal_id: id,
+                    version: 1,
+                    updated_at: at("2026-02-01T00:00:00Z"),
+                    structured: name.map(|name| StructuredProfile {
+                        name: Some(name.to_owned()),
+                        principal_type: None,
+                        timezone: Some("Europe/Berlin".to_owned()),
+                        locale: None,
+                        communication_preferences: None,
+                        work_context: None,
+                        relationships: Vec::new(),
+                        custom_fields: None,
+                        unknown: Unknown::default(),
+                    }),
+                    prose: text.map(|text| ProseProfile {
+                        user_profile: Some(text.to_owned()),
+                        unknown: Unknown::default(),
+                    }),
+                    source_format: None,
+                    raw_source: None,
+                    unknown: Unknown::default(),
+                },
+                unknown: Unknown::default(),
+            }
+        };
+        let mut snapshot = snapshot();
+        snapshot.principals = Some(Principals {
+            principals: vec![
+                principal(1, Some("# Lin\n"), Some("Lin")),
+                principal(2, None, Some("Jonas")),
+                principal(3, None, None),
+            ],
+            unknown: Unknown::default(),
+        });
+        let (plan, files) = planned(&snapshot, None);
+        assert_eq!(files["USER.md"], "# Lin\n");
+        let second = "users/00000000-0000-0000-0000-000000000002/USER.md";
+        assert_eq!(files[second], "# Jonas\n\n## Timezone\n\nEurope/Berlin\n");
+        assert_eq!((files.len(), plan.not_restored.len()), (2, 1));
+    }
+
+    #[test]
+    fn files_of_another_runtime_are_named_and_an_artifact_gives_way() {
+        let mut other = file("config.toml", "x");
+        other.root = FileRoot::Raw("zeroclaw".to_owned());
+        let mut artifact = file("MEMORY.md", "artifact");
+        artifact.root = FileRoot::Artifacts;
+        let mut snapshot = with_records(vec![record(1, "curated", "memory")]);
+        snapshot.files = vec![artifact.clone(), other];
+        let (plan, files) = planned(&snapshot, None);
+        assert_eq!(files["MEMORY.md"], "memory");
+        let paths: Vec<_> = plan.not_restored.iter().filter_map(|it| it.path.as_deref()).collect();
+        assert_eq!(paths, ["raw/zeroclaw", "MEMORY.md"]);
+        snapshot.files = vec![artifact, file("MEMORY.md", "raw")];
+        assert_eq!(planned(&snapshot, None).1["MEMORY.md"], "raw");
+    }
+
+    #[test]
+    fn an_id_file_of_the_snapshot_is_put_back_as_it_was() {
+        let mut snapshot = snapshot();
+        let text = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
+        snapshot.files = vec![file(AGENT_ID_FILE, text)];
+        let (plan, _) = planned(&snapshot, None);
+        let step = plan.steps.iter().find(|it| it.path == AGENT_ID_FILE.as_bytes()).unwrap();
+        assert_eq!(step.mode, Some(0o640));
+        snapshot.files.clear();
+        let (plan, _) = planned(&snapshot, None);
+        assert_eq!((plan.steps[0].mode, plan.steps[0].size()), (Some(0o644), 36));
+        assert_eq!(plan.steps[0].mtime, Some(at("2026-03-01T10:00:00Z")));
+    }
+}

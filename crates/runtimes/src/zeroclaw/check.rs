@@ -1,0 +1,380 @@
+//! Whether an agent can be exported.
+
+use std::path::Path;
+
+use super::brain::{Brain, RowCounts, position_of};
+use super::config::{Backend, Config};
+use super::discover::is_live;
+use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, Place, USER};
+use super::read::redact::texts;
+use crate::adapter::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use crate::artifacts::is_included;
+use crate::check::Severity::{Error, Info, Warning};
+use crate::check::{
+    Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, a_few, begin,
+    is_inside, noted_agent_id,
+};
+use crate::database::{self, DatabaseError};
+use crate::install_paths::written_at;
+use crate::paths::lossy;
+use crate::times::date_in_name;
+use crate::walk::Found;
+use anemone_secrets as secrets;
+
+/// Columns without which a row says little.
+const NEEDED: &[&str] = &["id", "key", "content"];
+/// Tables that some version of the runtime makes.
+const TABLES: &[&str] = &["memories", "agents", "embedding_cache", "memory_meta", "schema_version"];
+/// How the tables of the search index and of SQLite start.
+const OWN_TABLES: &[&str] = &["memories_fts", "sqlite_"];
+
+/// Checks an agent; reads it and writes nothing.
+pub(super) fn check(machine: &Machine, agent: &FoundAgent) -> Check {
+    let own_config = agent.workspace.join(CONFIG);
+    let (mut check, mut survey) = begin(&agent.workspace, MEMORY, &|found| {
+        // It travels without its secrets.
+        let is_config =
+            found.path == CONFIG.as_bytes() && agent.config.as_ref() == Some(&own_config);
+        if is_config { Surveyed::Skipped } else { surveyed(found) }
+    });
+    let database = agent.database.as_deref().filter(|it| is_live(it));
+    if !check.exists && agent.install.is_some() && database.is_some() {
+        check.issues.clear();
+        check.note(
+            Warning,
+            "workspace_not_found",
+            format!("there is no workspace at {}", agent.workspace.display()),
+            "nothing; the agent is exported from the database alone",
+        );
+    }
+    check.config = ConfigState { path: agent.config.clone(), workspace: None };
+    if check.is_ready() {
+        let config = agent.config.as_ref().and_then(|path| Config::read(path).ok());
+        let backend = config.as_ref().map(|it| it.backend(&agent.alias));
+        survey.secrets.extend(config.iter().flat_map(secrets_in_config));
+        let uses_rows = !matches!(backend, Some(Backend::Markdown | Backend::None));
+        let rows = match database.filter(|_| uses_rows) {
+            Some(path) => look_into(machine, agent, path, &mut check, &mut survey),
+            None => RowCounts::default(),
+        };
+        check.resources = resources(&agent.workspace, &survey);
+        check.index = index_state(database.filter(|_| uses_rows), &survey);
+        if check.exists {
+            check.note_access();
+            check.note_persona();
+        }
+        note_memories(&mut check, &survey, &rows, backend.as_ref());
+        check.note_survey(&survey);
+        check.secrets = survey.secrets;
+        check.unreadable = survey.unreadable;
+    }
+    if agent.config.is_none() {
+        check.note(
+            Info,
+            "zeroclaw_config_not_found",
+            "there is no config.toml",
+            "nothing, unless ZeroClaw keeps its state elsewhere: then set ZEROCLAW_CONFIG_DIR",
+        );
+    }
+    for oddity in &agent.oddities {
+        note_oddity(oddity, &mut check);
+    }
+    check.issues.sort_by_key(|it| it.severity);
+    check
+}
+
+fn surveyed(found: &Found) -> Surveyed {
+    match layout::place_of(&found.path) {
+        Place::Memory | Place::Persona | Place::User => Surveyed::Text,
+        Place::Database | Place::Backup | Place::Cache | Place::Never => Surveyed::Skipped,
+        Place::Artifact if !is_included(found, DEFAULT_ARTIFACT_LIMIT) => Surveyed::Named,
+        Place::Raw | Place::Artifact => Surveyed::Other,
+    }
+}
+
+/// Finds what an export would still find in the configuration without its secrets.
+fn secrets_in_config(config: &Config) -> Vec<SecretFinding> {
+    let text = config.redacted().text;
+    let hits = secrets::scan(text.as_bytes()).into_iter();
+    let finding = |hit: secrets::SecretHit| SecretFinding {
+        path: CONFIG.to_owned(),
+        line: hit.line,
+        kind: hit.kind,
+    };
+    hits.map(finding).collect()
+}
+
+/// Counts the rows of an agent, and looks for secrets in them.
+fn look_into(
+    machine: &Machine,
+    agent: &FoundAgent,
+    path: &Path,
+    check: &mut Check,
+    survey: &mut Survey,
+) -> RowCounts {
+    let read = Brain::open(machine, path).and_then(|brain| {
+        let Some(brain) = brain else {
+            let message = format!("{} holds no table of memories", path.display());
+            let suggestion = "see whether this is the right folder";
+            check.note(Warning, "no_table_of_memories", message, suggestion);
+            return Ok(RowCounts::default());
+        };
+        note_schema(&brain, check);
+        brain.each_row::<DatabaseError>(&agent.alias, false, &mut |row| {
+            let line = row.rowid.unsigned_abs();
+            for searched in texts(&brain.columns, &row) {
+                for hit in secrets::scan(searched.text.as_bytes()) {
+                    let path = DATABASE.to_owned();
+                    let finding = SecretFinding { path, line, kind: hit.kind };
+                    if survey.secrets.last() != Some(&finding) {
+                        survey.secrets.push(finding);
+                    }
+                }
+            }
+            Ok(())
+        })
+    });
+    read.unwrap_or_else(|error| {
+        check.note(
+            Error,
+            "database_unreadable",
+            format!("the memories in {} cannot be read: {error}", path.display()),
+            "run it as the user that the agent belongs to; if the file is damaged, put a copy back",
+        );
+        RowCounts::default()
+    })
+}
+
+/// Notes what no version of the runtime makes: it travels, and somebody should know.
+fn note_schema(brain: &Brain, check: &mut Check) {
+    let is_known =
+        |known: &[&str], name: &String| known.iter().any(|it| name.eq_ignore_ascii_case(it));
+    // The first documents have a column that no version made.
+    let is_column = |name: &String| database::is_known(name) || is_known(&["timestamp"], name);
+    let columns: Vec<String> = brain.columns.iter().filter(|it| !is_column(it)).cloned().collect();
+    if !columns.is_empty() {
+        check.note(
+            Info,
+            "unknown_columns",
+            format!("the table of memories has columns that we do not know: {}", a_few(&columns)),
+            "nothing; they travel as they are",
+        );
+    }
+    let is_own = |name: &String| OWN_TABLES.iter().any(|it| name.starts_with(it));
+    let tables: Vec<String> =
+        brain.tables.iter().filter(|it| !is_known(TABLES, it) && !is_own(it)).cloned().collect();
+    if !tables.is_empty() {
+        check.note(
+            Info,
+            "unknown_tables",
+            format!("the database has tables that do not travel: {}", a_few(&tables)),
+            "nothing, unless they hold something of the agent's",
+        );
+    }
+    let missing: Vec<String> = NEEDED
+        .iter()
+        .filter(|name| position_of(&brain.columns, name).is_none())
+        .map(|name| (*name).to_owned())
+        .collect();
+    if !missing.is_empty() {
+        check.note(
+            Warning,
+            "missing_columns",
+            format!("the table of memories has no column {}", a_few(&missing)),
+            "see whether this is a database of ZeroClaw's",
+        );
+    }
+}
+
+fn resources(workspace: &Path, survey: &Survey) -> Resources {
+    let is_file = |name: &str| survey.files.iter().any(|it| it.path == name.as_bytes());
+    let has = |name: &str| is_file(name) || is_inside(workspace, name);
+    let memory_dir = fs_err::symlink_metadata(workspace.join(MEMORY)).is_ok_and(|it| it.is_dir());
+    Resources {
+        soul_md: has("SOUL.md"),
+        identity_md: has("IDENTITY.md"),
+        agents_md: has("AGENTS.md"),
+        user_md: has(USER),
+        memory_md: has(CURATED),
+        memory_dir,
+        daily_logs: memory_dir.then(|| daily_logs(survey)),
+        active_context: false,
+        project_files: memory_dir.then_some(0),
+        agent_id: noted_agent_id(workspace),
+    }
+}
+
+fn daily_logs(survey: &Survey) -> DailyLogs {
+    let logs = survey.files.iter().filter_map(|it| {
+        let path = lossy(&it.path);
+        let is_memory = layout::place_of(&it.path) == Place::Memory;
+        let name = date_in_name(&path).filter(|_| is_memory)?;
+        Some((name.date, path.strip_prefix("memory/")?.to_owned()))
+    });
+    let logs: Vec<_> = logs.collect();
+    let count = logs.len() as u64;
+    DailyLogs { count, latest: logs.into_iter().max().map(|(_, path)| path) }
+}
+
+/// The search index is in the database of memories, and as new as that.
+fn index_state(database: Option<&Path>, survey: &Survey) -> IndexState {
+    let memories = survey.files.iter().filter(|it| layout::place_of(&it.path) == Place::Memory);
+    let times = memories.filter_map(|it| it.mtime.as_ref());
+    IndexState {
+        database: database.map(Path::to_owned),
+        stale: false,
+        schema_version: None,
+        updated_at: database.and_then(written_at),
+        newest_memory: times.max_by_key(|it| it.instant()).cloned(),
+    }
+}
+
+fn note_memories(check: &mut Check, survey: &Survey, rows: &RowCounts, backend: Option<&Backend>) {
+    let files =
+        survey.files.iter().filter(|it| layout::place_of(&it.path) == Place::Memory).count();
+    let database = check.index.database.as_ref().map(|it| it.display().to_string());
+    if let Some(path) = database.filter(|_| rows.rows > 0) {
+        check.note(
+            Info,
+            "memories_present",
+            format!("{path} holds {} memories of the agent", rows.rows),
+            "nothing; they travel with their vectors",
+        );
+    } else if rows.private > 0 {
+        // Told below.
+    } else if files == 0 && backend != Some(&Backend::None) && check.is_ready() {
+        check.note(
+            Warning,
+            "no_memory_content",
+            "there is no row of the agent's, no MEMORY.md and no daily log",
+            "let the agent work for a day, or see whether this is the right folder",
+        );
+    }
+    if rows.private > 0 {
+        check.note(
+            Info,
+            "private_rows",
+            format!("{} memories are somebody's own and would not travel", rows.private),
+            "export with --private, if they should",
+        );
+    }
+}
+
+fn note_oddity(oddity: &Oddity, check: &mut Check) {
+    let (severity, suggestion) = match oddity.code {
+        // Said already.
+        "workspace_missing" => return,
+        "database_unreadable" if check.issues.iter().any(|it| it.code == oddity.code) => return,
+        "database_unreadable" => (Warning, "run it as the user that the agent belongs to"),
+        "config_unreadable" => (Warning, "mend the file; until then the settings do not travel"),
+        "stray_log" => (Warning, "stop ZeroClaw, and look into the copy before you export"),
+        "backend_elsewhere" => (Warning, "export them with the tools of that database"),
+        "backend_none" => (Warning, "set a memory backend, if the agent should remember"),
+        "several_agents" => (Info, "give the workspace of the one that you mean"),
+        _ => (Info, "nothing, unless it is a surprise"),
+    };
+    check.note(severity, oddity.code, oddity.message.clone(), suggestion);
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+    use tempfile::TempDir;
+
+    use super::super::discover::locate;
+    use super::*;
+    use crate::database::tests::machine;
+
+    const OLD: &str = "CREATE TABLE memories(id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE,
+        content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core', created_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL);";
+
+    struct Site(TempDir);
+
+    impl Site {
+        fn new() -> Self {
+            let site = Self(TempDir::new().unwrap());
+            site.write("config.toml", "").write("workspace/SOUL.md", "# Nova\n");
+            fs_err::create_dir(site.0.path().join("scratch")).unwrap();
+            site
+        }
+
+        fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
+            let path = self.0.path().join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, content).unwrap();
+            self
+        }
+
+        fn database(&self, sql: &str) -> &Self {
+            fs_err::create_dir_all(self.0.path().join("workspace/memory")).unwrap();
+            let path = self.0.path().join("workspace/memory/brain.db");
+            Connection::open(path).unwrap().execute_batch(sql).unwrap();
+            self
+        }
+
+        fn check(&self) -> Check {
+            let machine = machine(&self.0.path().join("scratch"));
+            check(&machine, &locate(&machine, self.0.path(), None))
+        }
+    }
+
+    fn codes(check: &Check) -> Vec<&str> {
+        check.issues.iter().map(|it| it.code).collect()
+    }
+
+    #[test]
+    fn an_agent_with_rows_is_ready() {
+        let site = Site::new();
+        site.database(OLD).database("INSERT INTO memories VALUES ('1', 'k', 'c', 'core', '', '');");
+        site.write("workspace/memory/archive/2026-11-01.md", "- **a**: b\n");
+        let check = site.check();
+        assert!(check.is_ready());
+        assert_eq!(codes(&check), ["memories_present"]);
+        assert!(check.issues[0].message.contains(" 1 memories"), "{}", check.issues[0].message);
+        let logs = check.resources.daily_logs.unwrap();
+        assert_eq!(logs.latest.as_deref(), Some("archive/2026-11-01.md"));
+        assert!(check.index.database.is_some() && check.index.updated_at.is_some());
+    }
+
+    #[test]
+    fn what_no_version_makes_is_told_and_stops_nothing() {
+        let site = Site::new();
+        site.database(OLD).database(
+            "ALTER TABLE memories ADD COLUMN mood TEXT; CREATE TABLE diary(x);
+             CREATE TABLE embedding_cache(content_hash TEXT);
+             CREATE VIRTUAL TABLE memories_fts USING fts5(key, content, content=memories);
+             INSERT INTO memories VALUES ('1', 'k', 'c', 'core', '', '', 'calm');",
+        );
+        let check = site.check();
+        assert!(check.is_ready());
+        assert_eq!(codes(&check), ["unknown_columns", "unknown_tables", "memories_present"]);
+        assert!(check.issues[1].message.ends_with(": diary"), "{}", check.issues[1].message);
+    }
+
+    #[test]
+    fn memories_that_cannot_be_read_stand_in_the_way() {
+        let site = Site::new();
+        site.write("workspace/memory/brain.db", "no database, surely no database".repeat(50));
+        let check = site.check();
+        assert!(!check.is_ready());
+        assert_eq!(codes(&check)[0], "database_unreadable");
+    }
+
+    #[test]
+    fn a_secret_in_a_row_stands_in_the_way_and_one_in_a_cache_does_not() {
+        let site = Site::new();
+        let key = format!("ghp_{}", "Fake7For2Tests0123".repeat(2));
+        site.database(OLD);
+        site.write("workspace/memory/response_cache.db", &key);
+        site.write("config.toml", format!("api_key = \"{key}\"\n"));
+        assert_eq!(codes(&site.check()), ["no_memory_content"]);
+        site.database(&format!(
+            "INSERT INTO memories VALUES ('1', 'k', 'the token is {key}', 'core', '', '');"
+        ));
+        let check = site.check();
+        assert!(!check.is_ready());
+        let found: Vec<_> = check.secrets.iter().map(|it| (&*it.path, it.line)).collect();
+        assert_eq!(found, [("memory/brain.db", 1)]);
+    }
+}

@@ -1,0 +1,203 @@
+//! Small files of an install: read without following a link, replaced as a whole.
+
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anemone_format::Moment;
+use cap_std::fs::Dir;
+use fs_err as fs;
+use rustix::fs::{Gid, Uid};
+use zeroize::Zeroizing;
+
+use crate::leftover::temporary_file;
+use crate::nofollow::open_plain;
+
+/// Copies of one second, at most.
+const MAX_COPIES: u32 = 1000;
+
+/// Why a file could not be changed. It is then as it was.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::zeroclaw) enum WriteError {
+    /// It is not what was planned for.
+    #[error("{path} has changed since the plan was made")]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another program is writing to it.
+    #[error("{path} is there: another program may be writing, or was ended while it wrote")]
+    Busy {
+        /// The file that says so.
+        path: PathBuf,
+    },
+    /// It could not be read or written.
+    #[error("cannot write {path}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+/// Reads a text that is no longer than `max` bytes; `None` when there is no file. A link is not
+/// followed: it may lead to what is not the install's.
+pub(in crate::zeroclaw) fn read_plain(
+    path: &Path,
+    max: u64,
+) -> io::Result<Option<Zeroizing<String>>> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    // A bare name lies in the folder that we are in.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let opened = Dir::open_ambient_dir(folder, cap_std::ambient_authority())
+        .and_then(|folder| open_plain(&folder, name));
+    let opened = match opened {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(_) if fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) => {
+            return Err(io::Error::other("it is a link, which is not followed"));
+        }
+        Err(error) => return Err(error),
+    };
+    let size = opened.metadata()?.len();
+    let too_large = || io::Error::other(format!("it is larger than {max} bytes"));
+    if size > max {
+        return Err(too_large());
+    }
+    // With room for all of it the buffer does not move, and leaves no copy of a secret behind.
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+    opened.take(max + 1).read_to_end(&mut bytes)?;
+    let bytes = Zeroizing::new(bytes);
+    if bytes.len() as u64 > max {
+        return Err(too_large());
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| io::Error::other("it is not UTF-8"))?;
+    Ok(Some(Zeroizing::new(text.to_owned())))
+}
+
+/// Replaces a file that still is what it was, or makes one where none was; for its owner only.
+/// What it was is kept beside it, and the place of that is returned.
+pub(in crate::zeroclaw) fn replace(
+    path: &Path,
+    old: Option<&str>,
+    new: &str,
+    now: &Moment,
+) -> Result<Option<PathBuf>, WriteError> {
+    let failed = |source| WriteError::Io { path: path.to_owned(), source };
+    let max = old.map_or(0, |old| old.len() as u64);
+    let present = match fs::symlink_metadata(path) {
+        Ok(it) if it.is_file() && it.len() == max => read_plain(path, max).map_err(failed)?,
+        Ok(_) => return Err(WriteError::Changed { path: path.to_owned() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(error)),
+    };
+    if present.as_deref().map(String::as_str) != old {
+        return Err(WriteError::Changed { path: path.to_owned() });
+    }
+    let Some(folder) = path.parent() else {
+        return Err(failed(io::ErrorKind::NotFound.into()));
+    };
+    fs::create_dir_all(folder).map_err(failed)?;
+    let owner = owner_of(path, folder).map_err(failed)?;
+    let copy = |old| keep_copy(path, folder, old, owner, now);
+    let backup = old.map(copy).transpose().map_err(failed)?;
+    let file = written(folder, new, owner).map_err(failed)?;
+    if old.is_some() {
+        file.persist(path).map_err(|error| failed(error.error))?;
+    } else {
+        // Somebody may have made one in between.
+        file.persist_noclobber(path).map_err(|error| failed(error.error))?;
+    }
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+    Ok(backup)
+}
+
+/// Keeps what a file was beside it.
+fn keep_copy(
+    path: &Path,
+    folder: &Path,
+    old: &str,
+    owner: Owner,
+    now: &Moment,
+) -> io::Result<PathBuf> {
+    let stamp = now.instant().strftime("%Y%m%dT%H%M%S").to_string();
+    let mut file = written(folder, old, owner)?;
+    for number in 1..=MAX_COPIES {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".backup-{stamp}"));
+        if number > 1 {
+            name.push(format!("-{number}"));
+        }
+        match file.persist_noclobber(&name) {
+            Ok(_) => return Ok(PathBuf::from(name)),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => file = error.file,
+            Err(error) => return Err(error.error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Whose a file is: a user and a group.
+type Owner = (u32, u32);
+
+/// Says whose a file is, or would be: that of the folder, for one that is not there.
+fn owner_of(path: &Path, folder: &Path) -> io::Result<Owner> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = fs::symlink_metadata(path).or_else(|_| fs::metadata(folder))?;
+    Ok((found.uid(), found.gid()))
+}
+
+/// Writes a file without a name of its own yet; it is made for its owner only. The superuser
+/// gives it to whom the old one belonged, so that the runtime can still read it.
+fn written(folder: &Path, text: &str, owner: Owner) -> io::Result<tempfile::NamedTempFile> {
+    let mut file = temporary_file(folder)?;
+    file.write_all(text.as_bytes())?;
+    if rustix::process::geteuid().is_root() {
+        let (user, group) = (Uid::from_raw(owner.0), Gid::from_raw(owner.1));
+        rustix::fs::fchown(file.as_file(), Some(user), Some(group))?;
+    }
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// Makes a file where none is, for its owner only.
+pub(in crate::zeroclaw) fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
+    fs::create_dir_all(folder)?;
+    let owner = owner_of(path, folder)?;
+    written(folder, text, owner)?.persist_noclobber(path).map_err(|error| error.error)?;
+    fs::File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_replaced_stays_its_owners() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("config.toml");
+        fs::write(&path, "a").unwrap();
+        // Only the superuser can give a file away, and only then it could be lost.
+        let is_root = rustix::process::geteuid().is_root();
+        let owner = if is_root { (4321, 4322) } else { owner_of(&path, folder.path()).unwrap() };
+        if is_root {
+            std::os::unix::fs::chown(&path, Some(owner.0), Some(owner.1)).unwrap();
+        }
+        let now = "2026-02-01T10:20:30Z".parse().unwrap();
+        let backup = replace(&path, Some("a"), "b", &now).unwrap().unwrap();
+        for path in [&path, &backup] {
+            let found = fs::metadata(path).unwrap();
+            assert_eq!((found.uid(), found.gid(), found.mode() & 0o777), (owner.0, owner.1, 0o600));
+        }
+        if is_root {
+            std::os::unix::fs::chown(folder.path(), Some(7), Some(8)).unwrap();
+            write_new(&folder.path().join("new"), "c").unwrap();
+            assert_eq!(fs::metadata(folder.path().join("new")).unwrap().uid(), 7);
+        }
+    }
+}

@@ -1,0 +1,772 @@
+//! The way back: opened credentials into `config.toml` and `auth-profiles.json`.
+//!
+//! Every secret is put into what the files hold at that moment, because the configuration may
+//! have been written a moment before by the same import.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anemone_format::{Credential, CredentialType, Credentials, Moment, NOT_EXPORTED};
+use fs_err as fs;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use toml_edit::{DocumentMut, Item};
+use zeroize::Zeroizing;
+
+use super::key::{self, SecretKey};
+use super::{
+    Body, CONFIG_TAG, Fields, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, REFERENCE_TAG, Secret,
+    TOKENS,
+};
+use crate::adapter::{FoundAgent, Machine};
+use crate::plan::{
+    CredentialsStep, NotRestored, OnConflict, PlanBuilder, PlanOptions, Restore, RestoreError,
+};
+use crate::source::SnapshotSource;
+use crate::times;
+use crate::zeroclaw::RUNTIME;
+use crate::zeroclaw::config::{
+    MAX_BYTES, Named, WriteError, dotted, encrypts, is_encrypted_field, is_same_value, is_vacant,
+    map_texts, read_plain, replace, schema_of,
+};
+
+/// The file that the runtime has while it writes profiles.
+const LOCK_FILE: &str = "auth-profiles.lock";
+/// The schema in which providers have names.
+const NAMED_SCHEMA: u32 = 3;
+/// Keys on the way to a secret, at most.
+const MAX_PATH: usize = 100;
+/// The version of the store of profiles.
+const PROFILES_SCHEMA: u64 = 1;
+
+/// One credential, and where it goes.
+struct Put {
+    /// As it is shown.
+    name: String,
+    service: String,
+    place: Place,
+}
+
+enum Place {
+    /// A value of the configuration.
+    Leaf { schema: u32, path: Vec<String>, names: Vec<Named>, value: LeafValue, encrypted: bool },
+    /// A profile.
+    Profile { id: String, fields: Fields, active: bool },
+}
+
+impl Place {
+    /// Returns what a credential of this place is called when it is read.
+    fn name(&self) -> String {
+        match self {
+            Self::Leaf { path, .. } => dotted(path),
+            Self::Profile { id, .. } => id.clone(),
+        }
+    }
+}
+
+enum LeafValue {
+    Text(Secret),
+    /// A number or a list.
+    Toml(Secret),
+}
+
+/// What was done with one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Done {
+    Added,
+    Replaced,
+    Kept,
+    Refused(&'static str),
+}
+
+/// What would become of the stores.
+struct Change {
+    install: PathBuf,
+    config: PathBuf,
+    puts: Vec<Put>,
+    overwrites: bool,
+}
+
+/// The texts of the stores; `None` when there is no file.
+#[derive(Default)]
+struct Texts {
+    config: Option<Zeroizing<String>>,
+    profiles: Option<Zeroizing<String>>,
+}
+
+/// What the stores would hold.
+struct Outcome {
+    texts: Texts,
+    done: Vec<Done>,
+    /// Whether anything was encrypted.
+    sealed: bool,
+}
+
+/// Plans how credentials go into the install, and notes those that do not.
+pub(in crate::zeroclaw) fn plan(
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+    credentials: Credentials,
+    draft: &mut PlanBuilder,
+) {
+    let mut puts = Vec::new();
+    // An agent asks for `default` unless it is told otherwise.
+    let is_usual = |it: &&Credential| {
+        it.credential_type == CredentialType::ApiKey
+            && it.label.as_ref().is_some_and(|label| label.ends_with(":default"))
+    };
+    let usual = credentials.credentials.iter().filter(is_usual);
+    let usual = usual.filter_map(|it| it.label.clone()).collect();
+    let mut entries = Entries { usual, taken: BTreeSet::new() };
+    let mut taken = BTreeSet::new();
+    for credential in credentials.credentials {
+        if is_bare(&credential) && credential.label.as_ref().is_some_and(|it| taken.contains(it)) {
+            // Another of the list holds the secret that this one only names.
+            continue;
+        }
+        match opened(&credential, target, options, &mut entries) {
+            Ok(Some(put)) if !taken.insert(put.place.name()) => {
+                let reason = "another secret goes to its place".to_owned();
+                draft.not_restored.push(not_restored(&put.name, reason));
+            }
+            Ok(Some(put)) => puts.push(put),
+            Ok(None) => {}
+            Err(reason) => draft.not_restored.push(not_restored(&name_of(&credential), reason)),
+        }
+    }
+    let Some(install) = target.install.as_deref().filter(|_| !puts.is_empty()) else { return };
+    let config = target.config.clone().unwrap_or_else(|| install.join("config.toml"));
+    let overwrites = options.on_conflict == OnConflict::Theirs;
+    let mut change = Change { install: install.to_owned(), config, puts, overwrites };
+    let planned = draft.config.as_ref().and_then(|step| step.change.planned_text());
+    let outcome = change.texts().and_then(|mut texts| {
+        if let Some(planned) = planned {
+            texts.config = Some(Zeroizing::new(planned.to_owned()));
+        }
+        let key = SecretKey::read(install)
+            .map_err(|source| WriteError::Io { path: key::path_of(install), source })?;
+        change.place(&texts, key.as_ref(), &times::epoch())
+    });
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let reason = reason_of(&error);
+            let note = |put: &Put| not_restored(&put.name, reason.clone());
+            draft.not_restored.extend(change.puts.iter().map(note));
+            return;
+        }
+    };
+    let mut step = (Vec::new(), Vec::new(), Vec::new());
+    let mut done = outcome.done.into_iter();
+    change.puts.retain(|put| {
+        let list = match done.next() {
+            Some(Done::Added) => &mut step.0,
+            Some(Done::Replaced) => &mut step.1,
+            Some(Done::Kept) => &mut step.2,
+            Some(Done::Refused(reason)) => {
+                draft.not_restored.push(not_restored(&put.name, reason.to_owned()));
+                return false;
+            }
+            None => return false,
+        };
+        list.push(put.name.clone());
+        true
+    });
+    if change.puts.is_empty() {
+        return;
+    }
+    let has_leaf = change.puts.iter().any(|put| matches!(put.place, Place::Leaf { .. }));
+    let store = if has_leaf { change.config.clone() } else { change.profiles_path() };
+    let (added, replaced, kept) = step;
+    let change = Box::new(change);
+    draft.credentials = Some(CredentialsStep { store, added, replaced, kept, change });
+}
+
+fn name_of(credential: &Credential) -> String {
+    match &credential.label {
+        Some(label) => format!("{}: {label}", credential.service),
+        None => credential.service.clone(),
+    }
+}
+
+fn not_restored(name: &str, reason: String) -> NotRestored {
+    NotRestored { what: "credential", path: Some(name.to_owned()), reason }
+}
+
+/// Says whether a credential has no secret.
+fn is_bare(credential: &Credential) -> bool {
+    credential.encrypted_payload == NOT_EXPORTED
+}
+
+/// Says what went wrong with its cause, for people.
+fn reason_of(error: &WriteError) -> String {
+    match error {
+        WriteError::Io { source, .. } => format!("{error}: {source}"),
+        WriteError::Changed { .. } | WriteError::Busy { .. } => error.to_string(),
+    }
+}
+
+/// Opens a credential; `None` when it comes back in another way, otherwise why it does not.
+fn opened(
+    credential: &Credential,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+    entries: &mut Entries,
+) -> Result<Option<Put>, String> {
+    let has = |tag: &str| credential.tags.iter().any(|it| it == tag);
+    if has(CONFIG_TAG) && has(REFERENCE_TAG) {
+        // The configuration says where it is.
+        return Ok(None);
+    }
+    if is_bare(credential) {
+        return Err("its secret was not exported; sign in again".to_owned());
+    }
+    let Some(key) = options.vault_key else {
+        return Err("its secret is sealed, and no vault key was given".to_owned());
+    };
+    let secret = key.open(credential).map_err(|error| error.to_string())?;
+    if target.install.is_none() {
+        return Err("the workspace belongs to no install that could keep it".to_owned());
+    }
+    let place = match serde_json::from_slice::<Payload>(&secret) {
+        Ok(payload) => own_place(payload.zeroclaw),
+        Err(_) => serde_json::from_slice::<Foreign>(&secret)
+            .ok()
+            .and_then(|foreign| foreign_place(credential, foreign, entries)),
+    };
+    let place = place.ok_or_else(|| format!("it is of a kind that {RUNTIME} does not keep"))?;
+    let (name, service) = (name_of(credential), credential.service.clone());
+    Ok(Some(Put { name, service, place }))
+}
+
+/// Understands what we sealed ourselves.
+fn own_place(body: Body) -> Option<Place> {
+    let Body { schema, path, names, value, toml, encrypted, id, profile, active } = body;
+    if let (Some(id), Some(fields)) = (id, profile) {
+        return Some(Place::Profile { id, fields, active });
+    }
+    let value = value.map(LeafValue::Text).or(toml.map(LeafValue::Toml))?;
+    let schema = schema.unwrap_or(NAMED_SCHEMA);
+    (!path.is_empty() && path.len() <= MAX_PATH).then_some(Place::Leaf {
+        schema,
+        path,
+        names,
+        value,
+        encrypted,
+    })
+}
+
+/// The entries of providers that keys of another runtime get.
+struct Entries {
+    /// Labels of keys that are the usual ones of their providers.
+    usual: BTreeSet<String>,
+    taken: BTreeSet<(String, String)>,
+}
+
+impl Entries {
+    /// Returns an entry that no other key has: `default` for the usual one, or the first.
+    fn next(&mut self, provider: &str, name: &str) -> String {
+        let has_usual = self.usual.contains(&format!("{provider}:default"));
+        let first = (name == "default" || !has_usual).then(|| "default".to_owned());
+        let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
+        let names = first.into_iter().chain([name.to_owned()]).chain(numbered);
+        let mut free = names.map(|it| (provider.to_owned(), it));
+        let entry = free.find(|it| !self.taken.contains(it)).expect("some number is free");
+        self.taken.insert(entry.clone());
+        entry.1
+    }
+}
+
+/// A profile of OpenClaw.
+#[derive(Deserialize)]
+struct Foreign {
+    #[serde(rename = "type")]
+    kind: String,
+    provider: Option<String>,
+    key: Option<Secret>,
+    token: Option<Secret>,
+    access: Option<Secret>,
+    refresh: Option<Secret>,
+    expires: Option<f64>,
+}
+
+/// Finds a place for a profile of another runtime: keys go to the providers, tokens to the
+/// profiles.
+fn foreign_place(
+    credential: &Credential,
+    foreign: Foreign,
+    entries: &mut Entries,
+) -> Option<Place> {
+    let label = credential.label.as_deref().unwrap_or_default();
+    let provider = foreign.provider.unwrap_or_else(|| credential.service.clone());
+    let name = label.split_once(':').map_or("default", |(_, name)| name);
+    if provider.is_empty() {
+        return None;
+    }
+    if let (true, Some(key)) = (foreign.kind == "api_key", foreign.key) {
+        let entry = entries.next(&provider, name);
+        let path = ["providers", "models", &provider, &entry, "api_key"];
+        return Some(Place::Leaf {
+            schema: NAMED_SCHEMA,
+            path: path.map(str::to_owned).to_vec(),
+            names: Vec::new(),
+            value: LeafValue::Text(key),
+            encrypted: true,
+        });
+    }
+    let mut fields = Map::new();
+    let mut set = |key: &str, secret: Option<Secret>| {
+        let value = secret.map_or(Value::Null, |secret| Value::String(secret.0.to_string()));
+        let is_set = !value.is_null();
+        fields.insert(key.to_owned(), value);
+        is_set
+    };
+    let (access, refresh, token) = match foreign.kind.as_str() {
+        "token" => (None, None, foreign.token),
+        "oauth" => (foreign.access, foreign.refresh, None),
+        _ => return None,
+    };
+    let has_access = set("access_token", access);
+    set("refresh_token", refresh);
+    let has_token = set("token", token);
+    if !has_access && !has_token {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "a float out of range saturates")]
+    let expires = foreign.expires.filter(|millis| *millis > 0.0).map(|millis| millis as i64);
+    let expires = expires.and_then(times::from_millis).map(|it| it.as_str().to_owned());
+    let created = credential.created_at.as_str().to_owned();
+    for (key, value) in [
+        ("model_provider", Value::from(provider.clone())),
+        ("profile_name", Value::from(name)),
+        ("kind", Value::from(foreign.kind)),
+        ("expires_at", expires.map_or(Value::Null, Value::from)),
+        ("created_at", Value::from(created.clone())),
+        ("updated_at", Value::from(created)),
+        ("metadata", Value::Object(Map::new())),
+    ] {
+        fields.insert(key.to_owned(), value);
+    }
+    for key in ["account_id", "workspace_id", "id_token", "token_type", "scope"] {
+        fields.insert(key.to_owned(), Value::Null);
+    }
+    let id = format!("{provider}:{name}");
+    Some(Place::Profile { id, fields: Fields(fields), active: true })
+}
+
+impl Change {
+    fn profiles_path(&self) -> PathBuf {
+        self.install.join(PROFILES_FILE)
+    }
+
+    /// Reads the stores as they are.
+    fn texts(&self) -> Result<Texts, WriteError> {
+        let read = |path: &Path, max| {
+            let failed = |source| WriteError::Io { path: path.to_owned(), source };
+            read_plain(path, max).map_err(failed)
+        };
+        Ok(Texts {
+            config: read(&self.config, MAX_BYTES)?,
+            profiles: read(&self.profiles_path(), MAX_PROFILES_BYTES)?,
+        })
+    }
+
+    /// Puts every credential into the texts of the stores. Without a key, what must be encrypted
+    /// is encrypted with none, and the outcome only says what would happen.
+    fn place(
+        &self,
+        texts: &Texts,
+        key: Option<&SecretKey>,
+        now: &Moment,
+    ) -> Result<Outcome, WriteError> {
+        let odd = |path: &Path, what: &str| {
+            let source = io::Error::other(what.to_owned());
+            WriteError::Io { path: path.to_owned(), source }
+        };
+        let config = texts.config.as_deref().map_or("", String::as_str);
+        let mut config =
+            config.parse::<DocumentMut>().map_err(|_| odd(&self.config, "it is not TOML"))?;
+        if texts.config.is_none() {
+            config.insert("schema_version", toml_edit::value(i64::from(NAMED_SCHEMA)));
+        }
+        let profiles = texts.profiles.as_deref().map_or("{}", String::as_str);
+        let mut profiles: Fields = serde_json::from_str(profiles)
+            .map_err(|_| odd(&self.profiles_path(), "it is not a JSON object"))?;
+        let nothing = SecretKey::nothing();
+        let mut sealer = Sealer {
+            schema: schema_of(config.as_item()),
+            encrypts: encrypts(config.as_item()),
+            open: key,
+            seal: key.unwrap_or(&nothing),
+            sealed: false,
+        };
+        let mut changed = (false, false);
+        let mut done = Vec::new();
+        for put in &self.puts {
+            let is_leaf = matches!(put.place, Place::Leaf { .. });
+            let one = match &put.place {
+                Place::Leaf { .. } => self.place_leaf(&mut config, put, &mut sealer),
+                Place::Profile { id, fields, active } => {
+                    self.place_profile(&mut profiles, id, fields, *active, &mut sealer)
+                }
+            };
+            let is_change = matches!(one, Done::Added | Done::Replaced);
+            changed.0 |= is_change && is_leaf;
+            changed.1 |= is_change && !is_leaf;
+            done.push(one);
+        }
+        let config = changed.0.then(|| Zeroizing::new(config.to_string()));
+        if config.as_ref().is_some_and(|text| text.parse::<DocumentMut>().is_err()) {
+            return Err(odd(&self.config, "it cannot be added to"));
+        }
+        if changed.1 {
+            profiles.0.insert("updated_at".to_owned(), Value::from(now.as_str()));
+            profiles.0.entry("schema_version").or_insert_with(|| Value::from(PROFILES_SCHEMA));
+        }
+        let profiles = changed.1.then(|| serde_json::to_string_pretty(&profiles));
+        let profiles = profiles.transpose().map_err(|_| odd(&self.profiles_path(), "not JSON"))?;
+        let texts = Texts { config, profiles: profiles.map(Zeroizing::new) };
+        Ok(Outcome { texts, done, sealed: sealer.sealed })
+    }
+
+    fn place_leaf(&self, config: &mut DocumentMut, put: &Put, sealer: &mut Sealer<'_>) -> Done {
+        let Place::Leaf { schema, path, names, value, encrypted } = &put.place else {
+            return Done::Kept;
+        };
+        let Some(fitted) = fitted(path, names, *schema, sealer.schema, &put.service) else {
+            return Done::Refused("the configuration here is of another schema, without its place");
+        };
+        let plain = match value {
+            LeafValue::Text(text) => toml_edit::Value::from(text.0.as_str()),
+            LeafValue::Toml(text) => match text.0.parse::<toml_edit::Value>() {
+                Ok(value) => value,
+                Err(_) => return Done::Refused("it is not a value"),
+            },
+        };
+        if is_other_store(config.as_item(), &fitted.path, &plain) {
+            return Done::Refused("it names another store of memories than the one in use here");
+        }
+        if fitted.needs_parent && !has_table(config.as_item(), &fitted.path) {
+            return Done::Refused("the configuration here has no such section");
+        }
+        let Some(slot) = slot(config.as_item_mut(), &fitted.path, names) else {
+            return Done::Refused("the configuration here has no such place");
+        };
+        let is_vacant = is_vacant(slot);
+        if !is_vacant {
+            let Some(known) = slot.as_value() else {
+                return Done::Refused("there is a table in its place");
+            };
+            if sealer.opens_to(known, &plain) || !self.overwrites {
+                return Done::Kept;
+            }
+        }
+        let is_field = sealer.schema >= NAMED_SCHEMA && is_encrypted_field(&fitted.path);
+        let mut new = plain;
+        if sealer.encrypts && (*encrypted || is_field) {
+            sealer.seal(&fitted.path.join("\u{0}"), &mut new);
+        }
+        match slot.as_value_mut() {
+            // A comment behind it stays.
+            Some(known) => {
+                let decor = known.decor().clone();
+                *new.decor_mut() = decor;
+                *known = new;
+            }
+            None => *slot = Item::Value(new.decorated(" ", "")),
+        }
+        if is_vacant { Done::Added } else { Done::Replaced }
+    }
+
+    fn place_profile(
+        &self,
+        store: &mut Fields,
+        id: &str,
+        fields: &Fields,
+        active: bool,
+        sealer: &mut Sealer<'_>,
+    ) -> Done {
+        let object = |store: &mut Fields, key: &str| {
+            let value = store.0.entry(key).or_insert_with(|| Value::Object(Map::new()));
+            value.is_object()
+        };
+        if !object(store, "profiles") || !object(store, "active_profiles") {
+            return Done::Refused("the store of profiles is not understood");
+        }
+        let text = |key: &str| fields.0.get(key).and_then(Value::as_str);
+        let provider = text("model_provider").or_else(|| text("provider"));
+        let provider = provider.or_else(|| id.split(':').next()).unwrap_or(id).to_owned();
+        let Some(Value::Object(profiles)) = store.0.get_mut("profiles") else {
+            return Done::Kept;
+        };
+        let known = profiles.get(id);
+        let done = match known {
+            None => Done::Added,
+            Some(known) if !self.overwrites || sealer.has_tokens(known, fields) => {
+                return Done::Kept;
+            }
+            Some(_) => Done::Replaced,
+        };
+        let mut new = fields.0.clone();
+        for token in TOKENS {
+            if let Some(Value::String(text)) = new.get_mut(token)
+                && sealer.encrypts
+                && !text.is_empty()
+            {
+                sealer.sealed = true;
+                let sealed = sealer.seal.seal(&format!("{id}\u{0}{token}"), text);
+                zeroize::Zeroize::zeroize(text);
+                sealed.as_str().clone_into(text);
+            }
+        }
+        profiles.insert(id.to_owned(), Value::Object(new));
+        if let Some(Value::Object(in_use)) = store.0.get_mut("active_profiles")
+            && active
+        {
+            in_use.entry(provider).or_insert_with(|| Value::from(id));
+        }
+        done
+    }
+
+    fn write(&self, now: &Moment) -> Result<Option<PathBuf>, WriteError> {
+        let old = self.texts()?;
+        let failed = |source| WriteError::Io { path: key::path_of(&self.install), source };
+        let mut key = SecretKey::read(&self.install).map_err(failed)?;
+        let mut outcome = self.place(&old, key.as_ref(), now)?;
+        if outcome.done.iter().any(|done| matches!(done, Done::Refused(_))) {
+            return Err(WriteError::Changed { path: self.config.clone() });
+        }
+        let lock =
+            outcome.texts.profiles.as_ref().map(|_| Lock::take(&self.install)).transpose()?;
+        // A key that nothing was encrypted with would only puzzle its owner.
+        if outcome.sealed && key.is_none() {
+            key = Some(SecretKey::make(&self.install).map_err(failed)?);
+            outcome = self.place(&old, key.as_ref(), now)?;
+        }
+        let mut backup = None;
+        let old_config = old.config.as_ref().map(|text| text.as_str());
+        if let Some(new) = &outcome.texts.config {
+            backup = replace(&self.config, old_config, new, now)?;
+        }
+        if let Some(new) = &outcome.texts.profiles {
+            let old_profiles = old.profiles.as_ref().map(|text| text.as_str());
+            match replace(&self.profiles_path(), old_profiles, new, now) {
+                Ok(copy) => backup = backup.or(copy),
+                Err(error) => {
+                    self.undo(old_config, outcome.texts.config.as_deref().map(String::as_str))?;
+                    return Err(error);
+                }
+            }
+        }
+        drop(lock);
+        Ok(backup)
+    }
+
+    /// Puts the configuration back as it was.
+    fn undo(&self, old: Option<&str>, new: Option<&str>) -> Result<(), WriteError> {
+        let failed = |source| WriteError::Io { path: self.config.clone(), source };
+        match (old, new) {
+            (_, None) => Ok(()),
+            (Some(old), Some(new)) => {
+                let copy = replace(&self.config, Some(new), old, &times::epoch())?;
+                copy.map_or(Ok(()), |copy| fs::remove_file(copy).map_err(failed))
+            }
+            (None, Some(_)) => fs::remove_file(&self.config).map_err(failed),
+        }
+    }
+}
+
+impl Restore for Change {
+    fn restore(
+        &self,
+        _: &Machine,
+        _: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<Option<PathBuf>, RestoreError> {
+        self.write(now).map_err(|error| RestoreError(Box::new(error)))
+    }
+}
+
+/// The file that the runtime has while it writes profiles; gone when dropped.
+struct Lock(PathBuf);
+
+impl Lock {
+    fn take(install: &Path) -> Result<Self, WriteError> {
+        use std::io::Write as _;
+        let path = install.join(LOCK_FILE);
+        let opened = fs::create_dir_all(install)
+            .and_then(|()| fs::OpenOptions::new().write(true).create_new(true).open(&path));
+        let mut file = match opened {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(WriteError::Busy { path });
+            }
+            Err(source) => return Err(WriteError::Io { path, source }),
+        };
+        let lock = Self(path);
+        let written = writeln!(file, "pid={}", std::process::id());
+        written.map_err(|source| WriteError::Io { path: lock.0.clone(), source })?;
+        Ok(lock)
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Nobody can be told here; the runtime waits for it and says so.
+        drop(fs::remove_file(&self.0));
+    }
+}
+
+/// Encrypts for the target, and opens what it has.
+struct Sealer<'a> {
+    schema: u32,
+    encrypts: bool,
+    open: Option<&'a SecretKey>,
+    seal: &'a SecretKey,
+    sealed: bool,
+}
+
+impl Sealer<'_> {
+    fn seal(&mut self, place: &str, value: &mut toml_edit::Value) {
+        let mut number = 0_u32;
+        let sealed = map_texts(value, &mut |text| {
+            // Two texts of a list have places of their own.
+            number += 1;
+            Ok::<_, std::convert::Infallible>(
+                self.seal.seal(&format!("{place}\u{0}{number}"), text),
+            )
+        });
+        match sealed {
+            Ok(()) => self.sealed |= number > 0,
+            Err(never) => match never {},
+        }
+    }
+
+    /// Says whether a value that is there is this one.
+    fn opens_to(&self, known: &toml_edit::Value, plain: &toml_edit::Value) -> bool {
+        let mut known = known.clone();
+        let opened = map_texts(&mut known, &mut |text| key::open(self.open, text));
+        opened.is_ok() && is_same_value(&known, plain)
+    }
+
+    /// Says whether a profile that is there has these tokens.
+    fn has_tokens(&self, known: &Value, fields: &Fields) -> bool {
+        TOKENS.iter().all(|token| {
+            let known = known.get(token).and_then(Value::as_str).unwrap_or_default();
+            let wanted = fields.0.get(*token).and_then(Value::as_str).unwrap_or_default();
+            key::open(self.open, known).is_ok_and(|opened| opened.as_str() == wanted)
+        })
+    }
+}
+
+/// Where a secret goes in another schema.
+struct Fitted {
+    path: Vec<String>,
+    /// Whether it is of use only where its section is.
+    needs_parent: bool,
+}
+
+/// Finds the place of a secret in the schema of the target; `None` when it has none there.
+fn fitted(path: &[String], names: &[Named], from: u32, to: u32, service: &str) -> Option<Fitted> {
+    let here = |path: Vec<String>, needs_parent| Some(Fitted { path, needs_parent });
+    if from == to {
+        return here(path.to_vec(), false);
+    }
+    let keys: Vec<&str> = path.iter().map(String::as_str).collect();
+    let join = |head: &[&str], rest: &[&str]| {
+        let all = head.iter().chain(rest);
+        all.map(|key| (*key).to_owned()).collect::<Vec<String>>()
+    };
+    let to_names = to >= NAMED_SCHEMA && from < NAMED_SCHEMA;
+    match &keys[..] {
+        _ if !names.is_empty() => None,
+        ["api_key"] if from == 1 && to_names => {
+            here(join(&["providers", "models", service, "default", "api_key"], &[]), false)
+        }
+        ["model_providers", provider, rest @ ..] | ["providers", "models", provider, rest @ ..]
+            if to_names =>
+        {
+            // Such a name holds an address, which is a setting of its own in schema 3.
+            let is_name = !provider.contains([':', '/']);
+            let path = join(&["providers", "models", provider, "default"], rest);
+            is_name.then_some(Fitted { path, needs_parent: false })
+        }
+        ["channels_config" | "channels", "feishu", rest @ ..] if to_names => {
+            here(join(&["channels", "lark", "feishu"], rest), true)
+        }
+        ["channels_config" | "channels", kind, rest @ ..] if to_names => {
+            here(join(&["channels", kind, "default"], rest), true)
+        }
+        [
+            "model_providers" | "providers" | "channels_config" | "channels" | "agents" | "storage"
+            | "api_key" | "extra_headers",
+            ..,
+        ] => None,
+        [_] => None,
+        _ => here(path.to_vec(), true),
+    }
+}
+
+/// Says whether a value would have the runtime look for memories elsewhere. In older schemas the
+/// name of the store lies among secrets, and counts before the backend.
+fn is_other_store(root: &Item, path: &[String], value: &toml_edit::Value) -> bool {
+    let backend = root.get("memory").and_then(|memory| memory.get("backend")?.as_str());
+    path == ["storage", "provider", "config", "provider"]
+        && backend.is_some_and(|backend| Some(backend) != value.as_str())
+}
+
+/// Says whether the table that a path ends in is there.
+fn has_table(root: &Item, path: &[String]) -> bool {
+    let parents = path.split_last().map_or(&[][..], |(_, parents)| parents);
+    let table = parents.iter().try_fold(root, |item, key| item.as_table_like()?.get(key));
+    table.is_some_and(Item::is_table_like)
+}
+
+/// Returns the place at the end of a path; tables on the way are made, lists are not.
+fn slot<'a>(root: &'a mut Item, path: &[String], names: &[Named]) -> Option<&'a mut Item> {
+    let (last, parents) = path.split_last()?;
+    let mut item = root;
+    for (at, key) in parents.iter().enumerate() {
+        item = step(item, key, names.iter().find(|it| it.at == at), false)?;
+    }
+    step(item, last, None, true)
+}
+
+fn step<'a>(
+    item: &'a mut Item,
+    key: &str,
+    named: Option<&Named>,
+    is_last: bool,
+) -> Option<&'a mut Item> {
+    if item.is_array() || item.is_array_of_tables() {
+        let count = item.as_array().map(toml_edit::Array::len);
+        let count =
+            count.or_else(|| item.as_array_of_tables().map(toml_edit::ArrayOfTables::len))?;
+        let is_it = |at: &usize| {
+            let name = named.and_then(|named| item.get(*at)?.get(&*named.key)?.as_str());
+            name.is_some() && name == named.map(|named| named.name.as_str())
+        };
+        let at = match named {
+            Some(_) => (0..count).find(is_it)?,
+            None => key.parse().ok()?,
+        };
+        return item.get_mut(at);
+    }
+    let is_inline = item.is_inline_table();
+    let table = item.as_table_like_mut()?;
+    if !table.contains_key(key) {
+        let new = if is_last {
+            // Empty, so it is taken for vacant.
+            toml_edit::value("")
+        } else if is_inline {
+            Item::Value(toml_edit::Value::InlineTable(toml_edit::InlineTable::new()))
+        } else {
+            let mut table = toml_edit::Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        };
+        table.insert(key, new);
+    }
+    table.get_mut(key)
+}

@@ -1,0 +1,1058 @@
+//! Finds installs and their agents by looking, never by asking a version: a program of 0.8 moves
+//! the files of an install at its first start, and leaves its configuration as it was.
+//!
+//! ```text
+//! ~/.zeroclaw/                          ZEROCLAW_CONFIG_DIR, ZEROCLAW_DATA_DIR, ZEROCLAW_WORKSPACE
+//!   config.toml
+//!   active_workspace.toml               until 0.7: another install is in use
+//!   workspace/memory/brain.db           layout `workspace`, until 0.7
+//!   workspaces/<name>/                  profiles of 0.7
+//!   data/memory/brain.db                layout `data`, since 0.8
+//!   agents/<alias>/workspace/           layout `data`
+//!   memory.db                           layout `seed`; elsewhere an empty decoy
+//!   backup-<time>/legacy-workspace/     what 0.8 found when it moved
+//! ```
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use super::brain::Brain;
+use super::config::{Backend, Config};
+use super::layout::{CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation};
+use super::{DEFAULT_ALIAS, RUNTIME};
+use crate::adapter::{FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
+use crate::check::a_few;
+use crate::install_paths::{absolute, names_in, real, same_place, settle};
+use crate::paths::{is_name, without_dots};
+
+/// The usual install, in the home folder.
+const FOLDER: &str = ".zeroclaw";
+/// Names the install that is in use, when it is not the usual one.
+const ACTIVE: &str = "active_workspace.toml";
+/// Bytes of that file, at most.
+const MAX_ACTIVE_BYTES: u64 = 1 << 16;
+/// What the first documents call the database.
+const SEED_DATABASE: &str = "memory.db";
+/// Databases up to this size are opened to see which agents they know.
+const MAX_LOOKED_INTO_BYTES: u64 = 1 << 30;
+/// Agents of one install that are listed, at most.
+const MAX_AGENTS: usize = 1_000;
+
+/// Finds every agent: of the install in use first.
+pub(super) fn discover(machine: &Machine) -> Vec<FoundAgent> {
+    find(machine, Depth::Databases)
+}
+
+/// Finds agents without looking into a database.
+pub(super) fn discover_by_files(machine: &Machine) -> Vec<FoundAgent> {
+    find(machine, Depth::Files)
+}
+
+/// The code of the oddity that nobody knows yet whose rows a workspace's database holds.
+pub(super) const ALIAS_ASSUMED: &str = "alias_assumed";
+
+/// Takes a folder as [`locate`] does; looks into a database only where no file names an agent.
+pub(super) fn locate_by_files(machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
+    let absolute = absolute(folder);
+    let is_known =
+        || find(machine, Depth::Files).iter().any(|it| same_place(&it.workspace, &absolute));
+    let is_loose = || looks_like_a_workspace(&absolute) && !is_known();
+    if is_new(&absolute) || in_its_install(machine, &absolute, alias).is_some() {
+        return locate(machine, folder, alias);
+    }
+    if is_install(&absolute) {
+        let install = Install::open(machine, &Site::of(absolute.clone()), Depth::Files);
+        let known = install.filter(Install::names_agents).map(|it| it.agents(machine));
+        if let Some(agent) = known.and_then(|agents| pick(agents, alias)) {
+            return agent;
+        }
+    } else if alias.is_none() && is_loose() {
+        // With a name given, the database is not asked for one.
+        let mut agent = locate(machine, folder, Some(DEFAULT_ALIAS));
+        if agent.install.is_none() {
+            let message = "the database may be of an agent with another name".to_owned();
+            agent.oddities.push(Oddity { code: ALIAS_ASSUMED, message });
+            return agent;
+        }
+    }
+    locate(machine, folder, alias)
+}
+
+/// How closely an install is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// Files and folders.
+    Files,
+    /// Also the agents that only a database knows.
+    Databases,
+}
+
+fn find(machine: &Machine, depth: Depth) -> Vec<FoundAgent> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for site in sites(machine) {
+        if !site.folder.is_dir() || !seen.insert(real(&site.folder)) {
+            continue;
+        }
+        if let Some(install) = Install::open(machine, &site, depth) {
+            found.extend(install.agents(machine));
+        }
+    }
+    found
+}
+
+/// Takes a folder as an install or a workspace.
+pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
+    let folder = absolute(folder);
+    if is_new(&folder) {
+        return new_install(&folder, alias);
+    }
+    if let Some(agent) = in_its_install(machine, &folder, alias) {
+        return agent;
+    }
+    if is_install(&folder)
+        && let Some(install) = Install::open(machine, &Site::of(folder.clone()), Depth::Databases)
+    {
+        let agents = install.agents(machine);
+        let names: Vec<String> = agents.iter().map(|it| it.alias.clone()).collect();
+        return pick(agents, alias).unwrap_or_else(|| {
+            let mut agent = install.agent(machine, alias.unwrap_or(DEFAULT_ALIAS));
+            agent.oddities.extend(unknown(&agent.alias, &names));
+            agent
+        });
+    }
+    // A workspace that the configuration puts anywhere.
+    let known = find(machine, Depth::Files).into_iter().filter(|it| {
+        same_place(&it.workspace, &folder) && alias.is_none_or(|alias| it.alias == alias)
+    });
+    if let Some(agent) = known.into_iter().next() {
+        return agent;
+    }
+    match looks_like_a_workspace(&folder) || is_of_another(&folder) {
+        true => loose(machine, folder, alias),
+        // What a move that was ended half-way left, or a folder for something else.
+        false => new_install(&folder, alias),
+    }
+}
+
+/// Whether there is nothing yet.
+fn is_new(folder: &Path) -> bool {
+    match fs_err::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+/// An install that is to be made.
+fn new_install(folder: &Path, alias: Option<&str>) -> FoundAgent {
+    let alias = alias.filter(|it| is_name(it)).unwrap_or(DEFAULT_ALIAS);
+    FoundAgent {
+        generation: Some(generation::DATA),
+        database: Some(folder.join("data").join(DATABASE)),
+        install: Some(folder.to_owned()),
+        ..FoundAgent::without_install(RUNTIME, alias.to_owned(), usual_workspace(folder, alias))
+    }
+}
+
+/// A workspace that lies where an install has it, such as one from another machine.
+fn in_its_install(machine: &Machine, folder: &Path, alias: Option<&str>) -> Option<FoundAgent> {
+    if folder.file_name() != Some(OsStr::new("workspace")) {
+        return None;
+    }
+    let above = folder.parent()?;
+    let of_agents = above.parent().filter(|it| it.ends_with("agents")).and_then(Path::parent);
+    let install = [Some(above), of_agents].into_iter().flatten().find(|it| is_marked(it))?;
+    let install = Install::open(machine, &Site::of(install.to_owned()), Depth::Files)?;
+    let own = |it: &FoundAgent| {
+        same_place(&it.workspace, folder) && alias.is_none_or(|alias| it.alias == alias)
+    };
+    if let Some(agent) = install.agents(machine).into_iter().find(own) {
+        return Some(agent);
+    }
+    let name = above.file_name()?.to_str().filter(|_| of_agents.is_some())?;
+    Some(install.agent(machine, name))
+}
+
+/// Whether a folder has what only an install has.
+fn is_marked(folder: &Path) -> bool {
+    let is_file = |name: &str| folder.join(name).is_file();
+    is_file(CONFIG)
+        || is_file(".secret_key")
+        || is_file(SEED_DATABASE)
+        || folder.join("data").join(MEMORY).is_dir()
+}
+
+/// Whether a folder is an install, and not a workspace with folders of the same names.
+fn is_install(folder: &Path) -> bool {
+    if is_of_another(folder) {
+        return false;
+    }
+    let has_folders = folder.join("data").join(MEMORY).is_dir()
+        || !agent_folders(folder).is_empty()
+        || folder.join(generation::WORKSPACE).is_dir();
+    match looks_like_a_workspace(folder) {
+        true => has_folders && is_marked(folder),
+        false => has_folders || is_marked(folder),
+    }
+}
+
+/// Whether a folder is the install of another runtime.
+fn is_of_another(folder: &Path) -> bool {
+    ["openclaw.json", "clawdbot.json"].iter().any(|name| folder.join(name).is_file())
+}
+
+/// Whether an agent works in a folder.
+fn looks_like_a_workspace(folder: &Path) -> bool {
+    let mut files = PERSONA.into_iter().chain([USER, CURATED]);
+    files.any(|name| folder.join(name).is_file()) || folder.join(MEMORY).is_dir()
+}
+
+/// A folder that belongs to no install.
+fn loose(machine: &Machine, folder: PathBuf, alias: Option<&str>) -> FoundAgent {
+    let mut agent =
+        FoundAgent::without_install(RUNTIME, alias.unwrap_or(DEFAULT_ALIAS).to_owned(), folder);
+    agent.database = Some(agent.workspace.join(DATABASE)).filter(|it| is_live(it));
+    agent.config = Some(agent.workspace.join(CONFIG)).filter(|it| it.is_file());
+    settle(&mut agent);
+    if let Some(database) = &agent.database {
+        agent.oddities.extend(backups_beside(database));
+        let opened = if alias.is_none() { Brain::open(machine, database) } else { Ok(None) };
+        match opened {
+            Ok(brain) => {
+                let known = brain.into_iter().flat_map(|it| it.agents).map(|it| it.alias);
+                let known: Vec<String> = known.collect();
+                if let Some(chosen) = first_of(&known) {
+                    agent.alias = chosen;
+                    agent.oddities.extend(several(&agent.alias, &known));
+                }
+            }
+            Err(error) => agent.oddities.push(unreadable(database, &error)),
+        }
+    }
+    agent
+}
+
+/// Picks an agent of an install; without a name, the usual one.
+fn pick(mut agents: Vec<FoundAgent>, alias: Option<&str>) -> Option<FoundAgent> {
+    let names: Vec<String> = agents.iter().map(|it| it.alias.clone()).collect();
+    let wanted = match alias {
+        Some(alias) => alias.to_owned(),
+        None => first_of(&names)?,
+    };
+    let position = agents.iter().position(|it| it.alias == wanted)?;
+    let mut agent = agents.swap_remove(position);
+    if alias.is_none() {
+        agent.oddities.extend(several(&wanted, &names));
+    }
+    Some(agent)
+}
+
+pub(super) fn first_of(names: &[String]) -> Option<String> {
+    names.iter().find(|it| *it == DEFAULT_ALIAS).or_else(|| names.first()).cloned()
+}
+
+fn several(taken: &str, names: &[String]) -> Option<Oddity> {
+    let others: Vec<String> = names.iter().filter(|it| *it != taken).cloned().collect();
+    let message = format!("this is {taken}; there are also the agents {}", a_few(&others));
+    (!others.is_empty()).then_some(Oddity { code: "several_agents", message })
+}
+
+/// An import may make it; there is nothing to read of it.
+fn unknown(alias: &str, names: &[String]) -> Option<Oddity> {
+    let message = format!("there is no agent {alias:?}; there are {}", a_few(names));
+    (!names.is_empty()).then_some(Oddity { code: UNKNOWN_AGENT, message })
+}
+
+/// Where an install may be.
+struct Site {
+    folder: PathBuf,
+    /// Its workspace, when it lies elsewhere.
+    workspace: Option<PathBuf>,
+}
+
+impl Site {
+    fn of(folder: PathBuf) -> Self {
+        Self { folder, workspace: None }
+    }
+}
+
+/// Returns every place where an install may be, the one in use first.
+fn sites(machine: &Machine) -> Vec<Site> {
+    let usual = machine.home.join(FOLDER);
+    let variable = |name| machine.variable(name).map(|it| from_variable(machine, it));
+    let mut sites: Vec<Site> = Vec::new();
+    sites.extend(variable("ZEROCLAW_CONFIG_DIR").map(Site::of));
+    sites.extend(variable("ZEROCLAW_DATA_DIR").map(|folder| Site::of(install_of_data(folder))));
+    sites.extend(variable("ZEROCLAW_WORKSPACE").map(site_of_workspace));
+    sites.extend(active(machine, &usual).map(Site::of));
+    sites.push(Site::of(usual));
+    sites
+}
+
+fn from_variable(machine: &Machine, value: &OsStr) -> PathBuf {
+    match value.to_str() {
+        Some(text) => absolute(&resolve(machine, Path::new(""), text.trim())),
+        None => absolute(Path::new(value)),
+    }
+}
+
+/// Makes a path of a user's absolute: `~`, and what is relative to a folder.
+fn resolve(machine: &Machine, folder: &Path, text: &str) -> PathBuf {
+    let path = match text.strip_prefix('~') {
+        Some("") => machine.home.clone(),
+        Some(rest) if rest.starts_with(['/', '\\']) => machine.home.join(&rest[1..]),
+        _ => folder.join(text),
+    };
+    without_dots(&path)
+}
+
+/// Images set this variable to the folder that holds the install, others to the install itself or
+/// to its `data`.
+fn install_of_data(folder: PathBuf) -> PathBuf {
+    let inside = folder.join(FOLDER);
+    let above = folder.parent().filter(|_| folder.ends_with("data")).map(Path::to_owned);
+    match above.filter(|it| it.join(CONFIG).is_file()) {
+        Some(above) => above,
+        None if !is_marked(&folder) && is_marked(&inside) => inside,
+        None => folder,
+    }
+}
+
+/// What the runtime makes of `ZEROCLAW_WORKSPACE`.
+fn site_of_workspace(folder: PathBuf) -> Site {
+    if folder.join(CONFIG).is_file() {
+        return Site::of(folder);
+    }
+    let above = folder.parent().unwrap_or(&folder);
+    let beside = above.join(FOLDER);
+    if folder.ends_with(generation::WORKSPACE) && is_marked(above) {
+        return Site { folder: above.to_owned(), workspace: Some(folder) };
+    }
+    if beside.join(CONFIG).is_file() || folder.ends_with(generation::WORKSPACE) {
+        return Site { folder: beside, workspace: Some(folder) };
+    }
+    Site::of(folder)
+}
+
+/// Returns the install that is in use instead of the usual one.
+fn active(machine: &Machine, usual: &Path) -> Option<PathBuf> {
+    let mut text = String::new();
+    let file = fs_err::File::open(usual.join(ACTIVE)).ok()?;
+    file.take(MAX_ACTIVE_BYTES).read_to_string(&mut text).ok()?;
+    let document: toml_edit::DocumentMut = text.parse().ok()?;
+    let folder = document.get("config_dir")?.as_str().filter(|it| !it.trim().is_empty())?;
+    Some(absolute(&resolve(machine, usual, folder.trim())))
+}
+
+/// An install with what is in it.
+struct Install {
+    folder: PathBuf,
+    config_path: Option<PathBuf>,
+    config: Option<Config>,
+    generation: &'static str,
+    /// The one workspace, except in layout `data`.
+    workspace: PathBuf,
+    /// The database of all agents; `None` where each has its own, or none is there.
+    database: Option<PathBuf>,
+    /// The agents that the database knows.
+    known: Vec<String>,
+    oddities: Vec<Oddity>,
+}
+
+impl Install {
+    /// Takes a folder as an install; `None` when nothing of the runtime is in it.
+    fn open(machine: &Machine, site: &Site, depth: Depth) -> Option<Self> {
+        let folder = site.folder.clone();
+        let workspace =
+            site.workspace.clone().unwrap_or_else(|| folder.join(generation::WORKSPACE));
+        let mut install = Self {
+            config_path: Some(folder.join(CONFIG)).filter(|it| it.is_file()),
+            config: None,
+            generation: generation::DATA,
+            workspace,
+            database: None,
+            known: Vec::new(),
+            oddities: Vec::new(),
+            folder,
+        };
+        let seeded = install.look_for_decoys(machine);
+        if !install.tell_layout(seeded) {
+            return None;
+        }
+        if let Some(path) = &install.config_path {
+            match Config::read(path) {
+                Ok(config) => install.config = Some(config),
+                Err(warning) => {
+                    let message = format!("{} {}", path.display(), warning.message);
+                    install.oddities.push(Oddity { code: warning.code, message });
+                }
+            }
+        }
+        if depth == Depth::Databases && install.generation == generation::DATA {
+            install.look_into_database(machine);
+        }
+        install.name_what_is_ignored();
+        Some(install)
+    }
+
+    /// Looks at files called `memory.db`, and returns the one that holds memories in the install
+    /// itself.
+    fn look_for_decoys(&mut self, machine: &Machine) -> Option<PathBuf> {
+        let own = self.folder.join(SEED_DATABASE);
+        let mut seeded = None;
+        let elsewhere =
+            [&self.workspace, &self.folder.join("data")].map(|it| it.join(SEED_DATABASE));
+        for path in [own.clone()].into_iter().chain(elsewhere).filter(|it| it.is_file()) {
+            let opened = if is_live(&path) { Brain::open(machine, &path) } else { Ok(None) };
+            let shown = path.display();
+            let (code, message) = match opened {
+                Ok(Some(_)) if path == own => {
+                    seeded = Some(path);
+                    continue;
+                }
+                Ok(Some(_)) => {
+                    ("database_ignored", format!("{shown} holds memories, and no version reads it"))
+                }
+                Ok(None) => (
+                    "decoy",
+                    format!("{shown} holds no memories; `zeroclaw self-test` makes such a file"),
+                ),
+                Err(error) => {
+                    self.oddities.push(unreadable(&path, &error));
+                    continue;
+                }
+            };
+            self.oddities.push(Oddity { code, message });
+        }
+        seeded
+    }
+
+    /// Finds the layout by its database, or else by its folders; says whether there is anything.
+    fn tell_layout(&mut self, seeded: Option<PathBuf>) -> bool {
+        let shared = self.folder.join("data").join(DATABASE);
+        let single = self.workspace.join(DATABASE);
+        let own = self.folder.join(DATABASE);
+        let agents = agent_folders(&self.folder);
+        let of_agent =
+            |alias: &String| is_live(&usual_workspace(&self.folder, alias).join(DATABASE));
+        if is_live(&shared) {
+            self.database = Some(shared);
+        } else if is_live(&single) {
+            self.generation = generation::WORKSPACE;
+            self.database = Some(single);
+        } else if agents.iter().any(of_agent) {
+            // Each agent has its own.
+        } else if is_live(&own) {
+            self.generation = generation::WORKSPACE;
+            self.workspace.clone_from(&self.folder);
+            self.database = Some(own);
+        } else if let Some(seeded) = seeded {
+            self.generation = generation::SEED;
+            self.database = Some(seeded);
+        } else if agents.is_empty() && looks_like_a_workspace(&self.workspace) {
+            self.generation = generation::WORKSPACE;
+        } else {
+            let data = self.folder.join("data").join(MEMORY).is_dir();
+            return data || !agents.is_empty() || self.config_path.is_some();
+        }
+        true
+    }
+
+    /// Asks the database which agents it knows.
+    fn look_into_database(&mut self, machine: &Machine) {
+        let Some(path) = self.database.clone() else { return };
+        let size = fs_err::metadata(&path).map_or(0, |it| it.len());
+        if size > MAX_LOOKED_INTO_BYTES {
+            let message =
+                format!("{} is large; agents that only it knows are not listed", path.display());
+            self.oddities.push(Oddity { code: "database_large", message });
+            return;
+        }
+        match Brain::open(machine, &path) {
+            Ok(brain) => {
+                let agents = brain.into_iter().flat_map(|it| it.agents);
+                self.known = agents.map(|it| it.alias).collect();
+            }
+            Err(error) => self.oddities.push(unreadable(&path, &error)),
+        }
+    }
+
+    fn name_what_is_ignored(&mut self) {
+        let agents = agent_folders(&self.folder);
+        let of_agents: Vec<PathBuf> =
+            agents.iter().map(|it| usual_workspace(&self.folder, it)).collect();
+        let single = self.folder.join(generation::WORKSPACE);
+        let mut databases =
+            vec![self.folder.join("data").join(DATABASE), self.workspace.join(DATABASE)];
+        databases.push(single.join(DATABASE));
+        if self.database.is_some() {
+            databases.extend(of_agents.iter().map(|it| it.join(DATABASE)));
+        }
+        databases.push(self.folder.join(DATABASE));
+        databases.dedup();
+        let used = self.database.clone();
+        let beside: Vec<Oddity> = databases.iter().flat_map(|it| backups_beside(it)).collect();
+        databases
+            .retain(|it| is_live(it) && used.as_ref().is_none_or(|used| !same_place(it, used)));
+        let note = |code, message: String| Oddity { code, message };
+        if let Some(used) = used.filter(|_| !databases.is_empty()) {
+            let message = format!(
+                "memories are read from {}; these databases are not: {}",
+                used.display(),
+                a_few(&shown(&databases))
+            );
+            self.oddities.push(note("database_ignored", message));
+        }
+        self.oddities.extend(beside);
+        let older: Vec<PathBuf> = names_in(&self.folder)
+            .iter()
+            .filter(|name| name.starts_with("backup-"))
+            .map(|name| self.folder.join(name).join("legacy-workspace"))
+            .filter(|it| it.is_dir())
+            .collect();
+        if !older.is_empty() {
+            let message = format!(
+                "0.8 kept what it found when it moved the install: {}",
+                a_few(&shown(&older))
+            );
+            self.oddities.push(note("backup_found", message));
+        }
+        let is_stray = |it: &&PathBuf| {
+            is_live(&it.join(format!("{DATABASE}-wal"))) && !is_live(&it.join(DATABASE))
+        };
+        for stray in of_agents.iter().filter(is_stray) {
+            let from = match older.last() {
+                Some(older) => {
+                    format!("they can be recovered from {}", older.join(MEMORY).display())
+                }
+                None => "no copy of the time before was found".to_owned(),
+            };
+            let message = format!(
+                "{} is the log of a database that was moved without it: memories that were \
+                 committed last may be missing; {from}",
+                stray.join(format!("{DATABASE}-wal")).display()
+            );
+            self.oddities.push(note("stray_log", message));
+        }
+        let is_data = self.generation == generation::DATA;
+        let other = match is_data {
+            true => [single].into_iter().filter(|it| looks_like_a_workspace(it)).collect(),
+            false => of_agents,
+        };
+        if !other.is_empty() {
+            let message = format!(
+                "the install has the layout `{}`, and folders of the other one are left: {}",
+                self.generation,
+                a_few(&shown(&other))
+            );
+            self.oddities.push(note("other_layout", message));
+        }
+    }
+
+    /// Whether files say which agents there are.
+    fn names_agents(&self) -> bool {
+        self.generation != generation::DATA
+            || !agent_folders(&self.folder).is_empty()
+            || self.config.as_ref().is_some_and(|it| !it.agents().is_empty())
+    }
+
+    /// Returns the agents, the usual one first.
+    fn agents(&self, machine: &Machine) -> Vec<FoundAgent> {
+        if self.generation != generation::DATA {
+            let mut agents = vec![self.agent(machine, DEFAULT_ALIAS)];
+            agents.extend(self.profiles(machine));
+            return agents;
+        }
+        let mut aliases: BTreeSet<String> = agent_folders(&self.folder).into_iter().collect();
+        aliases.extend(self.config.iter().flat_map(Config::agents).map(|it| it.alias));
+        aliases.extend(self.known.iter().cloned());
+        let (named, odd): (Vec<String>, Vec<String>) =
+            aliases.into_iter().partition(|it| is_name(it));
+        let mut aliases = named;
+        aliases.sort_by_key(|it| (it != DEFAULT_ALIAS, it.clone()));
+        if aliases.is_empty() {
+            aliases.push(DEFAULT_ALIAS.to_owned());
+        }
+        let left = aliases.split_off(aliases.len().min(MAX_AGENTS));
+        let mut agents: Vec<FoundAgent> =
+            aliases.iter().map(|it| self.agent(machine, it)).collect();
+        agents.extend(self.profiles(machine));
+        let unlisted: Vec<String> = odd.into_iter().chain(left).collect();
+        if let Some(first) = agents.first_mut().filter(|_| !unlisted.is_empty()) {
+            let message = format!(
+                "{} agents have names that are no names of folders, or are too many: {}",
+                unlisted.len(),
+                a_few(&unlisted)
+            );
+            first.oddities.push(Oddity { code: "agents_not_listed", message });
+        }
+        agents
+    }
+
+    /// Profiles of 0.7: workspaces with a memory of their own.
+    fn profiles(&self, machine: &Machine) -> Vec<FoundAgent> {
+        let folder = self.folder.join("workspaces");
+        let found = names_in(&folder).into_iter().filter_map(|name| {
+            let workspace = [folder.join(&name), folder.join(&name).join(generation::WORKSPACE)]
+                .into_iter()
+                .find(|it| looks_like_a_workspace(it))?;
+            let mut agent = loose(machine, workspace, Some(&name));
+            agent.install = Some(self.folder.clone());
+            agent.generation = Some(generation::WORKSPACE);
+            agent.config = agent.config.or_else(|| self.config_path.clone());
+            agent.oddities.extend(self.backend_oddity(&name, agent.database.as_deref()));
+            Some(agent)
+        });
+        found.collect()
+    }
+
+    fn agent(&self, machine: &Machine, alias: &str) -> FoundAgent {
+        let alias = if is_name(alias) { alias } else { DEFAULT_ALIAS };
+        let is_data = self.generation == generation::DATA;
+        let workspace =
+            if is_data { self.workspace_of(machine, alias) } else { self.workspace.clone() };
+        let own = Some(workspace.join(DATABASE)).filter(|it| is_data && is_live(it));
+        let expected = match is_data {
+            true => self.folder.join("data").join(DATABASE),
+            false => workspace.join(DATABASE),
+        };
+        let backend = self.config.as_ref().map_or(Backend::Sqlite, |it| it.backend(alias));
+        // Where it will be, once the runtime or an import makes it.
+        let expected =
+            Some(expected).filter(|_| matches!(backend, Backend::Sqlite | Backend::Lucid));
+        let mut agent = FoundAgent {
+            runtime: RUNTIME,
+            generation: Some(self.generation),
+            alias: alias.to_owned(),
+            workspace,
+            install: Some(self.folder.clone()),
+            config: self.config_path.clone(),
+            database: self.database.clone().or(own).or(expected),
+            version: None,
+            oddities: self.oddities.clone(),
+        };
+        agent.oddities.extend(self.backend_oddity(alias, agent.database.as_deref()));
+        settle(&mut agent);
+        agent
+    }
+
+    /// Returns where the runtime keeps an agent's files.
+    fn workspace_of(&self, machine: &Machine, alias: &str) -> PathBuf {
+        let configured = self.config.iter().flat_map(Config::agents);
+        let own = configured.into_iter().find(|it| it.alias == alias).and_then(|it| it.workspace);
+        match own {
+            Some(path) => match path.to_str() {
+                Some(text) => resolve(machine, &self.folder, text),
+                None => without_dots(&self.folder.join(path)),
+            },
+            None => usual_workspace(&self.folder, alias),
+        }
+    }
+
+    /// Says what is unusual about where memories are kept.
+    fn backend_oddity(&self, alias: &str, database: Option<&Path>) -> Option<Oddity> {
+        let there = database.filter(|it| is_live(it)).map(|it| it.display().to_string());
+        let (code, message) = match self.config.as_ref()?.backend(alias) {
+            Backend::Sqlite | Backend::Markdown => return None,
+            Backend::None => {
+                ("backend_none", "the agent keeps no memories: its backend is `none`".to_owned())
+            }
+            Backend::Lucid => (
+                "lucid",
+                "the backend is lucid, which keeps everything in SQLite too; that is exported"
+                    .to_owned(),
+            ),
+            Backend::Elsewhere(name) => {
+                let instead = match there {
+                    Some(path) => format!("what {path} holds is exported, and may be old"),
+                    None => "the workspace is exported without them".to_owned(),
+                };
+                (
+                    "backend_elsewhere",
+                    format!("memories are kept in {name}, out of reach; {instead}"),
+                )
+            }
+        };
+        Some(Oddity { code, message })
+    }
+}
+
+/// Returns where an agent of layout `data` works, unless the configuration says otherwise.
+fn usual_workspace(install: &Path, alias: &str) -> PathBuf {
+    install.join("agents").join(alias).join(generation::WORKSPACE)
+}
+
+/// Returns the names of the folders of agents.
+fn agent_folders(install: &Path) -> Vec<String> {
+    let mut names = names_in(&install.join("agents"));
+    names.retain(|name| usual_workspace(install, name).is_dir());
+    names
+}
+
+/// Whether a file is there and holds something.
+pub(super) fn is_live(path: &Path) -> bool {
+    fs_err::metadata(path).is_ok_and(|it| it.is_file() && it.len() > 0)
+}
+
+/// Names the copies that the runtime made of a database before it changed it.
+fn backups_beside(database: &Path) -> Option<Oddity> {
+    let folder = database.parent()?;
+    let start = format!("{}.backup-", database.file_name()?.to_str()?);
+    let mut names = names_in(folder);
+    names.retain(|name| name.starts_with(&start));
+    let message = format!(
+        "in {} are older copies of the database, which are not read: {}",
+        folder.display(),
+        a_few(&names)
+    );
+    (!names.is_empty()).then_some(Oddity { code: "backup_found", message })
+}
+
+fn unreadable(database: &Path, error: &crate::database::DatabaseError) -> Oddity {
+    let message = format!("{} cannot be read: {error}", database.display());
+    Oddity { code: "database_unreadable", message }
+}
+
+fn shown(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|it| it.display().to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use rusqlite::Connection;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::database::tests::machine;
+
+    /// A home folder to put installs into.
+    struct Home {
+        _folder: TempDir,
+        machine: Machine,
+    }
+
+    impl Home {
+        fn new() -> Self {
+            let folder = TempDir::new().unwrap();
+            let machine = machine(&folder.path().canonicalize().unwrap());
+            Self { _folder: folder, machine }
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.machine.home.join(name)
+        }
+
+        fn write(&self, name: &str, content: &str) -> &Self {
+            let path = self.path(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, content).unwrap();
+            self
+        }
+
+        fn database(&self, name: &str, sql: &str) -> &Self {
+            let path = self.path(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            Connection::open(path).unwrap().execute_batch(sql).unwrap();
+            self
+        }
+
+        fn set(&mut self, name: &str, value: impl Into<OsString>) -> &Self {
+            self.machine.variables.insert(name.to_owned(), value.into());
+            self
+        }
+
+        fn short(&self, path: &Path) -> String {
+            path.strip_prefix(&self.machine.home).unwrap_or(path).display().to_string()
+        }
+
+        /// Every agent: alias, layout, workspace and database below the home folder.
+        fn found(&self) -> Vec<(String, String, String, String)> {
+            discover(&self.machine).into_iter().map(|it| self.told(&it)).collect()
+        }
+
+        fn told(&self, agent: &FoundAgent) -> (String, String, String, String) {
+            let database = agent.database.as_ref().map(|it| self.short(it));
+            (
+                agent.alias.clone(),
+                agent.generation.unwrap_or("-").to_owned(),
+                self.short(&agent.workspace),
+                database.unwrap_or_default(),
+            )
+        }
+
+        fn locate(&self, folder: &str, alias: Option<&str>) -> (String, String, String, String) {
+            self.told(&locate(&self.machine, &self.path(folder), alias))
+        }
+    }
+
+    const OLD: &str = "CREATE TABLE memories(id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE,
+        content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core', created_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL);";
+    const NEW: &str = "CREATE TABLE agents(id TEXT PRIMARY KEY, alias TEXT NOT NULL UNIQUE,
+        created_at TEXT NOT NULL);
+        CREATE TABLE memories(id TEXT PRIMARY KEY, key TEXT NOT NULL, content TEXT NOT NULL,
+        category TEXT NOT NULL DEFAULT 'core', created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
+        agent_id TEXT NOT NULL REFERENCES agents(id), UNIQUE (agent_id, key));";
+
+    fn agent(
+        alias: &str,
+        layout: &str,
+        folder: &str,
+        database: &str,
+    ) -> (String, String, String, String) {
+        (alias.to_owned(), layout.to_owned(), folder.to_owned(), database.to_owned())
+    }
+
+    fn codes(agent: &FoundAgent) -> Vec<&str> {
+        agent.oddities.iter().map(|it| it.code).collect()
+    }
+
+    #[test]
+    fn an_empty_home_has_no_agents() {
+        let home = Home::new();
+        assert_eq!(home.found(), []);
+        fs_err::create_dir_all(home.path(".zeroclaw/agents")).unwrap();
+        fs_err::create_dir_all(home.path(".zeroclaw/data")).unwrap();
+        assert_eq!(home.found(), []);
+    }
+
+    #[test]
+    fn until_0_7_there_is_one_agent_with_the_database_in_its_workspace() {
+        let home = Home::new();
+        home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
+        home.database(".zeroclaw/workspace/memory/brain.db", OLD);
+        let database = ".zeroclaw/workspace/memory/brain.db";
+        let wanted = agent("default", "workspace", ".zeroclaw/workspace", database);
+        assert_eq!(home.found(), std::slice::from_ref(&wanted));
+        assert_eq!(codes(&discover(&home.machine)[0]), [""; 0]);
+        for folder in [".zeroclaw", ".zeroclaw/workspace", ".zeroclaw/workspace/../workspace"] {
+            assert_eq!(home.locate(folder, None), wanted, "{folder}");
+        }
+    }
+
+    #[test]
+    fn since_0_8_agents_come_from_folders_configuration_and_database() {
+        let home = Home::new();
+        home.write(".zeroclaw/agents/beta/workspace/SOUL.md", "x");
+        home.write(
+            ".zeroclaw/config.toml",
+            "schema_version = 3\n[agents.alpha]\n[agents.alpha.workspace]\npath = \"~/own\"\n",
+        );
+        let rows = "INSERT INTO agents VALUES ('1', 'default', ''), ('2', 'gamma', ''),
+            ('3', '../up', '');";
+        home.database(".zeroclaw/data/memory/brain.db", &format!("{NEW}{rows}"));
+        let database = ".zeroclaw/data/memory/brain.db";
+        let usual = |alias: &str| {
+            agent(alias, "data", &format!(".zeroclaw/agents/{alias}/workspace"), database)
+        };
+        assert_eq!(
+            home.found(),
+            [
+                usual("default"),
+                agent("alpha", "data", "own", database),
+                usual("beta"),
+                usual("gamma")
+            ]
+        );
+        let found = discover(&home.machine);
+        assert_eq!(codes(&found[0]), ["workspace_missing", "agents_not_listed"]);
+        // One of them, by its name, by its folder, or as the usual one.
+        assert_eq!(home.locate(".zeroclaw", Some("gamma")), usual("gamma"));
+        assert_eq!(home.locate(".zeroclaw", Some("new")), usual("new"));
+        assert_eq!(home.locate(".zeroclaw", Some("../new")), usual("default"));
+        assert_eq!(home.locate(".zeroclaw/agents/beta/workspace", None), usual("beta"));
+        fs_err::create_dir(home.path("own")).unwrap();
+        home.write("own/SOUL.md", "x");
+        assert_eq!(home.locate("own", None), agent("alpha", "data", "own", database));
+        let usual_one = locate(&home.machine, &home.path(".zeroclaw"), None);
+        assert_eq!(usual_one.alias, "default");
+        assert!(codes(&usual_one).contains(&"several_agents"), "{:?}", usual_one.oddities);
+    }
+
+    #[test]
+    fn the_shape_of_the_first_documents_is_told_by_a_table_of_memories() {
+        let home = Home::new();
+        home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
+        home.database(
+            ".zeroclaw/memory.db",
+            "CREATE TABLE memories(id, key, content, category, timestamp, embedding);",
+        );
+        let wanted = agent("default", "seed", ".zeroclaw/workspace", ".zeroclaw/memory.db");
+        assert_eq!(home.found(), std::slice::from_ref(&wanted));
+        assert_eq!(home.locate(".zeroclaw/workspace", None), wanted);
+        assert_eq!(codes(&discover(&home.machine)[0]), [""; 0]);
+    }
+
+    #[test]
+    fn a_decoy_is_named_and_not_taken() {
+        let home = Home::new();
+        home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
+        home.database(".zeroclaw/memory.db", "CREATE TABLE other(x);");
+        home.write(".zeroclaw/workspace/memory.db", "");
+        let found = discover(&home.machine);
+        assert_eq!(found[0].generation, Some("workspace"));
+        assert_eq!(found[0].database, Some(home.path(".zeroclaw/workspace/memory/brain.db")));
+        assert_eq!(codes(&found[0]), ["decoy", "decoy"]);
+    }
+
+    #[test]
+    fn the_layout_with_the_database_counts_and_the_other_is_named() {
+        let home = Home::new();
+        home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
+        home.write(".zeroclaw/agents/default/workspace/SOUL.md", "x");
+        home.database(".zeroclaw/workspace/memory/brain.db", OLD);
+        let found = discover(&home.machine);
+        assert_eq!(found[0].generation, Some("workspace"));
+        assert_eq!(codes(&found[0]), ["other_layout"]);
+        home.database(".zeroclaw/data/memory/brain.db", NEW);
+        let found = discover(&home.machine);
+        assert_eq!(found[0].generation, Some("data"));
+        assert_eq!(codes(&found[0]), ["database_ignored", "other_layout"]);
+    }
+
+    #[test]
+    fn what_a_move_to_0_8_left_behind_is_named() {
+        let home = Home::new();
+        home.database(".zeroclaw/data/memory/brain.db", NEW);
+        home.write(".zeroclaw/data/memory/brain.db.backup-20261115T071728", "x");
+        home.write(".zeroclaw/agents/default/workspace/memory/brain.db-wal", "x");
+        home.write(".zeroclaw/backup-20261115T071728Z/legacy-workspace/memory/brain.db", "x");
+        let found = discover(&home.machine);
+        assert_eq!(codes(&found[0]), ["backup_found", "backup_found", "stray_log"]);
+        let stray = &found[0].oddities[2].message;
+        assert!(stray.contains("legacy-workspace/memory"), "{stray}");
+    }
+
+    #[test]
+    fn variables_and_the_active_install_come_before_the_usual_one() {
+        let mut home = Home::new();
+        home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
+        home.write(".zeroclaw/active_workspace.toml", "config_dir = \"profiles/two\"\n");
+        home.write(".zeroclaw/profiles/two/config.toml", "");
+        home.write(".zeroclaw/profiles/two/workspace/SOUL.md", "x");
+        home.write("a/config.toml", "").write("a/workspace/SOUL.md", "x");
+        home.write("image/.zeroclaw/config.toml", "")
+            .write("image/.zeroclaw/workspace/SOUL.md", "x");
+        home.write("b/.zeroclaw/config.toml", "").write("b/work/SOUL.md", "x");
+        let config = home.path("a");
+        home.set("ZEROCLAW_CONFIG_DIR", config);
+        let data = home.path("image");
+        home.set("ZEROCLAW_DATA_DIR", data);
+        let workspace = home.path("b/work");
+        home.set("ZEROCLAW_WORKSPACE", workspace);
+        let folders: Vec<String> = home.found().into_iter().map(|it| it.2).collect();
+        let wanted = [
+            "a/workspace",
+            "image/.zeroclaw/workspace",
+            "b/work",
+            ".zeroclaw/profiles/two/workspace",
+            ".zeroclaw/workspace",
+        ];
+        assert_eq!(folders, wanted);
+    }
+
+    #[test]
+    fn a_variable_that_names_a_workspace_is_read_as_the_runtime_reads_it() {
+        let home = Home::new();
+        home.write("one/config.toml", "");
+        home.write("two/.zeroclaw/config.toml", "");
+        let site = |name: &str| {
+            let site = site_of_workspace(home.path(name));
+            (home.short(&site.folder), site.workspace.map(|it| home.short(&it)))
+        };
+        assert_eq!(site("one"), ("one".to_owned(), None));
+        let beside = |workspace: &str| ("two/.zeroclaw".to_owned(), Some(workspace.to_owned()));
+        assert_eq!(site("two/work"), beside("two/work"));
+        assert_eq!(site("two/workspace"), beside("two/workspace"));
+        assert_eq!(site("three"), ("three".to_owned(), None));
+    }
+
+    #[test]
+    fn profiles_of_0_7_are_agents_of_their_own() {
+        let home = Home::new();
+        home.write(".zeroclaw/config.toml", "").write(".zeroclaw/workspace/SOUL.md", "x");
+        home.write(".zeroclaw/workspaces/empty/profile.toml", "");
+        home.write(".zeroclaw/workspaces/work/profile.toml", "");
+        home.database(".zeroclaw/workspaces/work/memory/brain.db", OLD);
+        let database = ".zeroclaw/workspaces/work/memory/brain.db";
+        let found = home.found();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[1], agent("work", "workspace", ".zeroclaw/workspaces/work", database));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_or_empty_becomes_an_install() {
+        let home = Home::new();
+        fs_err::create_dir(home.path("empty")).unwrap();
+        for folder in ["empty", "absent"] {
+            let wanted = |alias: &str| {
+                let workspace = format!("{folder}/agents/{alias}/workspace");
+                agent(alias, "data", &workspace, &format!("{folder}/data/memory/brain.db"))
+            };
+            assert_eq!(home.locate(folder, None), wanted("default"));
+            assert_eq!(home.locate(folder, Some("nova")), wanted("nova"));
+            assert_eq!(home.locate(folder, Some("a/b")), wanted("default"));
+        }
+        assert!(!home.path("absent").exists(), "nothing is made");
+    }
+
+    #[test]
+    fn a_loose_folder_is_a_workspace() {
+        let home = Home::new();
+        home.database("loose/memory/brain.db", OLD).write("loose/memory.db", "");
+        assert_eq!(
+            home.locate("loose", None),
+            agent("default", "-", "loose", "loose/memory/brain.db")
+        );
+        home.write("notes/memory/2026-02-15.md", "- **a**: b\n");
+        assert_eq!(home.locate("notes", None), agent("default", "-", "notes", ""));
+        home.database(
+            "many/memory/brain.db",
+            &format!("{NEW} INSERT INTO agents VALUES ('1', 'nova', ''), ('2', 'kit', '');"),
+        );
+        let many = locate(&home.machine, &home.path("many"), None);
+        assert_eq!((many.alias.as_str(), codes(&many)), ("nova", vec!["several_agents"]));
+        // What a move that was ended half-way left is no workspace.
+        home.write("half/agents/default/x", "").write("readme/README", "");
+        for name in ["half", "readme"] {
+            let found = home.locate(name, None);
+            let workspace = format!("{name}/agents/default/workspace");
+            let database = format!("{name}/data/memory/brain.db");
+            assert_eq!(found, agent("default", "data", &workspace, &database));
+        }
+        // The state folder of another runtime is no install.
+        home.write("other/openclaw.json", "{}").write("other/workspace/SOUL.md", "x");
+        assert_eq!(home.locate("other", None), agent("default", "-", "other", ""));
+        assert_eq!(
+            home.locate("other/workspace", None),
+            agent("default", "-", "other/workspace", "")
+        );
+    }
+
+    #[test]
+    fn by_files_the_same_agents_are_found_and_a_loose_database_is_not_asked() {
+        let home = Home::new();
+        home.write(".zeroclaw/config.toml", "schema_version = 3\n");
+        home.write(".zeroclaw/agents/beta/workspace/SOUL.md", "x");
+        let install = home.path(".zeroclaw");
+        for alias in [None, Some("beta")] {
+            let quick = locate_by_files(&home.machine, &install, alias);
+            assert_eq!(quick, locate(&home.machine, &install, alias));
+            assert_eq!(quick.alias, "beta");
+        }
+        let workspace = install.join("agents/beta/workspace");
+        assert_eq!(locate_by_files(&home.machine, &workspace, None).alias, "beta");
+        // There is no program that could look into it, and that is not noticed.
+        home.write("loose/SOUL.md", "x");
+        home.write("loose/memory/brain.db", "no database");
+        let loose = locate_by_files(&home.machine, &home.path("loose"), None);
+        let codes: Vec<&str> = loose.oddities.iter().map(|it| it.code).collect();
+        assert_eq!((loose.alias.as_str(), codes), (DEFAULT_ALIAS, vec![ALIAS_ASSUMED]));
+        let closely = locate(&home.machine, &home.path("loose"), None);
+        assert_ne!(closely.oddities, loose.oddities);
+    }
+}

@@ -1,0 +1,489 @@
+//! Files of entries made from records, as the runtime writes them.
+//!
+//! What is durable goes into `MEMORY.md`, everything else into the log of its day. What no longer
+//! holds goes into the archive, which the runtime keeps and does not recall from. Contents stand as
+//! they are, but for a backslash before a line that would start an entry or open a fence; lines
+//! that look like headings stay, though the runtime leaves them out when it lists entries.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+
+use anemone_format::{MemoryType, Moment, Record, RecordId, Status, sha256_hex};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::super::RUNTIME;
+use super::bullets::{CORE_TITLE, DAILY_TITLE, escaped};
+use crate::adapter::Machine;
+use crate::ids::short_digest;
+use crate::plan::{Piece, PlanBuilder, PlanError, Wanted};
+use crate::restore::Lost;
+use crate::sidecar::{Link, LinkPart, Spooler};
+use crate::source::SnapshotSource;
+
+/// A key is cut to this.
+const MAX_KEY_CHARS: usize = 120;
+/// A key that is made of a text is cut to this.
+const MAX_TITLE_CHARS: usize = 48;
+
+/// An entry on its way into a file; its content is in the spool.
+struct Part {
+    created_at: Timestamp,
+    order: u64,
+    id: RecordId,
+    key: String,
+    offset: u64,
+    length: u64,
+}
+
+/// A file that is being put together.
+struct Sheet {
+    parts: Vec<Part>,
+    changed_at: Moment,
+}
+
+/// Makes files of the records of a snapshot, as the runtime writes them, and returns what each
+/// record becomes.
+///
+/// Records that came out of such a file need none when the draft has the file itself.
+pub(in crate::zeroclaw) fn write(
+    machine: &Machine,
+    source: &dyn SnapshotSource,
+    draft: &mut PlanBuilder,
+) -> Result<Vec<Link>, PlanError> {
+    let mut out = Spooler::of(machine, draft)?;
+    // What the snapshot has and the draft does not want is put aside, where nobody reads it.
+    let taken: BTreeSet<&[u8]> = draft.wanted.iter().map(|it| it.path.as_slice()).collect();
+    let mut sheets: BTreeMap<String, Sheet> = BTreeMap::new();
+    let (mut keys, mut links) = (Keys::default(), Vec::new());
+    let (mut lost, mut records) = (Lost::default(), 0);
+    let mut write_error = None;
+    source
+        .each_record(&mut |record| {
+            if *record.status.effective() == Status::Deleted {
+                lost.deleted += 1;
+                links.push(Link { id: record.id, parts: Vec::new() });
+                return Ok(());
+            }
+            if is_transcript(&record) {
+                lost.session += 1;
+                links.push(Link { id: record.id, parts: Vec::new() });
+                return Ok(());
+            }
+            let place = Place::of(&record);
+            records += 1;
+            if let Some(file) = own_file(&record).filter(|file| taken.contains(file.as_bytes())) {
+                links.push(link(&record, file, place.key));
+                return Ok(());
+            }
+            let path = free_path(file_of(&record), &taken);
+            let key = keys.unique(key_of(&record, &place));
+            links.push(link(&record, &path, Some(key.clone())));
+            let content = escaped(&record.content);
+            let offset = out.write(content.as_bytes()).map_err(|error| {
+                write_error = Some(error);
+                io::Error::from(io::ErrorKind::Other)
+            })?;
+            let part = Part {
+                created_at: record.temporal.created_at.instant(),
+                order: place.order,
+                id: record.id,
+                key,
+                offset,
+                length: content.len() as u64,
+            };
+            let temporal = &record.temporal;
+            let changed_at = temporal.updated_at.as_ref().unwrap_or(&temporal.created_at);
+            let sheet = sheets
+                .entry(path)
+                .or_insert_with(|| Sheet { parts: Vec::new(), changed_at: changed_at.clone() });
+            if changed_at.instant() > sheet.changed_at.instant() {
+                sheet.changed_at = changed_at.clone();
+            }
+            sheet.parts.push(part);
+            Ok(())
+        })
+        .map_err(|error| match write_error.take() {
+            Some(error) => PlanError::Scratch(error),
+            None => PlanError::Source(error),
+        })?;
+    drop(taken);
+    draft.records += records;
+    for (path, sheet) in sheets {
+        let changed_at = sheet.changed_at.clone();
+        let pieces = sheet.into_pieces(&path);
+        draft.wanted.push(Wanted::pieces(path.into_bytes(), pieces, changed_at));
+    }
+    draft.not_restored.extend(lost.notes());
+    out.finish(draft)?;
+    Ok(links)
+}
+
+impl Sheet {
+    fn into_pieces(mut self, path: &str) -> Vec<Piece> {
+        self.parts.sort_unstable_by_key(|part| (part.created_at, part.order, part.id));
+        let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
+        let is_log = path.starts_with("memory/") && stem.starts_with(|c: char| c.is_ascii_digit());
+        let mut text = if is_log {
+            format!("{DAILY_TITLE}{}\n", stem.get(..10).unwrap_or(stem))
+        } else {
+            format!("{CORE_TITLE}\n")
+        };
+        let mut pieces = Vec::with_capacity(2 * self.parts.len() + 1);
+        for part in self.parts {
+            text.push_str(&format!("\n- **{}**: ", part.key));
+            pieces.push(Piece::Text(std::mem::take(&mut text).into()));
+            pieces.push(Piece::Spool { offset: part.offset, length: part.length });
+            text.push('\n');
+        }
+        pieces.push(Piece::Text(text.into()));
+        pieces
+    }
+}
+
+/// What a record carries to be put back, as far as we use it.
+#[derive(Default)]
+struct Place {
+    key: Option<String>,
+    heading: Option<String>,
+    /// Its row or its line.
+    order: u64,
+}
+
+impl Place {
+    fn of(record: &Record) -> Self {
+        #[derive(Deserialize, Default)]
+        struct Raw {
+            #[serde(default)]
+            key: serde_json::Value,
+            #[serde(default)]
+            heading: serde_json::Value,
+            #[serde(default)]
+            rowid: serde_json::Value,
+            #[serde(default)]
+            line_start: serde_json::Value,
+        }
+        let raw: Raw =
+            record.raw_source_format.as_ref().and_then(|it| it.parse().ok()).unwrap_or_default();
+        let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+        Self {
+            key: text(&raw.key),
+            heading: text(&raw.heading),
+            order: raw.rowid.as_u64().or_else(|| raw.line_start.as_u64()).unwrap_or(0),
+        }
+    }
+}
+
+/// Returns the file of entries that a record came out of.
+fn own_file(record: &Record) -> Option<&str> {
+    let source = &record.source;
+    let own = source.runtime == RUNTIME && source.origin.as_deref() == Some("workspace");
+    source.origin_file.as_deref().filter(|_| own)
+}
+
+/// Says whether a record is a piece of a conversation, and no entry of somebody's.
+fn is_transcript(record: &Record) -> bool {
+    let file = record.source.origin_file.as_deref().unwrap_or_default();
+    record.namespace == "session" && !file.ends_with(".md")
+}
+
+fn link(record: &Record, file: &str, key: Option<String>) -> Link {
+    let part = LinkPart {
+        file: Some(file.to_owned()),
+        name: key,
+        sha256: sha256_hex(record.content.trim().as_bytes()),
+    };
+    Link { id: record.id, parts: vec![part] }
+}
+
+/// Returns the file that a record goes into.
+pub(in crate::zeroclaw) fn file_of(record: &Record) -> String {
+    let temporal = &record.temporal;
+    let date = temporal.observed_at.as_ref().unwrap_or(&temporal.created_at).utc_date();
+    match record.status.effective() {
+        Status::Archived | Status::Superseded => return format!("memory/archive/{date}.md"),
+        _ => {}
+    }
+    let durable = match record.namespace.as_str() {
+        "core" | "curated" => true,
+        "daily" | "conversation" | "session" => false,
+        // The runtime itself keeps only one category apart.
+        _ if record.source.runtime == RUNTIME => false,
+        _ => matches!(
+            record.memory_type.effective(),
+            MemoryType::Semantic | MemoryType::Procedural | MemoryType::Preference
+        ),
+    };
+    if durable { "MEMORY.md".to_owned() } else { format!("memory/{date}.md") }
+}
+
+/// Where the snapshot has a file already, what else belongs there gets one beside it.
+fn free_path(path: String, taken: &BTreeSet<&[u8]>) -> String {
+    if !taken.contains(path.as_bytes()) {
+        return path;
+    }
+    let stem = match path.strip_suffix(".md") {
+        Some("MEMORY") | None => "memory/imported",
+        Some(stem) => stem,
+    };
+    let names = (1_u64..).map(|number| format!("{stem}_{number}.md"));
+    let mut free = names.filter(|name| !taken.contains(name.as_bytes()));
+    free.next().expect("some number is free")
+}
+
+/// Returns a key that a person can read: the one it had, else its heading, else its first words.
+fn key_of(record: &Record, place: &Place) -> String {
+    let had = place.key.as_deref().map(readable).filter(|key| !key.is_empty());
+    let heading = || place.heading.as_deref().map(slug).filter(|key| !key.is_empty());
+    let words = || {
+        let mut lines = record.content.lines().map(slug);
+        lines.find(|key| !key.is_empty())
+    };
+    had.or_else(heading).or_else(words).unwrap_or_else(|| "entry".to_owned())
+}
+
+/// Takes out of a key what would end it.
+fn readable(key: &str) -> String {
+    let plain = key.replace(char::is_control, " ");
+    let mut key = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    while let Some(at) = key.find("**: ") {
+        key.replace_range(at..at + 2, "");
+    }
+    let end = key.char_indices().nth(MAX_KEY_CHARS).map_or(key.len(), |(at, _)| at);
+    key[..end].trim().to_owned()
+}
+
+/// Makes a key of a text: words with `_` between.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in text.to_lowercase().chars().take(4 * MAX_TITLE_CHARS) {
+        if slug.chars().count() >= MAX_TITLE_CHARS {
+            break;
+        }
+        if c.is_alphanumeric() {
+            slug.push(c);
+        } else if !slug.is_empty() && !slug.ends_with('_') {
+            slug.push('_');
+        }
+    }
+    slug.trim_end_matches('_').to_owned()
+}
+
+/// The keys that were given, each with the number that the next like it tries.
+#[derive(Default)]
+struct Keys(HashMap<u64, u64>);
+
+impl Keys {
+    /// Numbers a key that is there already; the runtime finds entries by their key.
+    fn unique(&mut self, key: String) -> String {
+        let digest = short_digest(key.as_bytes());
+        let Some(next) = self.0.get(&digest).copied() else {
+            self.0.insert(digest, 2);
+            return key;
+        };
+        for number in next.. {
+            let numbered = format!("{key}_{number}");
+            if let Entry::Vacant(free) = self.0.entry(short_digest(numbered.as_bytes())) {
+                free.insert(2);
+                self.0.insert(digest, number.saturating_add(1));
+                return numbered;
+            }
+        }
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+
+    use anemone_format::{AgentInfo, File, FileRoot, Manifest, Opaque, Snapshot};
+    use serde_json::json;
+    use tempfile::TempDir;
+
+    use super::super::tests::read;
+    use super::*;
+    use crate::database::tests::machine;
+    use crate::plan::{Content, WantedNode};
+    use crate::source::InMemory;
+
+    const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
+
+    fn record(id: u128, runtime: &str, namespace: &str, content: &str) -> Record {
+        let id = RecordId::new(uuid::Uuid::from_u128(id));
+        let at = "2026-01-02T03:04:05Z".parse().unwrap();
+        let mut record = Record::new(id, AGENT.parse().unwrap(), runtime, at, content);
+        record.namespace = namespace.to_owned();
+        record
+    }
+
+    fn snapshot(records: Vec<Record>) -> Snapshot {
+        let info = AgentInfo::new(AGENT.parse().unwrap(), "a", "openclaw");
+        let mut snapshot =
+            Snapshot::new(Manifest::new(info, "2026-03-01T00:00:00Z".parse().unwrap()));
+        snapshot.records = records;
+        snapshot
+    }
+
+    fn written(snapshot: &Snapshot) -> (BTreeMap<String, String>, Vec<Link>, PlanBuilder) {
+        written_into(snapshot, PlanBuilder::default())
+    }
+
+    fn written_into(
+        snapshot: &Snapshot,
+        mut draft: PlanBuilder,
+    ) -> (BTreeMap<String, String>, Vec<Link>, PlanBuilder) {
+        let scratch = TempDir::new().unwrap();
+        let links = write(&machine(scratch.path()), &InMemory::new(snapshot), &mut draft).unwrap();
+        let mut spool = Vec::new();
+        let file = draft.spool.as_mut().unwrap();
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.read_to_end(&mut spool).unwrap();
+        let files = draft
+            .wanted
+            .iter()
+            .filter_map(|wanted| {
+                let WantedNode::File { content: Content::Pieces(pieces), .. } = &wanted.node else {
+                    return None;
+                };
+                let mut bytes = Vec::new();
+                for piece in pieces {
+                    match piece {
+                        Piece::Text(text) => bytes.extend_from_slice(text.as_bytes()),
+                        Piece::Spool { offset, length } => {
+                            let (from, length) = (*offset as usize, *length as usize);
+                            bytes.extend_from_slice(&spool[from..from + length]);
+                        }
+                    }
+                }
+                let path = String::from_utf8(wanted.path.clone()).unwrap();
+                Some((path, String::from_utf8(bytes).unwrap()))
+            })
+            .collect();
+        (files, links, draft)
+    }
+
+    // The shape is that of the files which the real program wrote, 0.8.7.
+    #[test]
+    fn files_are_those_that_the_runtime_writes() {
+        let mut tz = record(2, RUNTIME, "core", "Pacific Time");
+        tz.raw_source_format = Some(Opaque::new(&json!({ "key": "tz", "rowid": 2 })).unwrap());
+        let mut lang = record(3, RUNTIME, "core", "Prefers Rust\n# looks like heading");
+        lang.raw_source_format = Some(Opaque::new(&json!({ "key": "lang", "rowid": 1 })).unwrap());
+        let daily = record(4, "openclaw", "daily", "## Morning\n\nTea.\n");
+        let (files, links, draft) = written(&snapshot(vec![tz, lang, daily]));
+        assert_eq!(
+            files["MEMORY.md"],
+            "# Long-Term Memory\n\n- **lang**: Prefers Rust\n# looks like heading\n\n- **tz**: Pacific Time\n"
+        );
+        assert_eq!(
+            files["memory/2026-01-02.md"],
+            "# Daily Log — 2026-01-02\n\n- **morning**: ## Morning\n\nTea.\n\n"
+        );
+        assert_eq!((files.len(), draft.records), (2, 3));
+        let part = &links[2].parts[0];
+        assert_eq!(part.file.as_deref(), Some("memory/2026-01-02.md"));
+        assert_eq!(part.name.as_deref(), Some("morning"));
+        assert_eq!(part.sha256, sha256_hex(b"## Morning\n\nTea."));
+    }
+
+    #[test]
+    fn every_record_is_read_back_with_its_content_and_key() {
+        let contents = [
+            "one",
+            "two\n\n- **x**: not an entry\n```\nopen",
+            "```\n- **y**: code\n```\n",
+            "\n\n",
+            "a\r",
+            "## Heading\n\ntext",
+        ];
+        let records = contents
+            .iter()
+            .enumerate()
+            .map(|(index, content)| record(index as u128, "openclaw", "curated", content))
+            .collect();
+        let (files, links, _) = written(&snapshot(records));
+        let back = read("MEMORY.md", &files["MEMORY.md"]);
+        let found: Vec<&str> = back.iter().map(|it| it.content.as_str()).collect();
+        assert_eq!(found, contents);
+        for (record, link) in back.iter().zip(&links) {
+            let raw: serde_json::Value =
+                record.raw_source_format.as_ref().unwrap().parse().unwrap();
+            assert_eq!(raw["key"].as_str(), link.parts[0].name.as_deref());
+        }
+    }
+
+    #[test]
+    fn keys_are_readable_and_each_is_there_once() {
+        let mut records: Vec<Record> = ["Likes tea", "likes tea!", "…", "…", "海 の 話"]
+            .iter()
+            .enumerate()
+            .map(|(index, content)| record(index as u128, "openclaw", "curated", content))
+            .collect();
+        let odd = json!({ "key": "a**: **: b\nc" });
+        records[4].raw_source_format =
+            Some(Opaque::new(&json!({ "heading": "海 の 話" })).unwrap());
+        records.push(record(9, RUNTIME, "core", "x"));
+        records[5].raw_source_format = Some(Opaque::new(&odd).unwrap());
+        let (files, links, _) = written(&snapshot(records));
+        let keys: Vec<_> = links.iter().map(|it| it.parts[0].name.as_deref().unwrap()).collect();
+        assert_eq!(keys, ["likes_tea", "likes_tea_2", "entry", "entry_2", "海_の_話", "a: : b c"]);
+        assert_eq!(read("MEMORY.md", &files["MEMORY.md"]).len(), 6);
+    }
+
+    #[test]
+    fn what_no_longer_holds_is_archived_and_what_is_gone_is_counted() {
+        let mut old = record(1, "openclaw", "curated", "old");
+        old.status = Status::Superseded;
+        let mut gone = record(2, "openclaw", "curated", "gone");
+        gone.status = Status::Deleted;
+        let said = record(3, "openclaw", "session", "user: hello");
+        let (files, links, draft) = written(&snapshot(vec![old, gone, said]));
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["memory/archive/2026-01-02.md"]);
+        assert_eq!(
+            *read("memory/archive/2026-01-02.md", &files["memory/archive/2026-01-02.md"])[0]
+                .status
+                .effective(),
+            Status::Archived
+        );
+        assert_eq!(links.iter().map(|it| it.parts.len()).collect::<Vec<_>>(), [1, 0, 0]);
+        assert_eq!((draft.records, draft.not_restored.len()), (1, 2));
+    }
+
+    /// A snapshot with a record of a file, one of a row, and the file.
+    fn with_a_file() -> Snapshot {
+        let mut own = record(1, RUNTIME, "daily", "x");
+        own.source.origin = Some("workspace".to_owned());
+        own.source.origin_file = Some("memory/2026-01-02.md".to_owned());
+        let row = record(2, RUNTIME, "daily", "y");
+        let mut snapshot = snapshot(vec![own, row]);
+        let root = FileRoot::Raw(RUNTIME.to_owned());
+        snapshot.files.push(File::new(root, "memory/2026-01-02.md", "- **k**: x\n"));
+        snapshot
+    }
+
+    #[test]
+    fn a_record_whose_file_travels_is_not_written_again() {
+        let snapshot = with_a_file();
+        let source = InMemory::new(&snapshot);
+        let mut draft = PlanBuilder::default();
+        draft.wanted.push(Wanted::carried(0, &source.files()[0]));
+        let (files, links, draft) = written_into(&snapshot, draft);
+        assert_eq!(files.keys().collect::<Vec<_>>(), ["memory/2026-01-02_1.md"]);
+        assert_eq!(files["memory/2026-01-02_1.md"], "# Daily Log — 2026-01-02\n\n- **y**: y\n");
+        assert_eq!(links[0].parts[0].file.as_deref(), Some("memory/2026-01-02.md"));
+        assert_eq!(draft.records, 2);
+    }
+
+    #[test]
+    fn a_record_whose_file_is_put_aside_is_written() {
+        let (files, links, draft) = written(&with_a_file());
+        assert_eq!(
+            files["memory/2026-01-02.md"],
+            "# Daily Log — 2026-01-02\n\n- **x**: x\n\n- **y**: y\n"
+        );
+        assert_eq!(links[0].parts[0].name.as_deref(), Some("x"));
+        assert_eq!((files.len(), draft.records), (1, 2));
+    }
+}

@@ -1,0 +1,508 @@
+//! Reads an agent: its workspace, its rows and what its install knows of it.
+
+mod beside;
+mod install_facts;
+pub(super) mod redact;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use anemone_format::{AgentInfo, Identity, Moment, Opaque, RecordId, Root, Unknown};
+use tempfile::TempDir;
+
+use self::install_facts::{InstallFacts, memories_unreadable};
+use super::brain::{Brain, RowCounts};
+use super::layout::{self, AIEOS, MEMORY, Place};
+use super::rows::{RowReader, Shared};
+use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, aieos, brain, entries, sessions};
+use crate::adapter::{
+    FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SessionCounts,
+    Sink, Unchanged, Warning,
+};
+use crate::carrier::{self, Carrier, MAX_TEXT_BYTES, Made, keep_newest};
+use crate::database::DatabaseError;
+use crate::install_paths::real;
+use crate::open_workspace::{OpenWorkspace, ReadingParts, end_reading, warn_of_nothing};
+use crate::paths::{lossy, path_bytes, spelled, without_dots};
+use crate::persona::{self, PersonaPlace, Prose};
+use crate::stable_copy::StableCopies;
+use crate::walk::Found;
+use crate::{ids, times};
+
+/// Counts the changes in what this adapter makes of the same files.
+const REVISION: u64 = 1;
+/// What an agent is called that nobody named.
+const UNNAMED: &str = "agent";
+/// Bytes of the document of a persona, at most.
+const MAX_DOCUMENT_BYTES: u64 = 1 << 20;
+
+/// Reads an agent.
+pub(super) fn read(
+    machine: &Machine,
+    agent: &FoundAgent,
+    options: &ReadOptions<'_>,
+    sink: &mut dyn Sink,
+) -> Result<Reading, ReadError> {
+    let home = Home::open(machine, agent, options)?;
+    let opened = &home.opened;
+    let around = InstallFacts::read(machine, agent, opened, options)?;
+    let carried = home.carried();
+    let artifacts: Vec<String> = carried
+        .iter()
+        .filter(|it| it.is_file() && !layout::is_managed(&it.path))
+        .map(|it| spelled(&it.path))
+        .collect();
+    let steady = StableCopies::take(&opened.workspace, &opened.path, &carried, &machine.scratch);
+    let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, steady);
+    opened.tell(layout::is_managed, &mut carrier);
+    carrier.outcome.warnings.extend(home.warnings.iter().chain(&around.warnings).cloned());
+    carrier.outcome.left_out.extend(home.left_out(around.brain.is_some()));
+    carrier.outcome.left_out.extend(beside::left_out(agent, options));
+
+    let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
+    let identity = identity(&home, &around, &prose, &mut carrier, options);
+    let principals = prose.principals(opened.agent_id, options.earlier);
+    let shared = Shared {
+        agent_id: opened.agent_id,
+        alias: &agent.alias,
+        identity_version: identity.as_ref().map(|it| it.version),
+        embedding: around.embedding.clone(),
+        fallback: around.written_at.clone().unwrap_or_else(times::epoch),
+        embeddings: options.embeddings,
+        stamps: opened.workspace.stamps(options.secrets),
+    };
+    let mut reader = Reader {
+        shared: &shared,
+        keeps_memories: around.keeps_memories(),
+        from_files: HashSet::new(),
+        carrier,
+    };
+    reader.files(&carried, &around.made)?;
+    if let Some(brain) = &around.brain {
+        let path = agent.database.clone().unwrap_or_default();
+        let counts = reader.rows(brain, options).map_err(|error| match error {
+            RowsError::Database(error) => memories_unreadable(&path, error),
+            RowsError::Read(error) => error,
+        })?;
+        reader.tell(agent, &counts);
+    }
+    let sessions = if options.sessions {
+        Some(reader.sessions(machine, agent, options.private)?)
+    } else {
+        None
+    };
+    let mut carrier = reader.carrier;
+    if around.keeps_memories() {
+        warn_of_nothing(&mut carrier);
+    }
+    let name = name(agent, identity.as_ref(), &prose);
+    let mut info = AgentInfo::new(opened.agent_id, &name, RUNTIME);
+    info.source_runtime_version.clone_from(&agent.version);
+    let told = ReadingParts {
+        agent: info,
+        hints: around.hints,
+        info: around.info,
+        identity,
+        principals,
+        not_requested: around.not_requested,
+        credentials: around.credentials,
+        sessions,
+    };
+    Ok(end_reading(told, carrier, options))
+}
+
+/// Says whether an agent is what an earlier reading found.
+pub(super) fn is_unchanged(
+    machine: &Machine,
+    agent: &FoundAgent,
+    options: &ReadOptions<'_>,
+) -> Result<Option<Unchanged>, ReadError> {
+    let Some(earlier) = options.earlier else { return Ok(None) };
+    let Some(info) = &earlier.manifest.reading else { return Ok(None) };
+    // Whether conversations changed is only known by reading them.
+    if options.sessions || info.adapter != RUNTIME || info.revision != REVISION {
+        return Ok(None);
+    }
+    let home = Home::open(machine, agent, options)?;
+    let opened = &home.opened;
+    if opened.agent_id != earlier.manifest.agent.id {
+        return Ok(None);
+    }
+    let around = InstallFacts::read(machine, agent, opened, options)?;
+    let threshold = options.artifact_threshold;
+    let carried = home.carried();
+    let placed = carried.iter().map(|found| (root_of(&found.path), found));
+    if around.info != *info
+        || !carrier::is_unchanged(&opened.workspace, earlier, threshold, placed, &around.made)
+    {
+        return Ok(None);
+    }
+    let mut left_out = opened.walked.left_out.clone();
+    left_out.extend(home.left_out(around.brain.is_some()));
+    left_out.extend(beside::left_out(agent, options));
+    left_out.extend(opened.large(threshold, layout::is_managed));
+    let warnings = opened.walked.warnings.iter().cloned();
+    let warnings = warnings.chain(home.warnings).chain(around.warnings).collect();
+    Ok(Some(Unchanged { warnings, left_out, not_requested: around.not_requested }))
+}
+
+fn root_of(path: &[u8]) -> Root<'static> {
+    if layout::is_managed(path) { Root::Raw(RUNTIME) } else { Root::Artifacts }
+}
+
+/// A workspace of an agent, and what of it must not be carried.
+struct Home {
+    opened: OpenWorkspace,
+    /// Stands for a workspace that is not there.
+    _empty: Option<TempDir>,
+    /// The configuration, when it lies in the workspace: it travels redacted.
+    config: Option<Vec<u8>>,
+    /// The database that is in use, when it lies in the workspace.
+    database: Option<Vec<u8>>,
+    warnings: Vec<Warning>,
+}
+
+impl Home {
+    fn open(
+        machine: &Machine,
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+    ) -> Result<Self, ReadError> {
+        let (opened, empty) = match OpenWorkspace::open(agent, options, MEMORY, &NAMESPACES) {
+            // An agent may have rows in the database of its install, and no files.
+            Err(ReadError::NoWorkspace { path })
+                if agent.install.is_some()
+                    && agent.database.as_deref().is_some_and(super::discover::is_live) =>
+            {
+                let failed = |source| ReadError::Workspace { path: path.clone(), source };
+                let empty = TempDir::new_in(&machine.scratch).map_err(failed)?;
+                let agent_id = options.agent_id.unwrap_or_else(|| NAMESPACES.agent(&real(&path)));
+                let options = ReadOptions { agent_id: Some(agent_id), ..*options };
+                let stand_in = FoundAgent { workspace: empty.path().to_owned(), ..agent.clone() };
+                (OpenWorkspace::open(&stand_in, &options, MEMORY, &NAMESPACES)?, Some(empty))
+            }
+            opened => (opened?, None),
+        };
+        let missing = empty.is_some().then(|| Warning {
+            code: "workspace_missing",
+            path: Some(agent.workspace.display().to_string()),
+            message: "there is no such folder; only what the database holds travels".to_owned(),
+        });
+        let inside = |path: Option<&PathBuf>| {
+            let path = real(path?);
+            Some(path_bytes(path.strip_prefix(&opened.path).ok()?.as_os_str()))
+        };
+        Ok(Self {
+            config: inside(agent.config.as_ref()),
+            database: inside(agent.database.as_ref()),
+            _empty: empty,
+            opened,
+            warnings: missing.into_iter().collect(),
+        })
+    }
+
+    /// Returns everything that is carried as it is, sorted by path.
+    fn carried(&self) -> Vec<Found> {
+        let found = self.opened.walked.found.iter();
+        found.filter(|it| self.reason(&it.path).is_none()).cloned().collect()
+    }
+
+    /// Says why something is not carried, though the walk found it.
+    fn reason(&self, path: &[u8]) -> Option<LeftOutReason> {
+        if self.config.as_deref() == Some(path) || path == brain::DESCRIPTION.as_bytes() {
+            return Some(LeftOutReason::Own);
+        }
+        if self.is_database(path) {
+            return Some(LeftOutReason::Unused);
+        }
+        match layout::place_of(path) {
+            Place::Database | Place::Backup => Some(LeftOutReason::Unused),
+            Place::Cache => Some(LeftOutReason::Skipped),
+            Place::Never => Some(LeftOutReason::KeyStore),
+            Place::Persona | Place::User | Place::Memory | Place::Raw | Place::Artifact => None,
+        }
+    }
+
+    /// Whether a path is the database in use, or a log of it.
+    fn is_database(&self, path: &[u8]) -> bool {
+        let rest = self.database.as_deref().and_then(|it| path.strip_prefix(it));
+        rest.is_some_and(|rest| matches!(rest, b"" | b"-wal" | b"-shm" | b"-journal"))
+    }
+
+    /// Lists what is not carried; the database whose rows travel is not missing.
+    fn left_out(&self, rows_travel: bool) -> Vec<LeftOut> {
+        let found = self.opened.walked.found.iter();
+        let missing = found.filter_map(|found| {
+            let reason = self.reason(&found.path)?;
+            let travels = rows_travel && self.is_database(&found.path)
+                || self.config.as_deref() == Some(&found.path);
+            (!travels && found.is_file()).then(|| LeftOut {
+                path: lossy(&found.path),
+                reason,
+                files: 1,
+                bytes: found.size(),
+            })
+        });
+        missing.collect()
+    }
+}
+
+/// Which files say who the agent is and whom it works for.
+fn persona_place(path: &[u8]) -> Option<PersonaPlace> {
+    match layout::place_of(path) {
+        Place::Persona | Place::User => persona::place_of(path),
+        _ => None,
+    }
+}
+
+/// Returns what the agent is called.
+fn name(agent: &FoundAgent, identity: Option<&Identity>, prose: &Prose) -> String {
+    if agent.alias != DEFAULT_ALIAS {
+        return agent.alias.clone();
+    }
+    let structured = identity.and_then(|it| it.structured.as_ref());
+    let given = structured.and_then(|it| it.names.as_ref()).map(|it| it.primary.clone());
+    given.or_else(|| prose.name()).unwrap_or_else(|| UNNAMED.to_owned())
+}
+
+/// Makes the identity from the files of the persona and the document, if there is one.
+fn identity(
+    home: &Home,
+    around: &InstallFacts,
+    prose: &Prose,
+    carrier: &mut Carrier<'_>,
+    options: &ReadOptions<'_>,
+) -> Option<Identity> {
+    let agent = home.opened.agent_id;
+    let Some(document) = document(home, around, carrier) else {
+        return prose.identity(agent, options.earlier);
+    };
+    let structured = aieos::structured(&document.text);
+    let raw = serde_json::from_str::<Opaque>(document.text.trim());
+    let (Some(mut structured), Ok(raw)) = (structured, raw) else {
+        if around.identity.is_some() {
+            let message = "is no AIEOS document; the persona is that of the Markdown files";
+            carrier.outcome.warn("aieos_invalid", document.name.as_bytes(), message);
+        }
+        return prose.identity(agent, options.earlier);
+    };
+    let mut identity = prose.identity(agent, None).unwrap_or_else(|| Identity {
+        id: ids::item(agent, "identity"),
+        agent_id: agent,
+        version: 1,
+        updated_at: times::epoch(),
+        structured: None,
+        prose: None,
+        source_format: None,
+        raw_source: None,
+        unknown: Unknown::default(),
+    });
+    // What only the Markdown files say is not lost.
+    if let Some(told) = identity.structured.take() {
+        structured.names = structured.names.or(told.names);
+        if structured.capabilities.is_empty() {
+            structured.capabilities = told.capabilities;
+        }
+        if structured.sub_agents.is_empty() {
+            structured.sub_agents = told.sub_agents;
+        }
+    }
+    identity.structured = Some(structured);
+    identity.source_format = Some("aieos".to_owned());
+    identity.raw_source = Some(raw);
+    let mut newest = Some(identity.updated_at.clone());
+    keep_newest(&mut newest, document.at.as_ref());
+    identity.updated_at = newest.unwrap_or_else(times::epoch);
+    Some(persona::versioned(identity, options.earlier))
+}
+
+/// The document of a persona, as it travels.
+struct Document {
+    /// Where it stands, for people.
+    name: String,
+    text: String,
+    at: Option<Moment>,
+}
+
+/// Finds the document: the one that the configuration names, or without one, the usual one.
+fn document(home: &Home, around: &InstallFacts, carrier: &mut Carrier<'_>) -> Option<Document> {
+    let Some(settings) = &around.identity else {
+        if around.has_config {
+            return None;
+        }
+        return AIEOS.iter().find_map(|name| in_workspace(home, name.as_bytes(), carrier));
+    };
+    if let Some(path) = &settings.aieos_path {
+        let path = without_dots(&home.opened.path.join(path));
+        if let Ok(inside) = path.strip_prefix(&home.opened.path) {
+            return in_workspace(home, &path_bytes(inside.as_os_str()), carrier);
+        }
+        let outside = around.document.as_ref()?;
+        let text = carrier.search_text(&path.display().to_string(), 1, &outside.text);
+        return Some(Document {
+            name: path.display().to_string(),
+            text: text.unwrap_or_else(|| outside.text.clone()),
+            at: outside.at.clone(),
+        });
+    }
+    let text = settings.aieos_inline.as_ref()?;
+    let redacted = carrier.search_text(layout::CONFIG, 1, text);
+    Some(Document {
+        name: layout::CONFIG.to_owned(),
+        text: redacted.unwrap_or_else(|| text.clone()),
+        at: around.configured_at.clone(),
+    })
+}
+
+fn in_workspace(home: &Home, path: &[u8], carrier: &mut Carrier<'_>) -> Option<Document> {
+    let found = home.opened.walked.found.iter();
+    let found = found.filter(|it| it.is_file() && home.reason(&it.path).is_none());
+    let found = found.into_iter().find(|it| it.path == path)?;
+    if found.size() > MAX_DOCUMENT_BYTES {
+        let message = "is too large to be taken apart; it travels as it is";
+        carrier.outcome.warn("too_large", &found.path, message);
+        return None;
+    }
+    let loaded = carrier.keep(found)?;
+    let at = loaded.mtime.clone();
+    let text = String::from_utf8(loaded.bytes.clone()).ok()?;
+    Some(Document { name: lossy(path), text, at })
+}
+
+/// Why rows could not be read.
+enum RowsError {
+    Database(DatabaseError),
+    Read(ReadError),
+}
+
+impl From<DatabaseError> for RowsError {
+    fn from(error: DatabaseError) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<ReadError> for RowsError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// Takes the files, the rows and the conversations one by one.
+struct Reader<'a> {
+    shared: &'a Shared<'a>,
+    /// Whether there are memories at all.
+    keeps_memories: bool,
+    /// Records that came out of files: a row that was one of them once has another id.
+    from_files: HashSet<RecordId>,
+    carrier: Carrier<'a>,
+}
+
+impl Reader<'_> {
+    /// Carries the files in the order of an archive: artifacts, then what is raw, with the files
+    /// that were made in their places.
+    fn files(&mut self, found: &[Found], made: &[Made]) -> Result<(), ReadError> {
+        for found in found.iter().filter(|it| !layout::is_managed(&it.path)) {
+            self.file(Root::Artifacts, found)?;
+        }
+        let mut made: Vec<&Made> = made.iter().collect();
+        made.sort_unstable_by_key(|it| it.path);
+        let mut made = made.into_iter().peekable();
+        for found in found.iter().filter(|it| layout::is_managed(&it.path)) {
+            while let Some(next) = made.next_if(|it| it.path.as_bytes() < found.path.as_slice()) {
+                self.carrier.made(next)?;
+            }
+            self.file(Root::Raw(RUNTIME), found)?;
+        }
+        made.try_for_each(|it| self.carrier.made(it))
+    }
+
+    fn file(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+        if !self.carrier.is_there(found) || !self.carrier.may_be_named(found) {
+            return Ok(());
+        }
+        if !found.is_file() {
+            return self.carrier.other(root, found);
+        }
+        match layout::place_of(&found.path) {
+            Place::Artifact => self.carrier.artifact(found),
+            Place::Memory if self.keeps_memories => self.memory(root, found),
+            _ => self.carrier.whole_file(root, found).map(drop),
+        }
+    }
+
+    fn memory(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+        if found.size() > MAX_TEXT_BYTES {
+            let message = "is too large to be taken apart; it travels as it is, without records";
+            self.carrier.outcome.warn("too_large", &found.path, message);
+            return self.carrier.whole_file(root, found).map(drop);
+        }
+        let Some(loaded) = self.carrier.load(found) else { return Ok(()) };
+        self.carrier.file(root, found, &loaded)?;
+        let Ok(text) = std::str::from_utf8(&loaded.bytes) else {
+            let message = "is not UTF-8; it travels as it is, without records";
+            self.carrier.outcome.warn("not_utf8", &found.path, message);
+            return Ok(());
+        };
+        let file = entries::EntryFile {
+            path: &lossy(&found.path),
+            text,
+            mtime: &loaded.mtime.clone().unwrap_or_else(times::epoch),
+        };
+        let carrier = &mut self.carrier;
+        let from_files = &mut self.from_files;
+        entries::records(&file, self.shared, &mut |record| {
+            from_files.insert(record.id);
+            carrier.record(record)
+        })
+        .map(drop)
+    }
+
+    /// Makes records of the rows, one by one.
+    fn rows(&mut self, brain: &Brain, options: &ReadOptions<'_>) -> Result<RowCounts, RowsError> {
+        let mut reader = RowReader::new(brain, self.shared, std::mem::take(&mut self.from_files))?;
+        let carrier = &mut self.carrier;
+        let alias = self.shared.alias;
+        let mut newest = None;
+        let counts = brain.each_row(alias, options.private, &mut |row| {
+            let mut record = reader.record(&brain.columns, &row);
+            let temporal = &record.temporal;
+            // A row without a time has that of the file, which changes when nothing else does.
+            let created = Some(&temporal.created_at).filter(|it| **it != self.shared.fallback);
+            keep_newest(&mut newest, created);
+            keep_newest(&mut newest, temporal.updated_at.as_ref());
+            redact::search(&mut record, &brain.columns, &row, carrier);
+            carrier.record(record).map_err(RowsError::from)
+        })?;
+        let newest = newest.as_ref().unwrap_or(&self.shared.fallback);
+        // A row has the offset of its writer.
+        keep_newest(&mut carrier.outcome.newest, times::moment(newest.instant()).as_ref());
+        carrier.outcome.warnings.extend(reader.warnings());
+        Ok(counts)
+    }
+
+    /// Notes rows that do not travel.
+    fn tell(&mut self, agent: &FoundAgent, counts: &RowCounts) {
+        let path = agent.database.as_ref().map(|it| it.display().to_string());
+        self.carrier.outcome.private_entries = counts.private;
+        if counts.others > 0 && agent.generation != Some(layout::generation::DATA) {
+            let message = format!("{} rows are of other agents and do not travel", counts.others);
+            self.carrier.outcome.warnings.push(Warning { code: "rows_of_others", path, message });
+        }
+    }
+
+    fn sessions(
+        &mut self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        private: bool,
+    ) -> Result<SessionCounts, ReadError> {
+        let (carrier, shared) = (&mut self.carrier, self.shared);
+        let mut take = |record| carrier.record(record);
+        let (counts, warnings) = sessions::records(machine, agent, shared, private, &mut take)?;
+        self.carrier.outcome.warnings.extend(warnings);
+        Ok(counts)
+    }
+}
+
+#[cfg(test)]
+mod tests;

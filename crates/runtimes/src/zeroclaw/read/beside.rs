@@ -1,0 +1,96 @@
+//! What lies in the install and belongs to all of its agents: it travels with none of them.
+
+use std::path::Path;
+
+use super::super::layout::{self, CONFIG, Place, generation};
+use crate::adapter::{FoundAgent, LeftOut, LeftOutReason, ReadOptions};
+use crate::install_paths::names_in;
+
+/// Files that are counted, at most.
+const MAX_COUNTED: u64 = 1_000_000;
+/// How deep folders are counted.
+const MAX_DEPTH: usize = 64;
+
+/// Things of an install that are read, are named elsewhere, or are nobody's loss.
+const KNOWN: &[&str] = &[
+    CONFIG,
+    ".secret_key",
+    "auth-profiles.json",
+    "auth-profiles.lock",
+    "active_workspace.toml",
+    "agents",
+    "data",
+    "memory.db",
+    "workspace",
+    "workspaces",
+];
+
+/// Lists what belongs to all agents of an install.
+pub(super) fn left_out(agent: &FoundAgent, options: &ReadOptions<'_>) -> Vec<LeftOut> {
+    let Some(install) = agent.install.as_ref().filter(|it| **it != agent.workspace) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let data = install.join("data");
+    if agent.generation == Some(generation::DATA) {
+        for name in names_in(&data) {
+            match name.as_str() {
+                // One by one: among them is the database whose rows travel.
+                layout::MEMORY => {
+                    let below = names_in(&data.join(&name)).into_iter();
+                    found.extend(below.map(|below| format!("{name}/{below}")));
+                }
+                // They are read.
+                "sessions" if options.sessions => {}
+                _ => found.push(name),
+            }
+        }
+    }
+    let of_data = found.into_iter().filter_map(|name| {
+        let reason = match layout::place_of(name.as_bytes()) {
+            Place::Database => return None,
+            Place::Backup => LeftOutReason::Unused,
+            Place::Cache => LeftOutReason::Skipped,
+            Place::Never => LeftOutReason::KeyStore,
+            _ => LeftOutReason::Shared,
+        };
+        Some((data.join(name), reason))
+    });
+    let is_known = |name: &String| {
+        KNOWN.contains(&name.as_str())
+            || name.starts_with("backup-")
+            || name.starts_with("memory.db-")
+            || name.starts_with(".alf-")
+    };
+    let of_install = names_in(install).into_iter().filter(|name| !is_known(name)).map(|name| {
+        let reason = match layout::place_of(name.as_bytes()) {
+            Place::Never => LeftOutReason::KeyStore,
+            _ => LeftOutReason::Shared,
+        };
+        (install.join(name), reason)
+    });
+    let left_out = of_data.chain(of_install).filter_map(|(path, reason)| {
+        let (files, bytes) = count(&path);
+        (files > 0).then(|| LeftOut { path: path.display().to_string(), reason, files, bytes })
+    });
+    left_out.collect()
+}
+
+/// Counts files and their bytes, without following a link.
+fn count(path: &Path) -> (u64, u64) {
+    let (mut files, mut bytes) = (0, 0_u64);
+    let mut open = vec![(path.to_owned(), 0)];
+    while let Some((path, depth)) = open.pop()
+        && files < MAX_COUNTED
+    {
+        let Ok(metadata) = fs_err::symlink_metadata(&path) else { continue };
+        if !metadata.is_dir() {
+            files += 1;
+            bytes = bytes.saturating_add(metadata.len());
+        } else if depth < MAX_DEPTH {
+            let entries = fs_err::read_dir(&path).into_iter().flatten().flatten();
+            open.extend(entries.map(|it| (it.path(), depth + 1)));
+        }
+    }
+    (files, bytes)
+}

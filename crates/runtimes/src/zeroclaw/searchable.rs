@@ -1,0 +1,280 @@
+//! What a search finds of an agent: the rows of its database, its Markdown files and its
+//! conversations.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use anemone_format::{AgentId, StampTable};
+
+use super::brain::Brain;
+use super::config::{Backend, Config};
+use super::discover::{ALIAS_ASSUMED, first_of, is_live};
+use super::layout::{self, MEMORY, Place};
+use super::rows::{RowReader, Shared};
+use super::{DEFAULT_ALIAS, NAMESPACES, entries, sessions};
+use crate::adapter::{FoundAgent, Machine, ReadError, Warning};
+use crate::database::DatabaseError;
+use crate::install_paths::{real, with_logs};
+use crate::searchable::{
+    MemoryBackend, Remembered, Searchable, SearchedFile, SearchedFolder, Store, StoreKind,
+    Unsearched, is_of_tool,
+};
+use crate::sidecar::SIDECAR;
+use crate::times;
+
+/// Says what can be searched.
+pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
+    let mut warnings = Vec::new();
+    let config = agent.config.as_ref().and_then(|path| match Config::read(path) {
+        Ok(config) => Some(config),
+        Err(warning) => {
+            warnings.push(warning);
+            None
+        }
+    });
+    let backend = config.as_ref().map(|it| it.backend(&agent.alias));
+    if let Some(Backend::Elsewhere(name)) = &backend {
+        warnings.push(Warning {
+            code: "backend_elsewhere",
+            path: None,
+            message: format!("memories are kept in {name}, out of reach of a search"),
+        });
+    }
+    let is_used = !matches!(backend, Some(Backend::Markdown | Backend::None));
+    let mut stores = Vec::new();
+    if let Some(path) = agent.database.as_deref().filter(|it| is_used && is_live(it)) {
+        let install = agent.install.as_deref().unwrap_or(&agent.workspace);
+        let name = path.strip_prefix(&agent.workspace).or_else(|_| path.strip_prefix(install));
+        let name = name.unwrap_or(path);
+        stores.push(Store {
+            kind: StoreKind::Rows,
+            name: name.to_string_lossy().into_owned(),
+            files: with_logs(path),
+            folders: Vec::new(),
+        });
+    }
+    stores.push(Store {
+        kind: StoreKind::Sessions,
+        name: "sessions".to_owned(),
+        files: Vec::new(),
+        folders: sessions_in(agent),
+    });
+    Searchable {
+        keeps: keeps(backend.as_ref(), agent),
+        files: backend != Some(Backend::None) && agent.workspace.is_dir(),
+        extra: Vec::new(),
+        stores,
+        warnings,
+    }
+}
+
+/// Returns the folders that hold the conversations of an agent; they may not be there.
+pub(super) fn sessions_in(agent: &FoundAgent) -> Vec<PathBuf> {
+    let (root, _) = sessions::root_of(agent);
+    ["sessions", "sessions/archive"].map(|name| root.join(name)).to_vec()
+}
+
+/// Says where the agent puts what it remembers: without a configuration, where memories are.
+fn keeps(backend: Option<&Backend>, agent: &FoundAgent) -> MemoryBackend {
+    let rows = agent.database.clone().map_or(MemoryBackend::Markdown, MemoryBackend::Sqlite);
+    match backend {
+        Some(Backend::Markdown) => MemoryBackend::Markdown,
+        Some(Backend::None) => MemoryBackend::None,
+        Some(Backend::Elsewhere(name)) => MemoryBackend::External(name.clone()),
+        Some(Backend::Sqlite | Backend::Lucid) | None => rows,
+    }
+}
+
+/// Says what a file is.
+pub(super) fn file(path: &str) -> SearchedFile {
+    match layout::place_of(path.as_bytes()) {
+        Place::Memory => SearchedFile::Memory(entries::facts_of(path)),
+        _ => SearchedFile::Other,
+    }
+}
+
+/// Says what a folder is.
+pub(super) fn folder(path: &str) -> SearchedFolder {
+    if is_of_tool(path) {
+        SearchedFolder::OfTool
+    } else if path == SIDECAR {
+        SearchedFolder::MachineState
+    } else if path == MEMORY || path.starts_with("memory/") {
+        SearchedFolder::Memory
+    } else {
+        SearchedFolder::Other
+    }
+}
+
+/// Reads rows or conversations. An agent without a name is everybody in the database.
+pub(super) fn read(
+    machine: &Machine,
+    agent: &FoundAgent,
+    kind: StoreKind,
+    private: bool,
+    take: &mut dyn FnMut(Remembered),
+) -> Result<Unsearched, ReadError> {
+    let agent_id = NAMESPACES.agent(&real(&agent.workspace));
+    match kind {
+        StoreKind::Rows => {
+            let Some(path) = agent.database.as_deref() else { return Ok(Unsearched::default()) };
+            let failed = |error| unreadable(path, error);
+            let brain = Brain::open(machine, path).map_err(failed)?;
+            let Some(brain) = brain else {
+                let detail = "it holds no table of memories".to_owned();
+                return Err(failed(DatabaseError::Failed { detail }));
+            };
+            let mut left = Unsearched::default();
+            for alias in aliases(&brain, agent) {
+                let found = rows(&brain, &shared(agent_id, &alias), private, take);
+                left.private += found.map_err(failed)?;
+            }
+            Ok(left)
+        }
+        StoreKind::Sessions => {
+            let shared = shared(agent_id, &agent.alias);
+            let (counts, warnings) =
+                sessions::records(machine, agent, &shared, private, &mut |record| {
+                    take(Remembered::of_record(record));
+                    Ok::<_, ReadError>(())
+                })?;
+            let is_private = |it: &&Warning| it.code == "sessions_private";
+            let is_other = |it: &&Warning| it.code == "sessions_unreadable";
+            Ok(Unsearched {
+                private: warnings.iter().filter(is_private).count() as u64,
+                unreadable: counts.undecodable + warnings.iter().filter(is_other).count() as u64,
+            })
+        }
+        StoreKind::Facts => Ok(Unsearched::default()),
+    }
+}
+
+fn shared(agent_id: AgentId, alias: &str) -> Shared<'_> {
+    Shared {
+        agent_id,
+        alias,
+        identity_version: None,
+        embedding: None,
+        // Stands for no time at all.
+        fallback: times::epoch(),
+        embeddings: false,
+        stamps: StampTable::default(),
+    }
+}
+
+/// Returns whose rows are read.
+pub(super) fn aliases(brain: &Brain, agent: &FoundAgent) -> Vec<String> {
+    let mut aliases: Vec<String> = brain.agents.iter().map(|it| it.alias.clone()).collect();
+    if agent.oddities.iter().any(|it| it.code == ALIAS_ASSUMED) {
+        return vec![first_of(&aliases).unwrap_or_else(|| agent.alias.clone())];
+    }
+    if !agent.alias.is_empty() {
+        return vec![agent.alias.clone()];
+    }
+    // Rows that belong to nobody are of the default agent.
+    aliases.push(DEFAULT_ALIAS.to_owned());
+    aliases.sort();
+    aliases.dedup();
+    aliases
+}
+
+fn rows(
+    brain: &Brain,
+    shared: &Shared<'_>,
+    private: bool,
+    take: &mut dyn FnMut(Remembered),
+) -> Result<u64, DatabaseError> {
+    let mut reader = RowReader::new(brain, shared, HashSet::new())?;
+    let counts = brain.each_row::<DatabaseError>(shared.alias, private, &mut |row| {
+        take(Remembered::of_record(reader.record(&brain.columns, &row)));
+        Ok(())
+    })?;
+    Ok(counts.private)
+}
+
+fn unreadable(path: &Path, error: DatabaseError) -> ReadError {
+    ReadError::Memories { path: PathBuf::from(path), source: Box::new(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use rusqlite::Connection;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::database::tests::machine;
+    use crate::searchable::MemoryFacts;
+    use crate::zeroclaw::RUNTIME;
+
+    #[test]
+    fn files_have_the_namespace_and_the_date_that_their_records_have() {
+        let facts = |memory_type: &str, namespace: &str, date, session: Option<&str>| {
+            SearchedFile::Memory(MemoryFacts {
+                memory_type: Some(memory_type.to_owned()),
+                namespace: Some(namespace.to_owned()),
+                date,
+                session: session.map(str::to_owned),
+            })
+        };
+        assert_eq!(file("MEMORY.md"), facts("semantic", "core", None, None));
+        let day = Some(date(2026, 11, 15));
+        assert_eq!(file("memory/2026-11-15.md"), facts("episodic", "daily", day, None));
+        assert_eq!(file("memory/session_a1.md"), facts("episodic", "session", None, Some("a1")));
+        for path in ["USER.md", "SOUL.md", "memory/brain.db", "notes/a.md"] {
+            assert_eq!(file(path), SearchedFile::Other, "{path}");
+        }
+        assert_eq!(folder("memory/archive"), SearchedFolder::Memory);
+        assert_eq!(folder("sessions"), SearchedFolder::Other);
+    }
+
+    #[test]
+    fn rows_are_those_of_the_agent_or_of_everybody() {
+        let home = TempDir::new().unwrap();
+        let path = home.path().join("brain.db");
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(
+                "CREATE TABLE agents(id TEXT, alias TEXT, created_at TEXT);
+                 INSERT INTO agents VALUES ('a1', 'default', ''), ('a2', 'nova', '');
+                 CREATE TABLE memories(id TEXT PRIMARY KEY, key TEXT, content TEXT, category TEXT,
+                   created_at TEXT, updated_at TEXT, importance REAL, superseded_by TEXT,
+                   agent_id TEXT, principal_id TEXT);
+                 INSERT INTO memories VALUES
+                  ('1', 'tea', 'Ann drinks tea', 'core', '2026-01-15T23:00:00-05:00', '', 0.9, NULL, 'a1', NULL),
+                  ('2', 'tea', 'Nova drinks oil', 'daily', '2026-02-01T00:00:00Z', '', NULL, NULL, 'a2', NULL),
+                  ('3', 'old', 'gone', 'core', '', '', NULL, '1', 'a1', NULL),
+                  ('4', 'mine', 'own', 'core', '', '', NULL, NULL, 'a1', 'ann'),
+                  ('5', 'free', 'of nobody', 'recipes', '', '', NULL, NULL, NULL, NULL);",
+            )
+            .unwrap();
+        let read = |alias: &str, private| {
+            let mut agent =
+                FoundAgent::without_install(RUNTIME, alias.into(), home.path().to_owned());
+            agent.database = Some(path.clone());
+            let mut found = Vec::new();
+            let machine = machine(home.path());
+            let left = read(&machine, &agent, StoreKind::Rows, private, &mut |it| found.push(it));
+            (found, left.unwrap().private)
+        };
+        let paths = |found: &[Remembered]| -> Vec<String> {
+            found.iter().map(|it| it.path.clone()).collect()
+        };
+        let (found, private) = read("default", false);
+        assert_eq!(paths(&found), ["memories/tea", "memories/old", "memories/free"]);
+        assert_eq!(private, 1);
+        let first = &found[0];
+        assert_eq!(first.date(), Some(date(2026, 1, 15)));
+        assert_eq!(
+            (first.confidence, first.evergreen, &*first.namespace),
+            (Some(0.9), true, "core")
+        );
+        assert!(found[1].is_withdrawn && found[1].date().is_none());
+        assert_eq!((&*found[2].namespace, found[2].evergreen), ("custom:recipes", false));
+        let (found, _) = read("nova", false);
+        assert_eq!(paths(&found), ["memories/tea"]);
+        let (found, _) = read("", true);
+        assert_eq!(found.len(), 5);
+        assert!(found.iter().any(|it| it.is_private));
+    }
+}

@@ -1,0 +1,1002 @@
+//! Conversations, from everywhere ZeroClaw keeps them, as records.
+//!
+//! | place | what |
+//! |---|---|
+//! | `sessions/sessions.db` | since March 2026 |
+//! | `sessions/<key>.jsonl` | before that; `.jsonl.migrated` once it is in the database |
+//! | `sessions/acp-sessions.db` | with editors |
+//! | `sessions/archive/` | any of them, when it is old |
+//!
+//! The folder lies in the workspace, since 0.8 in `data` of the install. There it holds the
+//! conversations of all agents; one that names no agent belongs to the default one. The same
+//! message may lie in the database and in a file; it is taken from the database. Secrets are
+//! replaced in any case.
+
+mod piece;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use anemone_format::{Moment, Record};
+use cap_std::fs::Dir;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::DEFAULT_ALIAS;
+use super::layout::generation;
+use super::rows::Shared;
+use crate::adapter::{FoundAgent, Machine, SessionCounts, Warning};
+use crate::database::{Database, DatabaseError, Read, Rows, Value};
+use crate::ids::short_digest;
+use crate::nofollow::{mtime_of, open_plain};
+use crate::paths::{is_name, lossy, path_bytes};
+use crate::times;
+use anemone_secrets as secrets;
+use piece::Conversation;
+
+/// More files or conversations than anybody has; their names are kept in memory.
+const MOST: usize = 200_000;
+/// The longest line.
+const MAX_LINE_BYTES: u64 = 16 << 20;
+/// The most that is read of one file.
+const MAX_FILE_BYTES: u64 = 1 << 30;
+/// The longest key that is taken as it is.
+const MAX_KEY_BYTES: usize = 200;
+
+/// Hands out the messages of an agent's conversations as records; those that belong to one person
+/// only if `private` says so.
+pub(super) fn records<E>(
+    machine: &Machine,
+    agent: &FoundAgent,
+    shared: &Shared<'_>,
+    private: bool,
+    take: &mut dyn FnMut(Record) -> Result<(), E>,
+) -> Result<(SessionCounts, Vec<Warning>), E> {
+    records_limited(machine, agent, shared, private, MOST, take)
+}
+
+fn records_limited<E>(
+    machine: &Machine,
+    agent: &FoundAgent,
+    shared: &Shared<'_>,
+    private: bool,
+    most: usize,
+    take: &mut dyn FnMut(Record) -> Result<(), E>,
+) -> Result<(SessionCounts, Vec<Warning>), E> {
+    let (root, is_shared) = root_of(agent);
+    let mut reader = Reader {
+        machine,
+        alias: is_shared.then_some(agent.alias.as_str()),
+        shared,
+        private,
+        most,
+        take,
+        counts: SessionCounts::default(),
+        warnings: Vec::new(),
+        files: BTreeMap::new(),
+        metadata: HashMap::new(),
+        done: HashMap::new(),
+        not_taken: NotTaken::default(),
+    };
+    let Some(folders) = reader.folders(&root) else {
+        return Ok((reader.counts, reader.warnings));
+    };
+    for (index, (folder, path)) in folders.iter().enumerate() {
+        reader.find_files(index, folder, path);
+    }
+    for (folder, path) in &folders {
+        reader.database(folder, path, &folders)?;
+        reader.editors(folder, path)?;
+    }
+    for key in reader.files.keys().cloned().collect::<Vec<_>>() {
+        reader.remaining(&key, &folders)?;
+    }
+    reader.note_not_taken(&root);
+    Ok((reader.counts, reader.warnings))
+}
+
+/// Returns the folder that has `sessions` in it, and whether it holds those of all agents.
+pub(super) fn root_of(agent: &FoundAgent) -> (PathBuf, bool) {
+    match &agent.install {
+        Some(install) if agent.generation == Some(generation::DATA) => (install.join("data"), true),
+        _ => (agent.workspace.clone(), false),
+    }
+}
+
+/// A transcript in a file, by its folder and name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Transcript {
+    folder: usize,
+    name: String,
+}
+
+/// What the database knows of a conversation.
+#[derive(Clone, Debug, Default)]
+struct Metadata {
+    name: Option<String>,
+    created_at: Option<Moment>,
+    alias: Option<String>,
+    private: bool,
+}
+
+/// Conversations that stay where they are.
+#[derive(Default)]
+struct NotTaken {
+    /// They belong to nobody, and the default agent has them.
+    unowned: u64,
+    /// They belong to one person only.
+    private: u64,
+}
+
+/// A conversation with an editor.
+struct EditorSession {
+    uuid: String,
+    opened_at: Option<Moment>,
+    private: bool,
+}
+
+/// Whether a conversation is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ownership {
+    Ours,
+    Others,
+    Unowned,
+    Private,
+}
+
+/// Says whose a conversation is that names an agent or none. `ours` is `None` where there is one
+/// agent only.
+pub(super) fn ownership(ours: Option<&str>, alias: Option<&str>, is_private: bool) -> Ownership {
+    match (ours, alias) {
+        _ if is_private => Ownership::Private,
+        (None, _) => Ownership::Ours,
+        (Some(ours), Some(alias)) if alias == ours => Ownership::Ours,
+        (Some(_), Some(_)) => Ownership::Others,
+        (Some(DEFAULT_ALIAS), None) => Ownership::Ours,
+        (Some(_), None) => Ownership::Unowned,
+    }
+}
+
+/// Reads conversations and hands out records.
+struct Reader<'a, E> {
+    machine: &'a Machine,
+    /// Whose they must be; `None` where there is one agent only.
+    alias: Option<&'a str>,
+    shared: &'a Shared<'a>,
+    private: bool,
+    most: usize,
+    take: &'a mut dyn FnMut(Record) -> Result<(), E>,
+    counts: SessionCounts,
+    warnings: Vec<Warning>,
+    /// Files by the key of their conversation.
+    files: BTreeMap<String, Vec<Transcript>>,
+    metadata: HashMap<String, Metadata>,
+    /// How many records each conversation gave that was read; it may lie in several databases.
+    done: HashMap<u64, u64>,
+    not_taken: NotTaken,
+}
+
+/// The messages of a conversation that were taken, each with how often.
+type Taken = HashMap<u64, u64>;
+
+impl<'a, E> Reader<'a, E> {
+    /// Opens the folder of conversations and the one of old ones. Links that lead out of the root
+    /// are not followed.
+    fn folders(&mut self, root: &Path) -> Option<Vec<(Dir, PathBuf)>> {
+        let dir = Dir::open_ambient_dir(root, cap_std::ambient_authority()).ok()?;
+        let mut folders = Vec::new();
+        for name in ["sessions", "sessions/archive"] {
+            let path = root.join(name);
+            match dir.open_dir(name) {
+                Ok(folder) => folders.push((folder, path)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => self.warn(&path, &error),
+            }
+        }
+        Some(folders)
+    }
+
+    fn warn(&mut self, path: &Path, error: &dyn std::fmt::Display) {
+        let path = Some(path.to_string_lossy().into_owned());
+        // Every table of a damaged database says the same.
+        if self.warnings.last().is_some_and(|it| it.path == path) {
+            return;
+        }
+        self.warnings.push(Warning {
+            code: "sessions_unreadable",
+            path,
+            message: format!("conversations are missing: {error}"),
+        });
+    }
+
+    /// Notes the transcripts of a folder by their conversation.
+    fn find_files(&mut self, index: usize, folder: &Dir, path: &Path) {
+        let entries = match folder.entries() {
+            Ok(entries) => entries,
+            Err(error) => return self.warn(path, &error),
+        };
+        let mut names: Vec<String> = Vec::new();
+        let mut left_out: u64 = 0;
+        for entry in entries {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.warn(path, &error);
+                    break;
+                }
+            };
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else {
+                // A name that is not UTF-8 is none that the runtime gives.
+                self.counts.undecodable += u64::from(is_transcript(&lossy(&path_bytes(&name))));
+                continue;
+            };
+            if !is_transcript(name) {
+                continue;
+            }
+            if names.len() >= self.most {
+                left_out += 1;
+                continue;
+            }
+            names.push(name.to_owned());
+        }
+        if left_out > 0 {
+            self.counts.undecodable += left_out;
+            let most = self.most;
+            self.warn(path, &format!("only the first {most} files are read"));
+        }
+        names.sort_unstable();
+        for name in names {
+            if let Some(key) = key_of(&name) {
+                let files = self.files.entry(key.to_owned()).or_default();
+                files.push(Transcript { folder: index, name });
+            }
+        }
+    }
+
+    fn open(&mut self, folder: &Dir, path: &Path, name: &str) -> Option<Database> {
+        // A link may lead anywhere.
+        open_plain(folder, name).ok()?;
+        match Database::open(self.machine, &path.join(name)) {
+            Ok(database) => Some(database),
+            Err(error) => {
+                self.warn(&path.join(name), &error);
+                None
+            }
+        }
+    }
+
+    /// Reads rows; a table that is not there has none.
+    fn rows(&mut self, database: &Database, path: &Path, read: &Read) -> Option<Rows> {
+        match database.rows(read) {
+            Ok(rows) => Some(rows),
+            Err(DatabaseError::NoTable { .. }) => None,
+            Err(error) => {
+                self.warn(path, &error);
+                None
+            }
+        }
+    }
+
+    /// Reads the database of conversations, and after each what files have of it.
+    fn database(&mut self, folder: &Dir, path: &Path, folders: &[(Dir, PathBuf)]) -> Result<(), E> {
+        const NAME: &str = "sessions.db";
+        let Some(database) = self.open(folder, path, NAME) else { return Ok(()) };
+        let path = path.join(NAME);
+        self.read_metadata(&database, &path);
+        self.read_receipts(&database, &path);
+        let read = Read::of("sessions", &["session_key", "role", "content", "created_at"])
+            .ordered_by(&["session_key", "id"]);
+        let Some(rows) = self.rows(&database, &path, &read) else { return Ok(()) };
+        let mut current: Option<(Conversation, Taken)> = None;
+        let mut skipped: Option<String> = None;
+        for row in rows {
+            let row = match row {
+                Ok(row) => row,
+                Err(error) => {
+                    self.warn(&path, &error);
+                    break;
+                }
+            };
+            let [Value::Text(key), role, content, created_at] = row.as_slice() else {
+                self.counts.undecodable += 1;
+                continue;
+            };
+            if skipped.as_ref() == Some(key) {
+                continue;
+            }
+            if current.as_ref().is_none_or(|(it, _)| it.key != *key) {
+                if let Some((conversation, taken)) = current.take() {
+                    self.finish(conversation, taken, folders)?;
+                }
+                if !self.is_taken(key) {
+                    self.files.remove(key);
+                    skipped = Some(key.clone());
+                    continue;
+                }
+                current = Some((self.conversation(key), Taken::default()));
+            }
+            let Some((conversation, taken)) = &mut current else { continue };
+            let at = times::in_cell(created_at);
+            self.counts.events += 1;
+            let (Value::Text(role), Value::Text(content)) = (role, content) else {
+                self.counts.undecodable += 1;
+                continue;
+            };
+            // Only files say the same again.
+            if self.files.contains_key(key) {
+                *taken.entry(digest(role, content)).or_default() += 1;
+            }
+            if let Some(text) = spoken(role, content, &mut self.counts) {
+                let record = conversation.say(&text, at, self.shared);
+                record.map_or(Ok(()), &mut self.take)?;
+            }
+        }
+        match current {
+            Some((conversation, taken)) => self.finish(conversation, taken, folders),
+            None => Ok(()),
+        }
+    }
+
+    fn read_metadata(&mut self, database: &Database, path: &Path) {
+        let columns = ["session_key", "name", "created_at", "agent_alias", "principal_id"];
+        let read = Read::of("session_metadata", &columns).ordered_by(&["session_key"]);
+        let Some(rows) = self.rows(database, path, &read) else { return };
+        for row in rows {
+            match row.as_deref() {
+                Ok([Value::Text(key), name, created_at, alias, principal]) => {
+                    if self.metadata.len() >= self.most {
+                        let most = self.most;
+                        return self.warn(path, &format!("only the first {most} are known"));
+                    }
+                    let text = |value: &Value| {
+                        value.as_text().filter(|it| !it.is_empty()).map(str::to_owned)
+                    };
+                    let metadata = Metadata {
+                        name: text(name),
+                        created_at: times::in_cell(created_at),
+                        alias: text(alias),
+                        private: !matches!(principal, Value::Null),
+                    };
+                    self.metadata.entry(key.clone()).or_insert(metadata);
+                }
+                Ok(_) => self.counts.undecodable += 1,
+                Err(error) => return self.warn(path, error),
+            }
+        }
+    }
+
+    /// Learns which conversation a file was that is in the database now.
+    fn read_receipts(&mut self, database: &Database, path: &Path) {
+        let read = Read::of("jsonl_import_receipts", &["source_name", "session_key"])
+            .ordered_by(&["source_name"]);
+        let Some(rows) = self.rows(database, path, &read) else { return };
+        for row in rows {
+            match row.as_deref() {
+                Ok([Value::Text(name), Value::Text(key)]) => {
+                    let Some(named) = key_of(name).filter(|named| named != key) else { continue };
+                    if let Some(files) = self.files.remove(named) {
+                        self.files.entry(key.clone()).or_default().extend(files);
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => return self.warn(path, error),
+            }
+        }
+    }
+
+    /// Says whether a conversation is to be read, and counts it if it is not.
+    fn is_taken(&mut self, key: &str) -> bool {
+        let metadata = self.metadata.get(key);
+        let alias = metadata.and_then(|it| it.alias.as_deref());
+        let is_private = !self.private && metadata.is_some_and(|it| it.private);
+        let ownership = ownership(self.alias, alias, is_private);
+        self.count(ownership)
+    }
+
+    fn count(&mut self, ownership: Ownership) -> bool {
+        match ownership {
+            Ownership::Ours => return true,
+            Ownership::Others => {}
+            Ownership::Unowned => self.not_taken.unowned += 1,
+            Ownership::Private => self.not_taken.private += 1,
+        }
+        false
+    }
+
+    fn conversation(&self, key: &str) -> Conversation {
+        let metadata = self.metadata.get(key).cloned().unwrap_or_default();
+        let origin_file = format!("sessions/{}.jsonl", part_of(key));
+        let mut conversation =
+            Conversation::new(key, origin_file, metadata.name, metadata.created_at);
+        conversation.private = metadata.private;
+        conversation.go_on_at(self.done.get(&short_digest(key.as_bytes())).copied().unwrap_or(0));
+        conversation
+    }
+
+    /// Ends a conversation of the database with what files have of it.
+    fn finish(
+        &mut self,
+        mut conversation: Conversation,
+        mut taken: Taken,
+        folders: &[(Dir, PathBuf)],
+    ) -> Result<(), E> {
+        for file in self.files.remove(&conversation.key).unwrap_or_default() {
+            self.lines(&mut conversation, &file, &mut taken, folders)?;
+        }
+        self.close(conversation)
+    }
+
+    /// Reads a conversation that only files have.
+    fn remaining(&mut self, key: &str, folders: &[(Dir, PathBuf)]) -> Result<(), E> {
+        if !self.is_taken(key) {
+            return Ok(());
+        }
+        let conversation = self.conversation(key);
+        self.finish(conversation, Taken::default(), folders)
+    }
+
+    fn close(&mut self, mut conversation: Conversation) -> Result<(), E> {
+        let record = conversation.flush(self.shared);
+        record.map_or(Ok(()), &mut self.take)?;
+        let records = conversation.records();
+        let digest = short_digest(conversation.key.as_bytes());
+        let before = self.done.insert(digest, records).unwrap_or(0);
+        self.counts.transcripts += u64::from(records > before);
+        Ok(())
+    }
+
+    /// Reads a file, without the messages that were taken before.
+    fn lines(
+        &mut self,
+        conversation: &mut Conversation,
+        file: &Transcript,
+        taken: &mut Taken,
+        folders: &[(Dir, PathBuf)],
+    ) -> Result<(), E> {
+        let (folder, path) = &folders[file.folder];
+        let path = path.join(&file.name);
+        let opened = open_plain(folder, &file.name).and_then(|it| Ok((it.metadata()?, it)));
+        let (metadata, input) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.counts.undecodable += 1;
+                self.warn(&path, &error);
+                return Ok(());
+            }
+        };
+        // Lines have no time; the file was written to when the last thing was said.
+        let at = mtime_of(&metadata);
+        if conversation.opened_at.is_none() {
+            conversation.opened_at.clone_from(&at);
+        }
+        let mut input = BufReader::with_capacity(64 << 10, input.take(MAX_FILE_BYTES));
+        let mut line = Vec::new();
+        // What this file says twice was said twice.
+        let mut before = std::mem::take(taken);
+        loop {
+            match read_line(&mut input, &mut line) {
+                Ok(Line::End) => break,
+                Ok(Line::Text) if line.trim_ascii().is_empty() => continue,
+                Ok(Line::Text) => {}
+                Ok(Line::TooLong) => {
+                    self.counts.events += 1;
+                    self.counts.undecodable += 1;
+                    continue;
+                }
+                Err(error) => {
+                    self.warn(&path, &error);
+                    break;
+                }
+            }
+            self.counts.events += 1;
+            let Some(message) = Message::parse(&line) else {
+                self.counts.undecodable += 1;
+                continue;
+            };
+            let digest = digest(&message.role, &message.content);
+            *taken.entry(digest).or_default() += 1;
+            if let Some(count) = before.get_mut(&digest).filter(|count| **count > 0) {
+                *count -= 1;
+                self.counts.duplicates += 1;
+                continue;
+            }
+            if let Some(text) = spoken(&message.role, &message.content, &mut self.counts) {
+                let record = conversation.say(&text, None, self.shared);
+                record.map_or(Ok(()), &mut self.take)?;
+            }
+        }
+        if metadata.len() > MAX_FILE_BYTES {
+            self.warn(&path, &format!("only the first {MAX_FILE_BYTES} bytes are read"));
+        }
+        // What an earlier place has and this one does not is known all the same.
+        for (digest, count) in before {
+            *taken.entry(digest).or_default() += count;
+        }
+        Ok(())
+    }
+
+    /// Reads the database of conversations with editors.
+    fn editors(&mut self, folder: &Dir, path: &Path) -> Result<(), E> {
+        const NAME: &str = "acp-sessions.db";
+        let Some(database) = self.open(folder, path, NAME) else { return Ok(()) };
+        let path = path.join(NAME);
+        let sessions = self.editor_sessions(&database, &path);
+        let columns = ["session_id", "role", "content", "reasoning_content", "created_at"];
+        let read = Read::of("acp_messages", &columns).ordered_by(&["session_id", "id"]);
+        let Some(rows) = self.rows(&database, &path, &read) else { return Ok(()) };
+        let mut current: Option<(i64, Conversation)> = None;
+        for row in rows {
+            let row = match row {
+                Ok(row) => row,
+                Err(error) => {
+                    self.warn(&path, &error);
+                    break;
+                }
+            };
+            let [Value::Integer(id), role, content, thoughts, created_at] = row.as_slice() else {
+                self.counts.undecodable += 1;
+                continue;
+            };
+            let EditorSession { uuid, opened_at, private } = match sessions.get(id) {
+                Some(Some(ours)) => ours,
+                Some(None) => continue,
+                None => {
+                    self.counts.undecodable += 1;
+                    continue;
+                }
+            };
+            if current.as_ref().is_none_or(|(open, _)| open != id) {
+                if let Some((_, conversation)) = current.take() {
+                    self.close(conversation)?;
+                }
+                let origin_file = format!("sessions/acp/{}", part_of(uuid));
+                let mut conversation =
+                    Conversation::new(uuid, origin_file, None, opened_at.clone());
+                conversation.private = *private;
+                let done = self.done.get(&short_digest(uuid.as_bytes())).copied();
+                conversation.go_on_at(done.unwrap_or(0));
+                current = Some((*id, conversation));
+            }
+            let Some((_, conversation)) = &mut current else { continue };
+            self.counts.events += 1;
+            self.counts.dropped += u64::from(!matches!(thoughts, Value::Null));
+            let (Value::Text(role), Value::Text(content)) = (role, content) else {
+                self.counts.undecodable += 1;
+                continue;
+            };
+            if let Some(text) = spoken(role, content, &mut self.counts) {
+                let record = conversation.say(&text, times::in_cell(created_at), self.shared);
+                record.map_or(Ok(()), &mut self.take)?;
+            }
+        }
+        match current {
+            Some((_, conversation)) => self.close(conversation),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the name and the beginning of each conversation with an editor; `None` for one that
+    /// is not ours.
+    fn editor_sessions(
+        &mut self,
+        database: &Database,
+        path: &Path,
+    ) -> HashMap<i64, Option<EditorSession>> {
+        let columns = ["id", "session_uuid", "agent_alias", "created_at", "principal_id"];
+        let read = Read::of("acp_sessions", &columns).ordered_by(&["id"]);
+        let mut sessions = HashMap::new();
+        let Some(rows) = self.rows(database, path, &read) else { return sessions };
+        for row in rows {
+            match row.as_deref() {
+                Ok([Value::Integer(id), Value::Text(uuid), alias, created_at, principal]) => {
+                    if sessions.len() >= self.most {
+                        let most = self.most;
+                        self.warn(path, &format!("only the first {most} are read"));
+                        break;
+                    }
+                    let ownership = match (self.alias, alias.as_text()) {
+                        _ if !self.private && *principal != Value::Null => Ownership::Private,
+                        (Some(ours), alias) if alias != Some(ours) => Ownership::Others,
+                        _ => Ownership::Ours,
+                    };
+                    let ours = self.count(ownership);
+                    let known = ours.then(|| EditorSession {
+                        uuid: uuid.clone(),
+                        opened_at: times::in_cell(created_at),
+                        private: *principal != Value::Null,
+                    });
+                    sessions.insert(*id, known);
+                }
+                Ok(_) => self.counts.undecodable += 1,
+                Err(error) => {
+                    self.warn(path, error);
+                    break;
+                }
+            }
+        }
+        sessions
+    }
+
+    fn note_not_taken(&mut self, root: &Path) {
+        let NotTaken { unowned, private } = self.not_taken;
+        let notes = [
+            ("sessions_unowned", unowned, format!("name no agent; they go with `{DEFAULT_ALIAS}`")),
+            (
+                "sessions_private",
+                private,
+                "belong to one person only, and do not travel".to_owned(),
+            ),
+        ];
+        for (code, count, what) in notes {
+            if count > 0 {
+                self.warnings.push(Warning {
+                    code,
+                    path: Some(root.join("sessions").to_string_lossy().into_owned()),
+                    message: format!("{count} conversations {what}"),
+                });
+            }
+        }
+    }
+}
+
+fn is_transcript(name: &str) -> bool {
+    key_of(name).is_some()
+}
+
+/// Reads the conversation's key in the name of its file.
+fn key_of(name: &str) -> Option<&str> {
+    let stem = name.strip_suffix(".migrated").unwrap_or(name).strip_suffix(".jsonl")?;
+    (!stem.is_empty()).then_some(stem)
+}
+
+/// Returns a key as one part of a path that no other key has.
+fn part_of(key: &str) -> Cow<'_, str> {
+    let plain = is_name(key) && key.len() <= MAX_KEY_BYTES && !key.chars().any(char::is_control);
+    if plain {
+        return Cow::Borrowed(key);
+    }
+    let kept: String = key.chars().filter(|c| c.is_alphanumeric()).take(40).collect();
+    Cow::Owned(format!("{kept}~{:016x}", short_digest(key.as_bytes())))
+}
+
+/// A line of a file.
+#[derive(Deserialize)]
+struct Message {
+    role: String,
+    content: String,
+}
+
+impl Message {
+    fn parse(line: &[u8]) -> Option<Self> {
+        serde_json::from_slice(line).ok()
+    }
+}
+
+fn digest(role: &str, content: &str) -> u64 {
+    short_digest(format!("{role}\n{content}").as_bytes())
+}
+
+/// Makes text of a message, as `user: …`; `None` when nothing was said. The results of tools are
+/// no memories, and what the program told the model is not part of the conversation.
+fn spoken(role: &str, content: &str, counts: &mut SessionCounts) -> Option<String> {
+    let text = match role {
+        "user" | "assistant" => {
+            let said = without_calls(role, content, counts);
+            let said = said.trim();
+            if said.is_empty() {
+                return None;
+            }
+            let hits = secrets::scan(said.as_bytes());
+            counts.redacted += hits.len() as u64;
+            format!("{role}: {}", lossy(&secrets::redact(said.as_bytes(), &hits)))
+        }
+        "tool" => "[tool result]".to_owned(),
+        _ => {
+            counts.dropped += 1;
+            return None;
+        }
+    };
+    counts.messages += 1;
+    Some(text)
+}
+
+/// The program keeps an answer that calls tools as JSON, with what was said in it.
+fn without_calls<'a>(role: &str, content: &'a str, counts: &mut SessionCounts) -> Cow<'a, str> {
+    let is_json = role == "assistant" && content.trim_start().starts_with('{');
+    let json = is_json.then(|| serde_json::from_str::<Json>(content).ok()).flatten();
+    let Some(calls) = json.as_ref().and_then(|it| it.get("tool_calls")?.as_array()) else {
+        return Cow::Borrowed(content);
+    };
+    counts.dropped += calls.len() as u64;
+    let said = json.as_ref().and_then(|it| it.get("content")?.as_str()).unwrap_or_default();
+    Cow::Owned(said.to_owned())
+}
+
+/// What was read of a line.
+enum Line {
+    Text,
+    TooLong,
+    End,
+}
+
+/// Reads a line, but no more of it than a line may have.
+fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
+    line.clear();
+    let read = input.take(MAX_LINE_BYTES + 1).read_until(b'\n', line)?;
+    if read == 0 {
+        return Ok(Line::End);
+    }
+    if line.last() == Some(&b'\n') || read as u64 <= MAX_LINE_BYTES {
+        return Ok(Line::Text);
+    }
+    line.clear();
+    input.skip_until(b'\n')?;
+    Ok(Line::TooLong)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use fs_err as fs;
+    use rusqlite::Connection;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::database::tests::machine;
+    use crate::zeroclaw::RUNTIME;
+
+    /// The tables of the real program, 0.8.7, as far as we read them.
+    const TABLES: &str = "
+        CREATE TABLE sessions (id INTEGER PRIMARY KEY AUTOINCREMENT, session_key TEXT NOT NULL,
+          role TEXT NOT NULL, content TEXT NOT NULL, created_at TEXT NOT NULL);
+        CREATE TABLE session_metadata (session_key TEXT PRIMARY KEY, created_at TEXT NOT NULL,
+          last_activity TEXT NOT NULL, message_count INTEGER NOT NULL DEFAULT 0, name TEXT,
+          agent_alias TEXT, principal_id TEXT);
+        CREATE TABLE jsonl_import_receipts (source_name TEXT PRIMARY KEY, session_key TEXT NOT NULL,
+          source_hash TEXT NOT NULL, source_len INTEGER NOT NULL, imported_at TEXT NOT NULL);";
+    const EDITOR_TABLES: &str = "
+        CREATE TABLE acp_sessions (id INTEGER PRIMARY KEY AUTOINCREMENT, session_uuid TEXT NOT NULL UNIQUE,
+          agent_alias TEXT NOT NULL, created_at TEXT NOT NULL, principal_id TEXT);
+        CREATE TABLE acp_messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id INTEGER NOT NULL,
+          role TEXT NOT NULL, content TEXT NOT NULL, reasoning_content TEXT, created_at TEXT NOT NULL);";
+    const AT: &str = "2026-11-15T07:17:29.868608739+00:00";
+
+    struct Home(TempDir);
+
+    impl Home {
+        fn new() -> Self {
+            let home = Self(TempDir::new().unwrap());
+            fs::create_dir_all(home.sessions().join("archive")).unwrap();
+            home
+        }
+
+        fn sessions(&self) -> PathBuf {
+            self.0.path().join("data/sessions")
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            fs::write(self.sessions().join(name), text).unwrap();
+        }
+
+        fn database(&self, name: &str, tables: &str, sql: &str) {
+            let connection = Connection::open(self.sessions().join(name)).unwrap();
+            connection.execute_batch(tables).unwrap();
+            connection.execute_batch(sql).unwrap();
+        }
+
+        /// Takes the folder as an install with several agents.
+        fn agent(&self, alias: &str) -> FoundAgent {
+            let workspace = self.0.path().join("agents").join(alias).join("workspace");
+            let mut agent = FoundAgent::without_install(RUNTIME, alias.to_owned(), workspace);
+            agent.install = Some(self.0.path().to_owned());
+            agent.generation = Some(generation::DATA);
+            agent
+        }
+
+        fn read(
+            &self,
+            agent: &FoundAgent,
+            private: bool,
+        ) -> (Vec<Record>, SessionCounts, Vec<Warning>) {
+            let shared = Shared {
+                agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
+                alias: &agent.alias,
+                identity_version: None,
+                embedding: None,
+                fallback: times::epoch(),
+                embeddings: false,
+                stamps: anemone_format::StampTable::default(),
+            };
+            let mut records = Vec::new();
+            let machine = machine(self.0.path());
+            let Ok((counts, warnings)) =
+                super::records::<Infallible>(&machine, agent, &shared, private, &mut |record| {
+                    records.push(record);
+                    Ok(())
+                });
+            (records, counts, warnings)
+        }
+    }
+
+    fn contents(records: &[Record]) -> Vec<(&str, &str)> {
+        records
+            .iter()
+            .map(|it| (it.source.session_id.as_deref().unwrap(), it.content.as_str()))
+            .collect()
+    }
+
+    #[test]
+    fn a_conversation_in_the_database_becomes_records() {
+        let home = Home::new();
+        home.database("sessions.db", TABLES, &format!(
+            "INSERT INTO sessions (session_key, role, content, created_at) VALUES
+               ('telegram_12345_alice', 'user', 'hello', '{AT}'),
+               ('gw_1', 'user', 'other', '{AT}'),
+               ('telegram_12345_alice', 'system', 'be good', '{AT}'),
+               ('telegram_12345_alice', 'assistant', '{{\"content\":\"hi!\",\"tool_calls\":[{{}}]}}', '{AT}'),
+               ('telegram_12345_alice', 'tool', '{{}}', '{AT}');
+             INSERT INTO session_metadata VALUES
+               ('telegram_12345_alice', '{AT}', '{AT}', 2, 'Alice chat', 'default', NULL);"
+        ));
+        let (records, counts, warnings) = home.read(&home.agent("default"), false);
+        assert_eq!(
+            contents(&records),
+            [
+                ("gw_1", "user: other"),
+                ("telegram_12345_alice", "user: hello\n\nassistant: hi!\n\n[tool result]"),
+            ]
+        );
+        let record = &records[1];
+        assert_eq!(record.namespace, "session");
+        assert_eq!(record.temporal.created_at.as_str(), AT);
+        assert_eq!(record.source.origin.as_deref(), Some("session"));
+        assert_eq!(
+            record.source.origin_file.as_deref(),
+            Some("sessions/telegram_12345_alice.jsonl")
+        );
+        assert_eq!(
+            record.raw_source_format.as_ref().unwrap().as_str(),
+            r#"{"session_key":"telegram_12345_alice","name":"Alice chat","piece":0}"#
+        );
+        let wanted = SessionCounts {
+            transcripts: 2,
+            events: 5,
+            messages: 4,
+            dropped: 2,
+            ..Default::default()
+        };
+        assert_eq!((counts, warnings.len()), (wanted, 0));
+    }
+
+    #[test]
+    fn an_agent_has_its_own_conversations_and_the_default_one_those_of_nobody() {
+        let home = Home::new();
+        let rows: String = ["a", "b", "c", "d"].iter().map(|key| format!(
+            "INSERT INTO sessions (session_key, role, content, created_at) VALUES ('{key}', 'user', 'in {key}', '{AT}');"
+        )).collect();
+        home.database("sessions.db", TABLES, &format!(
+            "{rows} INSERT INTO session_metadata VALUES ('a', '{AT}', '{AT}', 1, NULL, 'default', NULL),
+               ('b', '{AT}', '{AT}', 1, NULL, 'alpha', NULL), ('c', '{AT}', '{AT}', 1, NULL, 'alpha', 'p1');"
+        ));
+        let keys = |alias: &str, private| {
+            let (records, _, warnings) = home.read(&home.agent(alias), private);
+            let keys: Vec<String> =
+                records.into_iter().filter_map(|it| it.source.session_id).collect();
+            (keys.join(" "), warnings.iter().map(|it| it.code).collect::<Vec<_>>())
+        };
+        assert_eq!(keys("default", false), ("a d".to_owned(), vec!["sessions_private"]));
+        assert_eq!(
+            keys("alpha", false),
+            ("b".to_owned(), vec!["sessions_unowned", "sessions_private"])
+        );
+        assert_eq!(keys("alpha", true), ("b c".to_owned(), vec!["sessions_unowned"]));
+        let (records, ..) = home.read(&home.agent("alpha"), true);
+        let marked =
+            |it: &Record| it.raw_source_format.as_ref().unwrap().as_str().contains("private");
+        assert_eq!(records.iter().map(marked).collect::<Vec<_>>(), [false, true]);
+    }
+
+    #[test]
+    fn a_message_in_the_database_and_in_a_file_is_taken_once() {
+        let home = Home::new();
+        home.database("sessions.db", TABLES, &format!(
+            "INSERT INTO sessions (session_key, role, content, created_at) VALUES
+               ('s', 'user', 'one', '{AT}'), ('s', 'user', 'one', '{AT}'), ('t_1', 'user', 'renamed', '{AT}');
+             INSERT INTO jsonl_import_receipts VALUES ('t.1.jsonl', 't_1', '', 0, '{AT}');"
+        ));
+        let one = "{\"role\":\"user\",\"content\":\"one\"}\n";
+        home.write("s.jsonl.migrated", &format!("{one}{one}"));
+        home.write(
+            "s.jsonl",
+            &format!("{one}{one}{one}{{\"role\":\"assistant\",\"content\":\"new\"}}\n"),
+        );
+        home.write("t.1.jsonl.migrated", "{\"role\":\"user\",\"content\":\"renamed\"}\n");
+        let (records, counts, _) = home.read(&home.agent("default"), false);
+        assert_eq!(
+            contents(&records),
+            [
+                ("s", "user: one\n\nuser: one\n\nuser: one\n\nassistant: new"),
+                ("t_1", "user: renamed")
+            ]
+        );
+        assert_eq!((counts.duplicates, counts.transcripts), (5, 2));
+    }
+
+    #[test]
+    fn files_alone_are_read_old_ones_too_and_what_makes_no_sense_is_counted() {
+        let home = Home::new();
+        home.write("slack_C1_U1.jsonl", "{\"role\":\"user\",\"content\":\"你好\"}\nnonsense\n\n{\"role\":\"user\"}\n{\"role\":\"assistant\",\"content\":\"hi\"}\n");
+        home.write("archive/2026-01-01.jsonl", "{\"role\":\"user\",\"content\":\"old\"}\n");
+        home.write("notes.txt", "x");
+        let (records, counts, _) = home.read(&home.agent("default"), false);
+        assert_eq!(
+            contents(&records),
+            [("2026-01-01", "user: old"), ("slack_C1_U1", "user: 你好\n\nassistant: hi")]
+        );
+        assert_eq!((counts.events, counts.undecodable, counts.messages), (5, 2, 3));
+        let mut agent = home.agent("default");
+        agent.generation = Some(generation::WORKSPACE);
+        agent.workspace = home.0.path().join("data");
+        assert_eq!(home.read(&agent, false).0, records);
+    }
+
+    #[test]
+    fn conversations_with_editors_are_read_without_thoughts() {
+        let home = Home::new();
+        home.database("acp-sessions.db", EDITOR_TABLES, &format!(
+            "INSERT INTO acp_sessions VALUES (7, 'u-7', 'alpha', '{AT}', NULL), (8, 'u-8', 'beta', '{AT}', NULL);
+             INSERT INTO acp_messages (session_id, role, content, reasoning_content, created_at) VALUES
+               (7, 'user', 'fix it', NULL, '{AT}'), (8, 'user', 'no', NULL, '{AT}'),
+               (7, 'assistant', 'done', 'hm', '{AT}');"
+        ));
+        let (records, counts, _) = home.read(&home.agent("alpha"), false);
+        assert_eq!(contents(&records), [("u-7", "user: fix it\n\nassistant: done")]);
+        assert_eq!(records[0].source.origin_file.as_deref(), Some("sessions/acp/u-7"));
+        assert_eq!((counts.messages, counts.dropped), (2, 1));
+    }
+
+    #[test]
+    fn secrets_are_replaced_and_a_conversation_that_goes_on_changes_its_last_record() {
+        let home = Home::new();
+        let line = |text: &str| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}\n");
+        let secret = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+        let long = "word ".repeat(1200);
+        let mut text = [line(&secret), line(&long), line(&long)].concat();
+        home.write("a.jsonl", &text);
+        let (before, counts, _) = home.read(&home.agent("default"), false);
+        assert_eq!((before.len(), counts.redacted), (2, 1));
+        assert!(!before[0].content.contains(&secret));
+        text.push_str(&line("more"));
+        home.write("a.jsonl", &text);
+        let (after, _, _) = home.read(&home.agent("default"), false);
+        assert_eq!(after[0].content, before[0].content);
+        assert_eq!((after[1].id, after.len()), (before[1].id, 2));
+        assert!(after[1].content.ends_with("user: more"));
+    }
+
+    #[test]
+    fn odd_keys_lead_nowhere_and_a_bad_database_is_said() {
+        let home = Home::new();
+        home.database("sessions.db", TABLES, &format!(
+            "INSERT INTO sessions (session_key, role, content, created_at) VALUES
+               ('../../x', 'user', 'one', '{AT}'), ('..//../x', 'user', 'two', '{AT}'), ('', 'user', 'three', 'never'),
+               (x'ff', 'user', 'four', '{AT}');"
+        ));
+        home.write("acp-sessions.db", "not a database at all, but long enough to be taken for one");
+        let (records, counts, warnings) = home.read(&home.agent("default"), false);
+        assert_eq!((records.len(), counts.undecodable), (3, 1));
+        let mut files: Vec<_> =
+            records.iter().map(|it| it.source.origin_file.clone().unwrap()).collect();
+        assert!(
+            files.iter().all(|it| !it.contains("..") && it.matches('/').count() == 1),
+            "{files:?}"
+        );
+        files.dedup();
+        assert_eq!(files.len(), 3);
+        assert_eq!(warnings.iter().map(|it| it.code).collect::<Vec<_>>(), ["sessions_unreadable"]);
+    }
+}

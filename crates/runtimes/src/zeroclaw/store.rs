@@ -1,0 +1,998 @@
+//! Writes records into the database of memories: made anew, or merged into the one that is there.
+//!
+//! A memory is known by its agent and its key. Records that were rows become the same rows again,
+//! with every column they had; records of other runtimes get a key and the columns that say the
+//! same. What happens to each is decided when the plan is made, from digests of what is there, and
+//! done later in one transaction, if what is there is still the same.
+
+mod entry;
+mod keys;
+mod target;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use anemone_format::{FileRoot, Moment, RecordId, sha256_hex};
+use fs_err as fs;
+use rustix::fs::{CWD, RenameFlags};
+use rustix::io::Errno;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use self::entry::{Entry, NoRow, Shared, note_superseded, stamp};
+use self::keys::Keys;
+use self::target::{
+    AGENT_ID, IdDigest, Known, Present, Target, cell_digest, content_digest, id_digest, leftover,
+};
+use super::brain::DESCRIPTION;
+use super::rows::raw_of;
+use super::write::returned;
+use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
+use crate::adapter::{FoundAgent, Machine, Warning};
+use crate::database::{
+    AgentEntry, DatabaseError, KNOWN, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value,
+    is_addable, is_known, merge_rows,
+};
+use crate::leftover;
+use crate::plan::{
+    Conflict, MemoriesStep, NotRestored, OnConflict, PlanBuilder, PlanError, PlanOptions, Restore,
+    RestoreError,
+};
+use crate::sidecar::{Fate, Link, LinkPart, Returned, name_of};
+use crate::source::{SnapshotSource, SourceKind};
+
+/// The longest description of a database that is read.
+const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;
+/// How the folder starts in which a new database is made; six letters and digits follow.
+const STAGING: &str = ".import-";
+/// The most columns of a new table.
+const MAX_COLUMNS: usize = 200;
+/// The most rows of one content that are looked through for a key.
+const MAX_ALIKE: usize = 64;
+/// What the key of a row ends with that was put beside another one.
+const IMPORTED: &str = "__imported";
+/// The most names that a note lists.
+const MAX_NAMED: usize = 20;
+
+/// The columns of a table that the runtime makes today; until 0.7 it had the first eleven.
+const COLUMNS: [&str; KNOWN.len()] = {
+    let mut names = [""; KNOWN.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = KNOWN[at].0;
+        at += 1;
+    }
+    names
+};
+const COLUMNS_UNTIL_0_7: usize = 11;
+/// What every version needs, also that which reads a table of the first one.
+const LEAST_COLUMNS: usize = 7;
+
+/// What a snapshot says of the database that its records come from.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Described {
+    agent: Option<DescribedAgent>,
+    layout_columns: Vec<DescribedColumn>,
+    meta: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct DescribedAgent {
+    id: String,
+    #[serde(default)]
+    created_at: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct DescribedColumn {
+    name: String,
+    #[serde(rename = "type", default)]
+    kind: String,
+}
+
+/// The records to be written.
+pub(super) struct Records<'a> {
+    /// What the plan is applied with.
+    pub(super) source: &'a dyn SnapshotSource,
+    /// The same as it comes back, if it was away.
+    pub(super) returned: Option<&'a Returned<'a>>,
+    /// Whether those that this runtime read out of files stay in files.
+    pub(super) in_files: bool,
+}
+
+/// Plans how the records of a snapshot become rows of the database at `path`, which need not be
+/// there: sets the draft's memories, records and conflicts, and returns what each record becomes.
+pub(super) fn plan(
+    machine: &Machine,
+    records: &Records<'_>,
+    target: &FoundAgent,
+    path: &Path,
+    options: &PlanOptions<'_>,
+    draft: &mut PlanBuilder,
+) -> Result<Vec<Link>, PlanError> {
+    let returned = records.returned;
+    let source = returned.map_or(records.source, |it| it as &dyn SnapshotSource);
+    let described = described(source, draft)?;
+    let replaces = options.on_conflict == OnConflict::Theirs;
+    let present = Present::read(machine, path, &target.alias, replaces)?;
+    let mut first = FirstPass::default();
+    source.each_record(&mut |record| first.take(&record)).map_err(PlanError::Source)?;
+    if first.records == 0 && described.is_none() {
+        return Ok(Vec::new());
+    }
+    let wants_agents = !matches!(target.generation, Some("workspace" | "seed"));
+    let mut change =
+        Change::new(path, &target.alias, source, described.as_ref(), &present, wants_agents);
+    change.shared.superseded = first.superseded;
+    change.shared.in_files = records.in_files;
+    let empty = Target::empty();
+    let mut planner = Planner {
+        on_conflict: options.on_conflict,
+        target: match &present {
+            Present::Table(target) => target,
+            Present::Nothing | Present::NoTable => &empty,
+        },
+        alias: &target.alias,
+        keys: first.keys,
+        own_taken: HashSet::new(),
+        claimed: HashMap::new(),
+        newer: change.shared.superseded.values().copied().collect(),
+        ids: HashSet::new(),
+        counts: Counts::default(),
+        no_row: BTreeMap::new(),
+        homeless: BTreeSet::new(),
+        lost_vectors: 0,
+        cut: 0,
+        conflicts: Vec::new(),
+        links: Vec::new(),
+    };
+    if !planner.target.rows.is_empty() {
+        let mut by_content = planner.target.by_content();
+        let each = source.each_record(&mut |record| {
+            planner.claim(&change.shared, &mut by_content, &record);
+            Ok(())
+        });
+        each.map_err(PlanError::Source)?;
+    }
+    let each = source.each_record(&mut |record| {
+        let changed = is_changed(returned, record.id);
+        planner.take(&mut change, &record, changed);
+        Ok(())
+    });
+    each.map_err(PlanError::Source)?;
+    let made = matches!(present, Present::Nothing);
+    Ok(planner.finish(change, made, described.is_some(), draft))
+}
+
+fn is_changed(returned: Option<&Returned<'_>>, record: RecordId) -> bool {
+    returned.and_then(|returned| returned.fate(record)) == Some(Fate::Changed)
+}
+
+/// Reads what a snapshot says of the database that it comes from.
+fn described(
+    source: &dyn SnapshotSource,
+    draft: &mut PlanBuilder,
+) -> Result<Option<Described>, PlanError> {
+    let found = source.files().iter().position(|file| {
+        file.path == DESCRIPTION.as_bytes()
+            && matches!(&file.root, FileRoot::Raw(runtime) if runtime == RUNTIME)
+            && matches!(file.kind, SourceKind::File { .. })
+    });
+    let Some(found) = found else { return Ok(None) };
+    let mut text = Vec::new();
+    let content = source.content(found).map_err(PlanError::Source)?;
+    content.take(MAX_DESCRIPTION_BYTES).read_to_end(&mut text).map_err(PlanError::Source)?;
+    let described = serde_json::from_slice(&text).ok();
+    if described.is_none() {
+        draft.warnings.push(Warning {
+            code: "database_description",
+            path: Some(DESCRIPTION.to_owned()),
+            message: "cannot be read; the table gets the columns of today".to_owned(),
+        });
+    }
+    Ok(described)
+}
+
+/// What has to be known of all records before the first one is decided about.
+#[derive(Default)]
+struct FirstPass {
+    records: u64,
+    superseded: HashMap<RecordId, RecordId>,
+    /// Keys of rows come first; what another runtime remembers is called something else.
+    keys: Keys,
+}
+
+impl FirstPass {
+    fn take(&mut self, record: &anemone_format::Record) -> io::Result<()> {
+        self.records += 1;
+        note_superseded(record, &mut self.superseded);
+        if let Some(raw) = raw_of(record) {
+            self.keys.take(raw.cell("key").as_text().unwrap_or(&raw.key));
+        }
+        Ok(())
+    }
+}
+
+/// A planned change of a database.
+struct Change {
+    path: PathBuf,
+    merge: Merge,
+    shared: Shared,
+    /// What happens to each record, in their order.
+    steps: Vec<Step>,
+    /// Ids that rows had, and those that they get.
+    new_ids: HashMap<String, String>,
+    /// Keys that rows had, and those that they get.
+    new_keys: HashMap<String, String>,
+    is_new: bool,
+    /// Whether the numbers of all rows that come new are free. Otherwise none keeps its own: what
+    /// is found equally well is ranked by them, and so they stay in order.
+    keeps_numbers: bool,
+    /// Rows to be written.
+    writes: u64,
+}
+
+struct Step {
+    record: RecordId,
+    deed: RowAction,
+}
+
+/// What happens to a record.
+enum RowAction {
+    Nothing,
+    /// It gets a row of its own; the id if it cannot have its own.
+    Insert {
+        key: Box<str>,
+        id: Option<Box<str>>,
+    },
+    /// It replaces the row that has the key.
+    Replace {
+        key: Box<str>,
+        expected: [u8; 32],
+        same_content: bool,
+        keeps_id: bool,
+    },
+}
+
+impl Change {
+    fn new(
+        path: &Path,
+        alias: &str,
+        source: &dyn SnapshotSource,
+        described: Option<&Described>,
+        present: &Present,
+        wants_agents: bool,
+    ) -> Self {
+        let none = Described::default();
+        let described = described.unwrap_or(&none);
+        let (layout, columns) = match present {
+            Present::Table(target) => found_layout(target, described),
+            Present::Nothing | Present::NoTable => made_layout(described, wants_agents),
+        };
+        let has_agents = match &layout {
+            Layout::Made(_) => wants_agents,
+            Layout::Found(columns) => columns.iter().any(|it| it.eq_ignore_ascii_case(AGENT_ID)),
+        };
+        let (known, meta, is_empty) = match present {
+            Present::Table(target) => (&target.agents[..], &target.meta[..], target.count == 0),
+            Present::Nothing | Present::NoTable => (&[][..], &[][..], true),
+        };
+        let brought: Vec<(String, String)> =
+            described.meta.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        let takes_meta = is_empty && meta.is_empty();
+        let model = model_of(if takes_meta { &brought } else { meta });
+        // Two that nobody knows need not be the same.
+        let is_same = model == model_of(&brought) && (is_empty || model.is_some());
+        let keeps_vectors = takes_meta || is_same;
+        let derived = |alias: &str| {
+            Uuid::new_v5(&source.manifest().agent.id.uuid(), alias.as_bytes()).to_string()
+        };
+        let owner = has_agents.then(|| {
+            let has_rows = matches!(present, Present::Table(target) if !target.rows.is_empty());
+            let known_as = known.iter().find(|agent| agent.alias == alias);
+            let is_taken = |id: &str| known.iter().any(|it| it.id == id && it.alias != alias);
+            let brought = described.agent.as_ref();
+            let brought = brought.filter(|it| !it.id.is_empty() && !is_taken(&it.id));
+            match (known_as, brought) {
+                (Some(known), Some(brought)) if !has_rows && known.id != brought.id => {
+                    entry_of(&brought.id, alias, &brought.created_at)
+                }
+                (Some(known), _) => entry_of(&known.id, alias, &known.created_at),
+                (None, Some(brought)) => entry_of(&brought.id, alias, &brought.created_at),
+                (None, None) => entry_of(&derived(alias), alias, ""),
+            }
+        });
+        // What belongs to nobody belongs to this one, and the runtime expects to find it.
+        let mut others = Vec::new();
+        if has_agents && alias != DEFAULT_ALIAS && matches!(layout, Layout::Made(_)) {
+            others.push(entry_of(&derived(DEFAULT_ALIAS), DEFAULT_ALIAS, ""));
+        }
+        let merge = Merge {
+            layout,
+            columns: columns.clone(),
+            agent: owner,
+            takes_unowned: alias == DEFAULT_ALIAS,
+            others,
+            meta: if takes_meta { brought } else { Vec::new() },
+            now: String::new(),
+            backup: None,
+            probe: false,
+            bytes: 0,
+        };
+        let columns = columns.into_iter().map(|column| column.name).collect();
+        Self {
+            path: path.to_owned(),
+            merge,
+            shared: Shared {
+                columns,
+                keeps_vectors,
+                model,
+                superseded: HashMap::new(),
+                in_files: true,
+            },
+            steps: Vec::new(),
+            new_ids: HashMap::new(),
+            new_keys: HashMap::new(),
+            is_new: matches!(present, Present::Nothing),
+            keeps_numbers: true,
+            writes: 0,
+        }
+    }
+}
+
+fn entry_of(id: &str, alias: &str, created_at: &str) -> AgentEntry {
+    AgentEntry { id: id.to_owned(), alias: alias.to_owned(), created_at: created_at.to_owned() }
+}
+
+/// Returns what makes the vectors of a database, as records call it.
+fn model_of(meta: &[(String, String)]) -> Option<(String, u64)> {
+    let find = |name: &str| meta.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+    let (provider, model) = (find("embedding_provider")?, find("embedding_model")?);
+    Some((format!("{provider}/{model}"), find("embedding_dimensions")?.parse().ok()?))
+}
+
+/// Keeps the columns of a table, and adds those that the runtime would add.
+fn found_layout(target: &Target, described: &Described) -> (Layout, Vec<MergeColumn>) {
+    let mut columns: Vec<MergeColumn> = target
+        .columns
+        .iter()
+        .filter(|name| !name.eq_ignore_ascii_case(AGENT_ID))
+        .map(|name| MergeColumn { name: name.clone(), declared: String::new() })
+        .collect();
+    for column in &described.layout_columns {
+        let is_there = columns.iter().any(|it| it.name.eq_ignore_ascii_case(&column.name));
+        if !is_there && is_addable(&column.name) {
+            columns.push(MergeColumn { name: column.name.clone(), declared: String::new() });
+        }
+    }
+    (Layout::Found(target.columns.clone()), columns)
+}
+
+/// Makes the columns that the source's table had, or those that the runtime makes.
+fn made_layout(described: &Described, wants_agents: bool) -> (Layout, Vec<MergeColumn>) {
+    let mut layout: Vec<MergeColumn> = Vec::new();
+    let add = |layout: &mut Vec<MergeColumn>, name: &str, declared: &str| {
+        let is_there = layout.iter().any(|it| it.name.eq_ignore_ascii_case(name));
+        // These stand for the number of a row.
+        let is_rowid = ["rowid", "oid", "_rowid_"].iter().any(|it| it.eq_ignore_ascii_case(name));
+        let is_agent = name.eq_ignore_ascii_case(AGENT_ID);
+        let has_room = layout.len() < MAX_COLUMNS || is_known(name);
+        if !is_there && !is_rowid && !name.is_empty() && has_room && (!is_agent || wants_agents) {
+            layout.push(MergeColumn { name: name.to_owned(), declared: declared.to_owned() });
+        }
+    };
+    for column in &described.layout_columns {
+        add(&mut layout, &column.name, &column.kind);
+    }
+    let needed = match (described.layout_columns.is_empty(), wants_agents) {
+        (true, true) => &COLUMNS[..],
+        (true, false) => &COLUMNS[..COLUMNS_UNTIL_0_7],
+        (false, _) => &COLUMNS[..LEAST_COLUMNS],
+    };
+    for name in needed {
+        add(&mut layout, name, "");
+    }
+    add(&mut layout, AGENT_ID, "");
+    let is_cell = |it: &&MergeColumn| !it.name.eq_ignore_ascii_case(AGENT_ID);
+    let columns = layout.iter().filter(is_cell).cloned().collect();
+    (Layout::Made(layout), columns)
+}
+
+#[derive(Default)]
+struct Counts {
+    added: u64,
+    replaced: u64,
+    kept: u64,
+    same: u64,
+    new_ids: u64,
+}
+
+/// Decides what happens to each record.
+struct Planner<'a> {
+    on_conflict: OnConflict,
+    target: &'a Target,
+    alias: &'a str,
+    /// Keys that the snapshot's records have, or will have.
+    keys: Keys,
+    /// Of those that were rows, the keys that have come by.
+    own_taken: HashSet<String>,
+    /// What other runtimes remember and a row says already, with the key of that row.
+    claimed: HashMap<RecordId, Box<str>>,
+    /// Records that replace others.
+    newer: HashSet<RecordId>,
+    /// Ids that the snapshot's records will have.
+    ids: HashSet<IdDigest>,
+    counts: Counts,
+    no_row: BTreeMap<NoRow, u64>,
+    homeless: BTreeSet<String>,
+    lost_vectors: u64,
+    /// Rows of which a part was too long to travel.
+    cut: u64,
+    conflicts: Vec<Conflict>,
+    links: Vec<Link>,
+}
+
+impl<'a> Planner<'a> {
+    fn take(&mut self, change: &mut Change, record: &anemone_format::Record, changed: bool) {
+        let (deed, link) = match change.shared.entry(record, changed) {
+            Err(reason) => {
+                *self.no_row.entry(reason).or_default() += 1;
+                // What stays in a file is read out of it again.
+                let file = record.source.origin_file.as_deref();
+                let part = || LinkPart::new(file, name_of(record).as_deref(), &record.content);
+                (RowAction::Nothing, (reason == NoRow::InFile).then(part))
+            }
+            Ok(entry) => self.decide(change, record.id, entry),
+        };
+        if !matches!(deed, RowAction::Nothing) {
+            change.writes += 1;
+        }
+        change.steps.push(Step { record: record.id, deed });
+        self.links.push(Link { id: record.id, parts: link.into_iter().collect() });
+    }
+
+    fn decide(
+        &mut self,
+        change: &mut Change,
+        record: RecordId,
+        mut entry: Entry,
+    ) -> (RowAction, Option<LinkPart>) {
+        let shared = &change.shared;
+        // Records name each other by their ids, and rows by theirs.
+        if self.newer.contains(&record)
+            && let Some(id) = entry.cell(shared, "id").and_then(Value::as_text)
+            && id != record.to_string()
+        {
+            change.new_ids.entry(record.to_string()).or_insert(id.to_owned());
+        }
+        let key = self.key_of(record, &entry);
+        entry.set(shared, "key", Value::Text(key.clone()));
+        let content = entry.cell(shared, "content").unwrap_or(&Value::Null);
+        let text = content.as_text().unwrap_or_default();
+        let sha256 = sha256_hex(text.trim().as_bytes());
+        let content = content_digest(content);
+        let homeless = std::mem::take(&mut entry.homeless);
+        self.homeless.extend(homeless.into_iter().take(MAX_COLUMNS));
+        self.cut += u64::from(entry.is_cut);
+        let part = |key: &str| LinkPart { file: None, name: Some(key.to_owned()), sha256 };
+        let Some(known) = self.target.rows.get(&*key) else {
+            let deed = self.insert(change, &entry, &key);
+            return (deed, Some(part(&key)));
+        };
+        let same_content = known.content == content;
+        let keeps_id = self.is_id_of_another(shared, &entry, &key);
+        if same_content && !self.differs(shared, &mut entry, known) {
+            self.counts.same += 1;
+            return (RowAction::Nothing, Some(part(&key)));
+        }
+        if !same_content {
+            let reason = "the database has another content for this key";
+            self.conflicts.push(Conflict { path: key.clone().into_bytes(), reason });
+        }
+        match (self.on_conflict, &known.whole) {
+            (OnConflict::Theirs, Some((expected, _))) => {
+                self.counts.replaced += 1;
+                self.lost_vectors += u64::from(entry.lost_vector);
+                let expected = *expected;
+                let deed =
+                    RowAction::Replace { key: (*key).into(), expected, same_content, keeps_id };
+                (deed, Some(part(&key)))
+            }
+            (OnConflict::Both, _) => {
+                let (beside, is_there) = self.beside(&key, &content);
+                if entry.is_own && entry.key == key {
+                    change.new_keys.insert(key.clone(), beside.clone());
+                }
+                if is_there {
+                    self.counts.same += 1;
+                    return (RowAction::Nothing, Some(part(&beside)));
+                }
+                let deed = self.insert(change, &entry, &beside);
+                (deed, Some(part(&beside)))
+            }
+            _ => {
+                self.counts.kept += 1;
+                (RowAction::Nothing, None)
+            }
+        }
+    }
+
+    /// Finds the row that says already what another runtime remembers. All of them are found
+    /// before the first key is given away: another runtime may number its memories, so that an id
+    /// names another one as soon as something comes in front of it.
+    fn claim(
+        &mut self,
+        shared: &Shared,
+        by_content: &mut HashMap<[u8; 32], VecDeque<&str>>,
+        record: &anemone_format::Record,
+    ) {
+        let Ok(entry) = shared.entry(record, false) else { return };
+        if entry.is_own {
+            return;
+        }
+        let content = content_digest(entry.cell(shared, "content").unwrap_or(&Value::Null));
+        let Some(keys) = by_content.get_mut(&content) else { return };
+        let says_so =
+            |key: &&str| self.target.rows.get(*key).is_some_and(|it| it.content == content);
+        let by_id = self.row_with_id(record.id).filter(says_so);
+        if let Some(key) = by_id.filter(|key| self.keys.take(key)) {
+            self.claimed.insert(record.id, key.into());
+            return;
+        }
+        let mut at = 0;
+        while let Some(key) = keys.get(at).copied().filter(|_| at < MAX_ALIKE) {
+            if !is_like(key, &entry.key) {
+                at += 1;
+                continue;
+            }
+            keys.remove(at);
+            if self.keys.take(key) {
+                self.claimed.insert(record.id, key.into());
+                return;
+            }
+        }
+    }
+
+    /// Returns the key of the agent's row that has the id of a record.
+    fn row_with_id(&self, record: RecordId) -> Option<&'a str> {
+        let id = id_digest(&Value::Text(record.to_string()))?;
+        self.target.ids.get(&id)?.as_deref()
+    }
+
+    /// Returns the key of a record. What another runtime remembers is known by its text; where that
+    /// is new, by its id, if the row that has it is called alike.
+    fn key_of(&mut self, record: RecordId, entry: &Entry) -> String {
+        if entry.is_own {
+            return match self.own_taken.insert(entry.key.clone()) {
+                true => entry.key.clone(),
+                // A table without a rule can have a key twice.
+                false => self.keys.take_like(&entry.key),
+            };
+        }
+        if let Some(key) = self.claimed.remove(&record) {
+            return key.into();
+        }
+        if let Some(key) = self.row_with_id(record)
+            && is_like(key, &entry.key)
+            && self.keys.take(key)
+        {
+            return key.to_owned();
+        }
+        self.keys.take_like(&entry.key)
+    }
+
+    /// Says whether a row has another value in a cell that the record speaks of. Only asked where
+    /// the record counts.
+    fn differs(&self, shared: &Shared, entry: &mut Entry, known: &Known) -> bool {
+        let Some((_, cells)) = &known.whole else { return false };
+        settle_vector(shared, entry, true);
+        let key = entry.cell(shared, "key").and_then(Value::as_text).unwrap_or_default().to_owned();
+        if self.is_id_of_another(shared, entry, &key) {
+            entry.leave(shared, "id");
+        }
+        let mut found = entry.cells.iter().zip(&shared.columns);
+        found.any(|(cell, column)| {
+            let Some(cell) = cell else { return false };
+            let place = self.target.columns.iter().position(|it| it == column);
+            match place.and_then(|place| cells.get(place)) {
+                Some(known) => *known != cell_digest(cell),
+                // A column that comes new is empty.
+                None => *cell != Value::Null,
+            }
+        })
+    }
+
+    fn is_id_of_another(&self, shared: &Shared, entry: &Entry, key: &str) -> bool {
+        let Some(id) = entry.cell(shared, "id").and_then(id_digest) else { return false };
+        match self.target.ids.get(&id) {
+            Some(owner) => owner.as_deref() != Some(key),
+            None => self.ids.contains(&id),
+        }
+    }
+
+    fn insert(&mut self, change: &mut Change, entry: &Entry, key: &str) -> RowAction {
+        self.counts.added += 1;
+        self.lost_vectors += u64::from(entry.lost_vector);
+        change.keeps_numbers &= entry.rowid.is_none_or(|it| !self.target.rowids.contains(&it));
+        let mut id: Option<Box<str>> = None;
+        let own = entry.cell(&change.shared, "id");
+        if let Some((own, mut taken)) = own.and_then(|own| Some((own, id_digest(own)?))) {
+            let text = own.as_text().unwrap_or_default();
+            let mut attempt = 0_u64;
+            while self.target.ids.contains_key(&taken) || self.ids.contains(&taken) {
+                let name = format!("{}:{key}:{text}:{attempt}", self.alias);
+                let made = Uuid::new_v5(&NAMESPACES.records, name.as_bytes()).to_string();
+                let made = Value::Text(made);
+                taken = id_digest(&made).unwrap_or(taken);
+                id = made.as_text().map(Box::from);
+                attempt += 1;
+            }
+            self.ids.insert(taken);
+            if let Some(made) = &id {
+                self.counts.new_ids += 1;
+                if let Some(own) = own.as_text() {
+                    change.new_ids.insert(own.to_owned(), made.to_string());
+                }
+            }
+        }
+        RowAction::Insert { key: key.into(), id }
+    }
+
+    /// Returns a key beside another one, and whether a row with this content has it already.
+    fn beside(&mut self, key: &str, content: &[u8; 32]) -> (String, bool) {
+        let mut number = 1_u64;
+        loop {
+            let beside = match number {
+                1 => format!("{key}{IMPORTED}"),
+                _ => format!("{key}{IMPORTED}_{number}"),
+            };
+            number += 1;
+            match self.target.rows.get(&*beside) {
+                Some(known) if known.content == *content => return (beside, true),
+                Some(_) => {}
+                None if self.keys.take(&beside) => return (beside, false),
+                None => {}
+            }
+        }
+    }
+
+    fn finish(
+        self,
+        mut change: Change,
+        made: bool,
+        is_described: bool,
+        draft: &mut PlanBuilder,
+    ) -> Vec<Link> {
+        let Counts { added, replaced, kept, same, new_ids } = self.counts;
+        let note = |count: u64, reason: &str| NotRestored {
+            what: "memory",
+            path: None,
+            reason: format!("{count} {reason}"),
+        };
+        for (reason, count) in &self.no_row {
+            match reason {
+                NoRow::Deleted => {
+                    draft.not_restored.push(note(*count, "are gone; only tombstones are left"));
+                }
+                NoRow::Blank => draft.not_restored.push(note(*count, "have no text")),
+                NoRow::InFile => {}
+            }
+        }
+        for column in self.homeless.iter().take(MAX_NAMED) {
+            draft.not_restored.push(NotRestored {
+                what: "column",
+                path: Some(column.clone()),
+                reason: "the table has no such column, and the runtime does not know it".to_owned(),
+            });
+        }
+        if self.homeless.len() > MAX_NAMED {
+            let more = self.homeless.len() - MAX_NAMED;
+            draft.not_restored.push(NotRestored {
+                what: "column",
+                path: None,
+                reason: format!("{more} more columns that the table does not have"),
+            });
+        }
+        if self.cut > 0 {
+            draft.not_restored.push(note(self.cut, "were too long to travel whole"));
+        }
+        if self.lost_vectors > 0 {
+            let reason = "embeddings were skipped (other model or text); the runtime will \
+                          recompute them";
+            draft.not_restored.push(NotRestored {
+                what: "embedding",
+                path: None,
+                reason: format!("{} {reason}", self.lost_vectors),
+            });
+        }
+        if new_ids > 0 {
+            draft.warnings.push(Warning {
+                code: "memory_id_taken",
+                path: None,
+                message: format!("{new_ids} memories get a new id, because others have theirs"),
+            });
+        }
+        draft.records += added + replaced + kept + same;
+        draft.conflicts.extend(self.conflicts);
+        if made && added == 0 && !is_described {
+            // All are in files; the runtime makes a database when it needs one.
+            return self.links;
+        }
+        change.shared.columns.shrink_to_fit();
+        draft.memories = Some(MemoriesStep {
+            store: change.path.clone(),
+            made,
+            added,
+            replaced,
+            kept,
+            same,
+            change: Box::new(change),
+        });
+        self.links
+    }
+}
+
+/// Says whether a key is another one, or is made of it for a namesake.
+fn is_like(key: &str, natural: &str) -> bool {
+    let Some(rest) = key.strip_prefix(natural) else { return false };
+    let rest = rest.strip_prefix(IMPORTED).unwrap_or(rest);
+    let number = rest.strip_prefix('_').unwrap_or(rest);
+    rest.is_empty()
+        || (number.len() < rest.len()
+            && !number.is_empty()
+            && number.bytes().all(|it| it.is_ascii_digit()))
+}
+
+/// Leaves the vector of a row that keeps its content as it is, if the record has none for it.
+fn settle_vector(shared: &Shared, entry: &mut Entry, same_content: bool) {
+    if same_content && entry.cell(shared, "embedding") == Some(&Value::Null) {
+        entry.leave(shared, "embedding");
+    }
+}
+
+/// Why memories could not be written. The database is then as it was, unless the error says
+/// otherwise.
+#[derive(Debug, thiserror::Error)]
+enum WriteMemoriesError {
+    #[error("{path} has changed since the plan was made")]
+    Changed { path: PathBuf },
+    #[error("another program is writing {path}")]
+    Busy { path: PathBuf },
+    #[error("the snapshot is not the one that the plan was made from")]
+    OtherSnapshot,
+    #[error("cannot read the snapshot")]
+    Source(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("cannot write {path}")]
+    Io { path: PathBuf, source: io::Error },
+    #[error("cannot write {path}")]
+    Database { path: PathBuf, source: DatabaseError },
+    #[error("{path} has all of the memories or none; it lies as it was in {backup}")]
+    Unsure { path: PathBuf, backup: PathBuf, source: DatabaseError },
+}
+
+impl From<WriteMemoriesError> for RestoreError {
+    fn from(error: WriteMemoriesError) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+impl Restore for Change {
+    fn check(&self, machine: &Machine) -> Result<(), RestoreError> {
+        if self.is_new {
+            return Ok(self.check_is_free()?);
+        }
+        if self.writes == 0 {
+            return Ok(());
+        }
+        let probed = merge_rows(machine, &self.path, self.merge.clone(), None);
+        Ok(probed.map_err(|error| self.error(error))?)
+    }
+
+    fn restore(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<Option<PathBuf>, RestoreError> {
+        if self.writes == 0 && !self.is_new {
+            return Ok(None);
+        }
+        let spool = self.spool(machine, source)?;
+        let merge = Merge { now: stamp(now.instant()), ..self.merge.clone() };
+        if self.is_new {
+            self.make(machine, merge, spool)?;
+            return Ok(None);
+        }
+        Ok(Some(self.change(machine, merge, spool, now)?))
+    }
+}
+
+impl Change {
+    fn error(&self, error: DatabaseError) -> WriteMemoriesError {
+        let path = self.path.clone();
+        match error {
+            DatabaseError::Busy => WriteMemoriesError::Busy { path },
+            DatabaseError::Changed => WriteMemoriesError::Changed { path },
+            source => WriteMemoriesError::Database { path, source },
+        }
+    }
+
+    fn failed(&self, source: io::Error) -> WriteMemoriesError {
+        WriteMemoriesError::Io { path: self.path.clone(), source }
+    }
+
+    fn check_is_free(&self) -> Result<(), WriteMemoriesError> {
+        match fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(self.failed(error)),
+            Ok(_) => return Err(WriteMemoriesError::Changed { path: self.path.clone() }),
+        }
+        match leftover(&self.path) {
+            Some(_) => Err(WriteMemoriesError::Changed { path: self.path.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the rows of the records once more, as they were decided about.
+    fn spool(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+    ) -> Result<RowSpool, WriteMemoriesError> {
+        let returned = returned(machine, source, &mut Vec::new())
+            .map_err(|error| WriteMemoriesError::Source(Box::new(error)))?;
+        let source = returned.as_ref().map_or(source, |it| it as &dyn SnapshotSource);
+        let mut spool = RowSpool::new(&machine.scratch, self.shared.columns.len())
+            .map_err(|error| self.failed(error))?;
+        let mut steps = self.steps.iter();
+        let mut trouble = None;
+        let each = source.each_record(&mut |record| {
+            let step = steps.next().filter(|step| step.record == record.id);
+            let row = match step {
+                Some(Step { deed: RowAction::Nothing, .. }) => return Ok(()),
+                Some(step) => {
+                    let changed = is_changed(returned.as_ref(), record.id);
+                    self.shared.entry(&record, changed).ok().map(|entry| (step, entry))
+                }
+                None => None,
+            };
+            let Some((step, entry)) = row else {
+                trouble = Some(WriteMemoriesError::OtherSnapshot);
+                return Err(io::ErrorKind::InvalidData.into());
+            };
+            self.push(&mut spool, &step.deed, entry).map_err(|error| {
+                trouble = Some(self.failed(error));
+                io::ErrorKind::Other.into()
+            })
+        });
+        match (trouble, each) {
+            (Some(error), _) => Err(error),
+            (None, Err(error)) => Err(WriteMemoriesError::Source(Box::new(error))),
+            (None, Ok(())) if steps.next().is_some() => Err(WriteMemoriesError::OtherSnapshot),
+            (None, Ok(())) => Ok(spool),
+        }
+    }
+
+    fn push(&self, spool: &mut RowSpool, deed: &RowAction, mut entry: Entry) -> io::Result<()> {
+        let shared = &self.shared;
+        let newer = entry.cell(shared, "superseded_by").and_then(Value::as_text);
+        let find = |newer| self.new_ids.get(newer).or_else(|| self.new_keys.get(newer));
+        if let Some(newer) = newer.and_then(find) {
+            entry.set(shared, "superseded_by", Value::Text(newer.clone()));
+        }
+        let (key, verb) = match deed {
+            RowAction::Nothing => return Ok(()),
+            RowAction::Insert { key, id } => {
+                if let Some(id) = id {
+                    entry.set(shared, "id", Value::Text(id.to_string()));
+                }
+                (key, RowVerb::Insert)
+            }
+            RowAction::Replace { key, expected, same_content, keeps_id } => {
+                settle_vector(shared, &mut entry, *same_content);
+                if *keeps_id {
+                    entry.leave(shared, "id");
+                }
+                (key, RowVerb::Replace(*expected))
+            }
+        };
+        entry.set(shared, "key", Value::Text(key.to_string()));
+        let rowid = entry.rowid.filter(|_| self.keeps_numbers);
+        spool.push(verb, rowid, &entry.cells, entry.stamp.as_ref())
+    }
+
+    /// Makes the database in a folder beside its place, and puts it there when it is whole.
+    fn make(
+        &self,
+        machine: &Machine,
+        merge: Merge,
+        spool: RowSpool,
+    ) -> Result<(), WriteMemoriesError> {
+        let failed = |error| self.failed(error);
+        let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) else {
+            return Err(failed(io::ErrorKind::InvalidInput.into()));
+        };
+        self.check_is_free()?;
+        fs::create_dir_all(folder).map_err(failed)?;
+        leftover::sweep(folder, STAGING, leftover::Kind::Folder);
+        let mut made = None;
+        let (staging, _lock) = leftover::locked_folder(&mut || {
+            let folder = leftover::private_folder(folder, STAGING)?;
+            Ok(made.insert(folder).path().to_owned())
+        })
+        .map_err(failed)?;
+        let staged = staging.join(name);
+        create_private(&staged).map_err(failed)?;
+        merge_rows(machine, &staged, merge, Some(spool)).map_err(|error| self.error(error))?;
+        if leftover(&staged).is_some() {
+            return Err(failed(io::Error::other("its log could not be closed")));
+        }
+        fs::File::open(&staged).and_then(|file| file.sync_all()).map_err(failed)?;
+        rename_to_free(&staged, &self.path).map_err(failed)?;
+        fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+    }
+
+    /// Changes the database that is there, after copying it; returns the copy.
+    fn change(
+        &self,
+        machine: &Machine,
+        mut merge: Merge,
+        spool: RowSpool,
+        now: &Moment,
+    ) -> Result<PathBuf, WriteMemoriesError> {
+        let Some(name) = self.path.file_name().and_then(|name| name.to_str()) else {
+            return Err(self.failed(io::ErrorKind::InvalidInput.into()));
+        };
+        let stem = format!("{name}.backup-{}", now.instant().strftime("%Y%m%dT%H%M%S"));
+        // The runtime calls its own copies so, too: the name is taken before anything is done, and
+        // nothing is ever removed but what was made here.
+        let mut number = 0_u32;
+        let (name, backup) = loop {
+            let name = match number {
+                0 => stem.clone(),
+                _ => format!("{stem}-{number}"),
+            };
+            let backup = self.path.with_file_name(&name);
+            match create_private(&backup) {
+                Ok(()) => break (name, backup),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1_000 => {
+                    number += 1;
+                }
+                Err(error) => return Err(self.failed(error)),
+            }
+        };
+        merge.backup = Some(name);
+        let is_copied = || fs::symlink_metadata(&backup).is_ok_and(|it| it.len() > 0);
+        match merge_rows(machine, &self.path, merge, Some(spool)) {
+            Ok(()) => Ok(backup),
+            Err(source) if source.may_have_changed() && is_copied() => {
+                Err(WriteMemoriesError::Unsure { path: self.path.clone(), backup, source })
+            }
+            Err(error) => {
+                // It is as it was; the copy says nothing more.
+                drop(fs::remove_file(&backup));
+                Err(self.error(error))
+            }
+        }
+    }
+}
+
+/// Gives a file a name that nobody has.
+fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Where a rename cannot promise that, a link can.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => fs::hard_link(from, to),
+        other => Ok(other?),
+    }
+}
+
+/// Creates a file for its owner only.
+fn create_private(path: &Path) -> io::Result<()> {
+    use fs_err::os::unix::fs::OpenOptionsExt as _;
+    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(drop)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,658 @@
+//! A snapshot as a ZeroClaw agent: files, memories, settings.
+//!
+//! A snapshot of ZeroClaw comes back as it was. One of another runtime has its persona and its own
+//! files placed where ZeroClaw reads them, and its records become entries; what has no place rides
+//! in the sidecar. A snapshot that was away with another runtime and comes back is itself again,
+//! with what happened to it there.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use anemone_format::{AgentId, Credentials, FileRoot, Identity, NOT_EXPORTED};
+use serde::Deserialize;
+
+use super::brain::DESCRIPTION;
+use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
+use super::layout::{self, Place, generation};
+use super::store::{self, Records};
+use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
+use crate::adapter::{FoundAgent, Machine, Warning};
+use crate::new_install::{NewInstall, Note};
+use crate::paths::{lossy, spelled};
+use crate::persona;
+use crate::plan::{self, NotRestored, Plan, PlanBuilder, PlanError, PlanOptions, Wanted};
+use crate::restore;
+use crate::sidecar::{self, Fate, Keep, Link, Placed, Returned, SIDECAR, is_within};
+use crate::source::{RecordPlace, SnapshotSource, SourceFile};
+
+/// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
+/// workspace.
+const CONFIG: &str = "config.toml";
+/// A persona as a document.
+const AIEOS: &str = "identity.json";
+/// Bytes of a configuration, at most.
+const MAX_CONFIG_BYTES: u64 = 8 << 20;
+
+/// Plans how a snapshot becomes an agent.
+pub(super) fn plan(
+    machine: &Machine,
+    source: &dyn SnapshotSource,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+) -> Result<Plan, PlanError> {
+    let mut draft = PlanBuilder::default();
+    let returned = returned(machine, source, &mut draft.warnings)?;
+    let now: &dyn SnapshotSource = match &returned {
+        Some(returned) => returned,
+        None => source,
+    };
+    if let Some(returned) = &returned {
+        draft.forgotten = returned.forgotten().map_err(PlanError::Source)?;
+    }
+    let is_ours = now.manifest().agent.source_runtime == RUNTIME;
+    let archived = archived_config(now).map_err(PlanError::Source)?;
+    let was = match is_ours {
+        true => Was::of(now).map_err(PlanError::Source)?,
+        false => Was::default(),
+    };
+    let mut target = target.clone();
+    let agent_id = now.manifest().agent.id;
+    let resumes = resume(&mut target, agent_id);
+    if is_ours && target.alias == DEFAULT_ALIAS {
+        keep_name(&mut target, now).map_err(PlanError::Source)?;
+    }
+    let site = Site::settle(&target, options, archived.as_deref(), was)?;
+    let planner =
+        Planner { machine, source, now, returned: returned.as_ref(), site: &site, options, was };
+    planner.settings(archived.as_deref(), resumes, &mut draft);
+    if let Some(install) = site.target.install.clone()
+        && (resumes || draft.config.as_ref().is_some_and(|it| it.made))
+    {
+        let note = Note { agent_id, alias: site.target.alias.clone() };
+        draft.new_install = Some(NewInstall::new(install, note));
+    }
+    match is_ours && planner.holds_as_it_was(archived.as_deref()) {
+        true => planner.put_back(&mut draft)?,
+        false => planner.move_in(&mut draft)?,
+    }
+    if draft.forgotten.count > 0 && draft.memories.as_ref().is_some_and(|it| !it.made) {
+        draft.warnings.push(Warning {
+            code: "forgotten_stay",
+            path: None,
+            message: "nothing is taken out of the database that is there: what was forgotten \
+                      meanwhile is still in it"
+                .to_owned(),
+        });
+    }
+    draft.wanted.push(restore::agent_id_file(now.manifest()));
+    restore::note_artifacts(now, &mut draft).map_err(PlanError::Source)?;
+    if let Some(identity) = now.identity().map_err(PlanError::Source)?
+        && let Some(structured) = &identity.structured
+    {
+        restore::note_capabilities(machine, structured, &mut draft);
+    }
+    let found = secrets(source, returned.as_ref()).map_err(PlanError::Source)?;
+    if let Some(found) = found {
+        credentials::plan(&site.target, options, found, &mut draft);
+    }
+    let mut plan = plan::plan(&site.target.workspace, draft, source, options)?;
+    plan.agent_id = agent_id;
+    Ok(plan)
+}
+
+/// Returns the snapshot of this runtime that comes back with one of another runtime. What this
+/// runtime read itself is no stranger's, whatever rides along.
+pub(super) fn returned<'a>(
+    machine: &Machine,
+    source: &'a dyn SnapshotSource,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<Returned<'a>>, PlanError> {
+    match source.manifest().agent.source_runtime == RUNTIME {
+        true => Ok(None),
+        false => Returned::open(machine, source, RUNTIME, warnings),
+    }
+}
+
+/// Returns the credentials that count: those that the agent has now, and those that it had where
+/// it has none of that name, or only the name.
+fn secrets(
+    source: &dyn SnapshotSource,
+    returned: Option<&Returned<'_>>,
+) -> io::Result<Option<Credentials>> {
+    let now = source.credentials()?;
+    let Some(had) = returned.map_or(Ok(None), SnapshotSource::credentials)? else {
+        return Ok(now);
+    };
+    Ok(Some(match now {
+        Some(now) => merged(now, had),
+        None => had,
+    }))
+}
+
+/// Adds credentials that an agent had to those that it has now.
+fn merged(mut now: Credentials, had: Credentials) -> Credentials {
+    let mut places = BTreeMap::new();
+    for (at, it) in now.credentials.iter().enumerate() {
+        places.entry((it.service.clone(), it.label.clone())).or_insert(at);
+    }
+    for it in had.credentials {
+        match places.get(&(it.service.clone(), it.label.clone())) {
+            None => now.credentials.push(it),
+            Some(at) => {
+                let known = &mut now.credentials[*at];
+                if known.encrypted_payload == NOT_EXPORTED {
+                    *known = it;
+                }
+            }
+        }
+    }
+    now
+}
+
+/// How a snapshot of this runtime kept memories, as far as its files and records tell.
+#[derive(Clone, Copy, Default)]
+struct Was {
+    /// How, where it kept any.
+    kept: Option<Kept>,
+    /// Whether records are in no file of the snapshot, and in no database that it describes.
+    has_loose: bool,
+    has_records: bool,
+}
+
+impl Was {
+    fn of(source: &dyn SnapshotSource) -> io::Result<Self> {
+        let files = source.files();
+        if files.iter().any(|it| is_raw(it) && it.path == DESCRIPTION.as_bytes()) {
+            return Ok(Self { kept: Some(Kept::Sqlite), has_loose: false, has_records: true });
+        }
+        let own: BTreeSet<&[u8]> =
+            files.iter().filter(|it| is_raw(it)).map(|it| it.path.as_slice()).collect();
+        let (mut in_files, mut loose) = (false, false);
+        source.each_record_place(&mut |place| {
+            let is_held = place.origin_file.is_some_and(|it| own.contains(it.as_bytes()));
+            in_files |= is_held;
+            loose |= !is_held && !place.deleted && place.namespace != restore::SESSION;
+        })?;
+        // The runtime makes its database only when there is something to keep.
+        let kept = (in_files && !loose).then_some(Kept::Markdown);
+        Ok(Self { kept, has_loose: loose, has_records: in_files || loose })
+    }
+}
+
+/// Says whether a run that was killed was making this install for the same agent, which then gets
+/// the name that it was to have.
+fn resume(target: &mut FoundAgent, agent_id: AgentId) -> bool {
+    let Some(install) = target.install.clone() else { return false };
+    let Some(note) = Note::read(&install).filter(|it| it.agent_id == agent_id) else {
+        return false;
+    };
+    if target.alias == DEFAULT_ALIAS
+        && target.generation == Some(generation::DATA)
+        && is_plain_name(&note.alias)
+    {
+        target.workspace = install.join("agents").join(&note.alias).join("workspace");
+        target.alias.clone_from(&note.alias);
+    }
+    target.alias == note.alias
+}
+
+/// In a new install an agent is called what it was called; nobody asked for another name.
+fn keep_name(target: &mut FoundAgent, snapshot: &dyn SnapshotSource) -> io::Result<()> {
+    #[derive(Deserialize)]
+    struct Description {
+        agent: Option<Named>,
+    }
+    #[derive(Deserialize)]
+    struct Named {
+        alias: String,
+    }
+    let is_description = |it: &SourceFile| is_raw(it) && it.path == DESCRIPTION.as_bytes();
+    let Some(at) = snapshot.files().iter().position(is_description) else { return Ok(()) };
+    let mut text = Vec::new();
+    snapshot.content(at)?.take(MAX_CONFIG_BYTES).read_to_end(&mut text)?;
+    let described: Option<Description> = serde_json::from_slice(&text).ok();
+    let Some(named) = described.and_then(|it| it.agent).filter(|it| is_plain_name(&it.alias))
+    else {
+        return Ok(());
+    };
+    let install = target.install.as_deref().filter(|_| target.generation == Some(generation::DATA));
+    if let Some(install) = install.filter(|it| !it.join("agents").exists())
+        && target.config.is_none()
+        && !target.database.as_ref().is_some_and(|it| it.exists())
+    {
+        target.workspace = install.join("agents").join(&named.alias).join("workspace");
+        target.alias = named.alias;
+    }
+    Ok(())
+}
+
+/// Whether an alias of a stranger's makes a plain name of a folder.
+fn is_plain_name(alias: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    !alias.is_empty() && alias.len() <= 64 && alias.chars().all(plain)
+}
+
+/// Where the agent goes.
+struct Site {
+    target: FoundAgent,
+    backend: Kept,
+    /// Whether nothing of the install is there yet.
+    is_new: bool,
+}
+
+/// How memories are kept, of the ways that we write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Sqlite,
+    Markdown,
+}
+
+impl Kept {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Markdown => "markdown",
+        }
+    }
+}
+
+impl Site {
+    /// Follows the install that is there; a new one is what was asked for, or what the snapshot's
+    /// was.
+    fn settle(
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+        archived: Option<&str>,
+        was: Was,
+    ) -> Result<Self, PlanError> {
+        let mut target = target.clone();
+        let there = |path: &Path| fs_err::symlink_metadata(path).is_ok();
+        let has_database = target.database.as_deref().is_some_and(there);
+        let usual = || Some(target.install.as_ref()?.join(CONFIG)).filter(|it| there(it));
+        let config = target.config.clone().or_else(usual);
+        let is_new = config.is_none() && !has_database && !target.workspace.is_dir();
+        if let Some(layout) = options.layout {
+            lay_out(&mut target, layout, is_new)?;
+        }
+        // Only the settings say where the runtime looks for memories.
+        let live = config.map(|path| read_config(&path)).transpose()?;
+        let configured = live.as_ref().map(|it| it.backend(&target.alias));
+        let asked = options.backend.map(asked_backend).transpose()?;
+        let backend = match (configured, asked) {
+            (Some(live), Some(asked)) if writable(&live) != Some(asked) => {
+                return Err(PlanError::Choice {
+                    what: "backend",
+                    given: asked.as_str().to_owned(),
+                    reason: "the install that is there keeps memories in another way".to_owned(),
+                });
+            }
+            (Some(live), _) => writable(&live).ok_or_else(|| cannot_write(&live))?,
+            (None, Some(asked)) => asked,
+            (None, None) if has_database => Kept::Sqlite,
+            (None, None) => {
+                let own = backend_of(archived, &target.alias).or(was.kept);
+                own.unwrap_or(Kept::Sqlite)
+            }
+        };
+        Ok(Self { target, backend, is_new })
+    }
+
+    /// Returns the database, there or not.
+    fn database(&self) -> PathBuf {
+        let usual = || self.target.workspace.join(layout::MEMORY).join("brain.db");
+        self.target.database.clone().unwrap_or_else(usual)
+    }
+}
+
+fn read_config(path: &Path) -> Result<Config, PlanError> {
+    Config::read(path)
+        .map_err(|warning| PlanError::Settings { path: path.to_owned(), detail: warning.message })
+}
+
+/// Lays a new install out in one way or the other.
+fn lay_out(target: &mut FoundAgent, layout: &str, is_new: bool) -> Result<(), PlanError> {
+    let refused =
+        |reason: String| PlanError::Choice { what: "layout", given: layout.to_owned(), reason };
+    let wanted = [generation::WORKSPACE, generation::DATA].into_iter().find(|it| *it == layout);
+    let Some(wanted) = wanted else {
+        return Err(refused("known are workspace and data".to_owned()));
+    };
+    if target.generation == Some(wanted) {
+        return Ok(());
+    }
+    let Some(install) = target.install.clone().filter(|_| is_new) else {
+        return Err(refused("what is there is laid out in another way".to_owned()));
+    };
+    target.generation = Some(wanted);
+    if wanted == generation::WORKSPACE {
+        target.workspace = install.join("workspace");
+        target.database = Some(target.workspace.join(layout::MEMORY).join("brain.db"));
+    } else {
+        target.workspace = install.join("agents").join(&target.alias).join("workspace");
+        target.database = Some(install.join("data").join(layout::MEMORY).join("brain.db"));
+    }
+    Ok(())
+}
+
+/// Returns how the configuration of a snapshot says that memories are kept.
+fn backend_of(archived: Option<&str>, alias: &str) -> Option<Kept> {
+    let config = Config::parse(archived?.to_owned().into())?;
+    writable(&config.backend(alias))
+}
+
+fn asked_backend(name: &str) -> Result<Kept, PlanError> {
+    match name {
+        "sqlite" => Ok(Kept::Sqlite),
+        "markdown" => Ok(Kept::Markdown),
+        other => Err(PlanError::Choice {
+            what: "backend",
+            given: other.to_owned(),
+            reason: "known are sqlite and markdown".to_owned(),
+        }),
+    }
+}
+
+fn writable(backend: &Backend) -> Option<Kept> {
+    match backend {
+        Backend::Sqlite | Backend::Lucid => Some(Kept::Sqlite),
+        Backend::Markdown => Some(Kept::Markdown),
+        Backend::None | Backend::Elsewhere(_) => None,
+    }
+}
+
+fn cannot_write(backend: &Backend) -> PlanError {
+    let (given, reason) = match backend {
+        Backend::Elsewhere(name) => {
+            (name.clone(), "memories would have to go into a service, which we do not write")
+        }
+        _ => ("none".to_owned(), "the install that is there keeps no memories"),
+    };
+    PlanError::Choice { what: "backend", given, reason: reason.to_owned() }
+}
+
+/// Returns the configuration that a snapshot carries, without its secrets.
+fn archived_config(source: &dyn SnapshotSource) -> std::io::Result<Option<String>> {
+    let is_config = |it: &SourceFile| is_raw(it) && it.path == CONFIG.as_bytes();
+    let Some(at) = source.files().iter().position(is_config) else { return Ok(None) };
+    let mut text = String::new();
+    source.content(at)?.take(MAX_CONFIG_BYTES).read_to_string(&mut text)?;
+    Ok(Some(text))
+}
+
+/// Whether a file is one of ZeroClaw's own.
+fn is_raw(file: &SourceFile) -> bool {
+    matches!(&file.root, FileRoot::Raw(runtime) if runtime == RUNTIME)
+}
+
+/// Whether a raw file of an archive is about the install, and lies in no workspace.
+fn is_of_install(path: &[u8]) -> bool {
+    path == CONFIG.as_bytes() || path == DESCRIPTION.as_bytes()
+}
+
+struct Planner<'a> {
+    machine: &'a Machine,
+    /// What the plan is applied with.
+    source: &'a dyn SnapshotSource,
+    /// The snapshot as it should be now: the source, or what comes back with it.
+    now: &'a dyn SnapshotSource,
+    returned: Option<&'a Returned<'a>>,
+    site: &'a Site,
+    options: &'a PlanOptions<'a>,
+    was: Was,
+}
+
+impl Planner<'_> {
+    /// Says whether the target keeps memories in the way that the snapshot did.
+    fn holds_as_it_was(&self, archived: Option<&str>) -> bool {
+        let described = || backend_of(archived, &self.site.target.alias);
+        let was = match self.was.kept {
+            Some(Kept::Sqlite) => Some(Kept::Sqlite),
+            other => described().or(other),
+        };
+        // Records that no file holds get entries of their own.
+        let fits = self.site.backend == Kept::Sqlite || !self.was.has_loose;
+        was == Some(self.site.backend) && fits || !self.was.has_records
+    }
+
+    /// Returns a file of the snapshot as a wanted one, in the words of the source that the plan is
+    /// applied with.
+    fn carried(&self, index: usize) -> Wanted {
+        let file = &self.now.files()[index];
+        Wanted::carried(self.returned.map_or(index, |it| it.position(index)), file)
+    }
+
+    /// Puts a snapshot of this runtime back: its files, and those records that no file holds.
+    fn put_back(&self, draft: &mut PlanBuilder) -> Result<(), PlanError> {
+        let stale = self.stale_sheets().map_err(PlanError::Source)?;
+        for (index, file) in self.now.files().iter().enumerate() {
+            // What never travels does not come with a stranger's archive either.
+            let place = layout::place_of(&file.path);
+            let may_come =
+                !matches!(place, Place::Database | Place::Backup | Place::Cache | Place::Never);
+            let belongs = match &file.root {
+                FileRoot::Raw(runtime) => runtime == RUNTIME && may_come,
+                FileRoot::Artifacts => may_come,
+                FileRoot::Other => false,
+            };
+            if !belongs {
+                draft.not_restored.push(NotRestored {
+                    what: "file",
+                    path: Some(lossy(&file.path)),
+                    reason: format!("it means nothing to {RUNTIME}"),
+                });
+            } else if is_raw(file)
+                && (is_of_install(&file.path) || stale.contains(&lossy(&file.path)))
+            {
+                continue;
+            } else {
+                draft.wanted.push(self.carried(index));
+            }
+        }
+        let strangers = self.returned.map(Returned::strangers).unwrap_or_default();
+        let (homely, homeless): (Vec<usize>, Vec<usize>) =
+            strangers.into_iter().partition(|it| self.has_a_place(&self.source.files()[*it]));
+        for index in homely {
+            draft.wanted.push(Wanted::carried(index, &self.source.files()[index]));
+        }
+        let has_rows = self.site.backend == Kept::Sqlite;
+        let links = if has_rows {
+            let links = self.rows(true, draft)?;
+            let is_row = |it: &RecordPlace<'_>| it.origin_file.is_none();
+            restore::note_records(self.now, &is_row, draft).map_err(PlanError::Source)?;
+            links
+        } else if self.returned.is_some() {
+            // Entries are made of what changed and is new; files that nobody touched stay.
+            entries::write(self.machine, self.now, draft)?
+        } else {
+            restore::note_records(self.now, &|_| false, draft).map_err(PlanError::Source)?;
+            Vec::new()
+        };
+        match self.returned {
+            // Without strangers and news the agent is what it was, and nothing has to ride along.
+            Some(returned) if !homeless.is_empty() || returned.has_news() => {
+                self.keep_the_other(returned, links, draft)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the files of memories whose entries changed while the agent was away.
+    fn stale_sheets(&self) -> io::Result<HashSet<String>> {
+        let mut stale = HashSet::new();
+        let Some(returned) = self.returned.filter(|_| self.site.backend == Kept::Markdown) else {
+            return Ok(stale);
+        };
+        returned.each_original(&mut |record| {
+            if returned.fate(record.id) != Some(Fate::Same) {
+                stale.extend(record.source.origin_file);
+            }
+            Ok(())
+        })?;
+        returned.each_record(&mut |record| {
+            if returned.fate(record.id).is_none() {
+                stale.insert(entries::file_of(&record));
+            }
+            Ok(())
+        })?;
+        Ok(stale)
+    }
+
+    /// Keeps what the runtime in between has and this one cannot hold: the whole of its snapshot,
+    /// for one more way there.
+    fn keep_the_other(
+        &self,
+        returned: &Returned<'_>,
+        links: Vec<Link>,
+        draft: &mut PlanBuilder,
+    ) -> Result<(), PlanError> {
+        let mut keep = Keep::default();
+        let placed: HashSet<&[u8]> = draft.wanted.iter().map(|it| &it.path[..]).collect();
+        for (index, file) in self.source.files().iter().enumerate() {
+            let is_other = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
+            if is_within(&file.path, SIDECAR.as_bytes()) {
+                continue;
+            }
+            // The same path may hold another file of this runtime.
+            let is_here = placed.contains(&file.path[..])
+                && (!is_other || layout::place_of(&file.path) != Place::Memory);
+            match is_here {
+                true => keep.placed.push(Placed::of(file)),
+                false => keep.aside.push(index),
+            }
+        }
+        let known: HashSet<String> = keep.placed.iter().map(|it| it.path.clone()).collect();
+        let made = draft.wanted.iter().map(|it| spelled(&it.path));
+        keep.placed.extend(made.filter(|it| !known.contains(it)).map(|it| Placed::made(&it)));
+        keep.placed.extend([DESCRIPTION, CONFIG].map(Placed::made));
+        for link in links {
+            let mut natives = match returned.fate(link.id) {
+                Some(_) => returned.natives(link.id).iter().copied(),
+                None => {
+                    let id = returned.native_of(link.id);
+                    keep.links.push(Link { id, parts: link.parts });
+                    continue;
+                }
+            };
+            // The first of several stands for all of them.
+            keep.links.extend(natives.next().map(|id| Link { id, parts: link.parts }));
+            keep.links.extend(natives.map(|id| Link { id, parts: Vec::new() }));
+        }
+        // A sidecar that came back with the files is of an earlier move.
+        draft.wanted.retain(|it| !is_within(&it.path, SIDECAR.as_bytes()));
+        sidecar::keep(self.machine, self.source, keep, draft)
+    }
+
+    /// Lets an agent of another runtime move in.
+    fn move_in(&self, draft: &mut PlanBuilder) -> Result<(), PlanError> {
+        let mut keep = Keep::default();
+        for (index, file) in self.now.files().iter().enumerate() {
+            if self.has_a_place(file) {
+                draft.wanted.push(self.carried(index));
+                keep.placed.push(Placed::of(file));
+            } else if is_raw(file) && is_of_install(&file.path) {
+                continue;
+            } else if self.returned.is_some() {
+                draft.not_restored.push(NotRestored {
+                    what: "file",
+                    path: Some(lossy(&file.path)),
+                    reason: "what it holds is kept in another way now".to_owned(),
+                });
+            } else {
+                keep.aside.push(index);
+            }
+        }
+        self.documents(&mut keep, draft)?;
+        keep.links = match self.site.backend {
+            Kept::Sqlite => self.rows(false, draft)?,
+            Kept::Markdown => entries::write(self.machine, self.now, draft)?,
+        };
+        if let Some(returned) = self.returned {
+            return self.keep_the_other(returned, keep.links, draft);
+        }
+        let known: HashSet<String> = keep.placed.iter().map(|it| it.path.clone()).collect();
+        let made = draft.wanted.iter().map(|it| spelled(&it.path));
+        keep.placed.extend(made.filter(|it| !known.contains(it)).map(|it| Placed::made(&it)));
+        keep.placed.push(Placed::made(DESCRIPTION));
+        // The settings are the install's, and stay with it.
+        keep.placed.push(Placed::made(CONFIG));
+        sidecar::keep(self.machine, self.source, keep, draft)
+    }
+
+    /// Makes the files of the persona and of the user that the snapshot only tells of.
+    fn documents(&self, keep: &mut Keep, draft: &mut PlanBuilder) -> Result<(), PlanError> {
+        let identity = self.now.identity().map_err(PlanError::Source)?;
+        let files = persona::documents(self.now, identity.as_ref(), draft);
+        let mut files = files.map_err(PlanError::Source)?;
+        let is_aieos = |it: &&Identity| it.source_format.as_deref() == Some("aieos");
+        if let Some(identity) = identity.as_ref().filter(is_aieos)
+            && let Some(text) = aieos::document(identity)
+        {
+            draft.warnings.push(Warning {
+                code: "aieos_document",
+                path: Some(AIEOS.to_owned()),
+                message: "is read once the configuration says format = \"aieos\" and \
+                          aieos_path = \"identity.json\" for the agent's identity"
+                    .to_owned(),
+            });
+            files.push((AIEOS.to_owned(), text, identity.updated_at.clone()));
+        }
+        for (path, text, at) in files {
+            let place = layout::place_of(path.as_bytes());
+            let is_there = draft.wanted.iter().any(|it| it.path == path.as_bytes());
+            let is_known = matches!(place, Place::Persona | Place::User) || path == AIEOS;
+            if is_known && !is_there {
+                keep.placed.push(Placed::made_with(&path, &text));
+                draft.wanted.push(Wanted::text(&path, text, at));
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&self, in_files: bool, draft: &mut PlanBuilder) -> Result<Vec<Link>, PlanError> {
+        let records = Records { source: self.source, returned: self.returned, in_files };
+        let (target, path) = (&self.site.target, self.site.database());
+        store::plan(self.machine, &records, target, &path, self.options, draft)
+    }
+
+    /// Says whether a file means the same here as where it came from.
+    fn has_a_place(&self, file: &SourceFile) -> bool {
+        let place = layout::place_of(&file.path);
+        let is_own = is_raw(file)
+            && !is_of_install(&file.path)
+            && !is_within(&file.path, SIDECAR.as_bytes());
+        match &file.root {
+            // Beside files of memories that stay, entries are made of the other records only.
+            FileRoot::Raw(_) if is_own && place == Place::Memory => self.keeps_sheets(),
+            FileRoot::Raw(_) if is_own && place == Place::Raw => true,
+            FileRoot::Raw(_) => matches!(place, Place::Persona | Place::User),
+            FileRoot::Artifacts => place == Place::Artifact,
+            FileRoot::Other => false,
+        }
+    }
+
+    /// Says whether files of memories are read here as they were where they came from.
+    fn keeps_sheets(&self) -> bool {
+        self.site.backend == Kept::Markdown && self.was.kept != Some(Kept::Sqlite)
+    }
+
+    fn settings(&self, archived: Option<&str>, resumes: bool, draft: &mut PlanBuilder) {
+        let Some(install) = &self.site.target.install else { return };
+        let live = self.site.target.config.as_deref();
+        let backend = (self.site.is_new || live.is_none()).then(|| self.site.backend.as_str());
+        let use_of = if resumes { InstallUse::Ours } else { InstallUse::Unknown };
+        let site = ConfigSite {
+            layout: self.site.target.generation.unwrap_or(generation::DATA),
+            alias: &self.site.target.alias,
+            use_of,
+        };
+        let warnings = &mut draft.warnings;
+        match plan_config(site, install, live, archived, backend, warnings) {
+            Ok(step) => draft.config = step,
+            Err(warning) => draft.warnings.push(warning),
+        }
+    }
+}
