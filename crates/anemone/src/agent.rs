@@ -1,10 +1,9 @@
-//! Which agent a command is about: `-r`, `-w` and `--agent`.
+//! Which agent is meant: by runtime, workspace and name.
 
 use std::path::{Path, PathBuf};
 
 use anemone_runtimes::{ADAPTERS, Adapter, FoundAgent, Machine, UNKNOWN_AGENT, by_name};
 
-use crate::error::{Error, Kind};
 use crate::nearest::Nearest;
 
 /// What `-r` says for a folder of Markdown that belongs to no agent.
@@ -21,6 +20,133 @@ pub struct AgentChoice {
     pub agent: Option<String>,
 }
 
+/// Why no agent was chosen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FindAgentError {
+    /// A folder of notes was asked for, and none was named.
+    #[error("a folder of notes needs a folder")]
+    NoFolder,
+    /// There is no such folder.
+    #[error("there is no folder {}", .folder.display())]
+    NotFound {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// It is something else than a folder.
+    #[error("{} is {}, not a folder", .folder.display(), .kind.as_str())]
+    NotAFolder {
+        /// What was taken for a folder.
+        folder: PathBuf,
+        /// What it is.
+        kind: PathKind,
+    },
+    /// The folder cannot be looked at.
+    #[error(transparent)]
+    Unreadable(#[from] std::io::Error),
+    /// No runtime has this name.
+    #[error("unknown runtime {name:?}")]
+    UnknownRuntime {
+        /// The name.
+        name: String,
+        /// A known name that is nearly the same.
+        nearest: Option<String>,
+    },
+    /// Nothing on this machine is an agent.
+    #[error("no agent was found on this machine")]
+    Nothing,
+    /// Several agents were found, and none was named.
+    #[error("{} agents were found; say which one you mean", .agents.len())]
+    Several {
+        /// The name and the workspace of each.
+        agents: Vec<String>,
+    },
+    /// No agent has this name.
+    #[error("there is no agent {alias:?}{}", of_runtime(*.runtime))]
+    UnknownAlias {
+        /// The name.
+        alias: String,
+        /// The runtime that was looked at, if it was one.
+        runtime: Option<&'static str>,
+        /// The names of the agents that were found.
+        known: Vec<String>,
+    },
+    /// Agents of several runtimes have this name.
+    #[error("{} have an agent {alias:?}", .runtimes.join(" and "))]
+    AmbiguousAlias {
+        /// The name.
+        alias: String,
+        /// The runtimes.
+        runtimes: Vec<&'static str>,
+    },
+    /// The folder is that of an agent of another name.
+    #[error("the agent in this folder is {there:?}, not {alias:?}")]
+    OtherAlias {
+        /// The folder.
+        workspace: PathBuf,
+        /// The name of the agent in it.
+        there: String,
+        /// The name that was given.
+        alias: String,
+    },
+    /// The install has no agent of that name.
+    #[error("{message}")]
+    NotInInstall {
+        /// What the runtime's folder says.
+        message: String,
+    },
+    /// The folder is the install of another runtime.
+    #[error("this is the install of {runtime}")]
+    OtherRuntime {
+        /// The folder.
+        folder: PathBuf,
+        /// The runtime.
+        runtime: &'static str,
+    },
+    /// No file or folder should have this name.
+    #[error("{alias:?} is not a valid name for an agent")]
+    InvalidName {
+        /// The name.
+        alias: String,
+    },
+}
+
+impl FindAgentError {
+    /// Whether there is no such agent, as far as was looked.
+    #[must_use]
+    pub const fn is_not_found(&self) -> bool {
+        matches!(
+            self,
+            Self::Nothing
+                | Self::UnknownAlias { .. }
+                | Self::OtherAlias { .. }
+                | Self::NotInInstall { .. }
+        )
+    }
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathKind {
+    /// A regular file.
+    File,
+    /// A device, a pipe or a socket.
+    Special,
+}
+
+impl PathKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "a file",
+            Self::Special => "a device, pipe or socket",
+        }
+    }
+}
+
+fn of_runtime(runtime: Option<&str>) -> String {
+    runtime.map(|runtime| format!(" of {runtime}")).unwrap_or_default()
+}
+
 /// An agent and the adapter that knows it.
 pub struct ChosenAgent {
     pub adapter: &'static dyn Adapter,
@@ -29,28 +155,27 @@ pub struct ChosenAgent {
 
 impl AgentChoice {
     /// Returns the agent that the user means.
-    pub fn choose(&self, machine: &Machine) -> Result<ChosenAgent, Error> {
+    pub fn choose(&self, machine: &Machine) -> Result<ChosenAgent, FindAgentError> {
         self.choose_by(machine, DiscoveryDepth::Everything)
     }
 
     /// Returns the agent that the user means, and looks into a database only where no file tells:
     /// this is quick.
-    pub fn choose_by_files(&self, machine: &Machine) -> Result<ChosenAgent, Error> {
+    pub fn choose_by_files(&self, machine: &Machine) -> Result<ChosenAgent, FindAgentError> {
         if self.runtime.as_deref() == Some(FOLDER) {
             return self.choose_folder();
         }
         match self.choose_by(machine, DiscoveryDepth::Files) {
             // An agent may be known to a database alone.
-            Err(error) if error.code == "agent_not_found" => self.choose(machine),
+            Err(error) if error.is_not_found() => self.choose(machine),
             chosen => chosen,
         }
     }
 
     /// Takes a folder of Markdown that belongs to no agent: its memories have OpenClaw's layout.
-    fn choose_folder(&self) -> Result<ChosenAgent, Error> {
+    fn choose_folder(&self) -> Result<ChosenAgent, FindAgentError> {
         let Some(folder) = &self.workspace else {
-            let error = Error::new(Kind::Usage, "usage", "-r folder needs a folder");
-            return Err(error.hint("give it with -w DIR"));
+            return Err(FindAgentError::NoFolder);
         };
         check_folder(folder)?;
         let adapter = adapter("openclaw")?;
@@ -58,7 +183,11 @@ impl AgentChoice {
         Ok(ChosenAgent { adapter, agent })
     }
 
-    fn choose_by(&self, machine: &Machine, by: DiscoveryDepth) -> Result<ChosenAgent, Error> {
+    fn choose_by(
+        &self,
+        machine: &Machine,
+        by: DiscoveryDepth,
+    ) -> Result<ChosenAgent, FindAgentError> {
         let adapters = adapters(self.runtime.as_deref())?;
         if let Some(workspace) = &self.workspace {
             check_folder(workspace)?;
@@ -92,7 +221,10 @@ impl DiscoveryDepth {
 }
 
 /// Returns the one agent there is.
-pub fn only(adapters: &[&'static dyn Adapter], machine: &Machine) -> Result<ChosenAgent, Error> {
+pub fn only(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+) -> Result<ChosenAgent, FindAgentError> {
     only_by(adapters, machine, DiscoveryDepth::Everything)
 }
 
@@ -100,7 +232,7 @@ fn only_by(
     adapters: &[&'static dyn Adapter],
     machine: &Machine,
     by: DiscoveryDepth,
-) -> Result<ChosenAgent, Error> {
+) -> Result<ChosenAgent, FindAgentError> {
     let mut found = discover_by(adapters, machine, by);
     found.retain(|it| it.agent.workspace.is_dir());
     match found.len() {
@@ -108,18 +240,11 @@ fn only_by(
             let NamedAgent { adapter, agent, .. } = found.remove(0);
             Ok(ChosenAgent { adapter, agent })
         }
-        0 => {
-            let message = "no agent was found on this machine";
-            Err(Error::new(Kind::Failed, "agent_not_found", message)
-                .hint("give the workspace with -w DIR; `anemone agents` says where we looked"))
-        }
+        0 => Err(FindAgentError::Nothing),
         _ => {
             // The same agents that `anemone agents` and `anemone status` list.
             let all = discover(adapters, machine);
-            let message = format!("{} agents were found; say which one you mean", all.len());
-            let mut error = Error::new(Kind::Usage, "agent_selection_ambiguous", message);
-            error.causes = all.iter().map(NamedAgent::line).collect();
-            Err(error.hint("give --agent ALIAS or -w DIR"))
+            Err(FindAgentError::Several { agents: all.iter().map(NamedAgent::line).collect() })
         }
     }
 }
@@ -161,34 +286,37 @@ fn discover_by(
 }
 
 /// Refuses a path that is not an existing folder.
-pub fn check_folder(folder: &Path) -> Result<(), Error> {
-    const HINT: &str = "give the folder that holds MEMORY.md and memory/";
-    let shown = folder.display();
-    let error = match fs_err::metadata(folder) {
-        Ok(found) if found.is_dir() => return Ok(()),
+pub fn check_folder(folder: &Path) -> Result<(), FindAgentError> {
+    let named = folder.to_owned();
+    match fs_err::metadata(folder) {
+        Ok(found) if found.is_dir() => Ok(()),
         Ok(found) => {
-            let kind = if found.is_file() { "a file" } else { "a device, pipe or socket" };
-            let message = format!("{shown} is {kind}, not a folder");
-            Error::new(Kind::Failed, "not_a_folder", message)
+            let kind = if found.is_file() { PathKind::File } else { PathKind::Special };
+            Err(FindAgentError::NotAFolder { folder: named, kind })
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Error::new(Kind::Failed, "not_found", format!("there is no folder {shown}"))
+            Err(FindAgentError::NotFound { folder: named })
         }
-        Err(error) => error.into(),
-    };
-    Err(error.hint(HINT))
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Refuses a name that the agent in a folder does not have.
-pub fn check_alias(agent: &FoundAgent, alias: Option<&str>) -> Result<(), Error> {
+pub fn check_alias(agent: &FoundAgent, alias: Option<&str>) -> Result<(), FindAgentError> {
     let Some(alias) = alias.filter(|alias| *alias != agent.alias) else { return Ok(()) };
-    let message = format!("the agent in this folder is {:?}, not {alias:?}", agent.alias);
-    let error = Error::new(Kind::Usage, "agent_not_found", message);
-    Err(error.about(&agent.workspace).hint("give --agent or -w DIR, not both"))
+    Err(FindAgentError::OtherAlias {
+        workspace: agent.workspace.clone(),
+        there: agent.alias.clone(),
+        alias: alias.to_owned(),
+    })
 }
 
 /// Refuses to take the install of one runtime for the workspace of another: keys lie in it.
-pub fn check_runtime(chosen: &ChosenAgent, machine: &Machine, folder: &Path) -> Result<(), Error> {
+pub fn check_runtime(
+    chosen: &ChosenAgent,
+    machine: &Machine,
+    folder: &Path,
+) -> Result<(), FindAgentError> {
     if recognition(&chosen.agent, folder) > 0 {
         return Ok(());
     }
@@ -196,33 +324,29 @@ pub fn check_runtime(chosen: &ChosenAgent, machine: &Machine, folder: &Path) -> 
     for other in others {
         let found = other.locate(machine, folder, None);
         if found.config.as_deref().is_some_and(Path::is_file) {
-            let message = format!("this is the install of {}", other.runtime());
-            return Err(Error::new(Kind::Usage, "wrong_runtime", message)
-                .about(folder)
-                .hint(format!("say {} instead, or give the agent's workspace", other.runtime())));
+            let runtime = other.runtime();
+            return Err(FindAgentError::OtherRuntime { folder: folder.to_owned(), runtime });
         }
     }
     Ok(())
 }
 
 /// Refuses a name that no file or folder should have.
-pub fn check_name(alias: &str) -> Result<(), Error> {
+pub fn check_name(alias: &str) -> Result<(), FindAgentError> {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let fits = !alias.is_empty() && alias.len() <= 64 && !alias.starts_with('.');
     if fits && alias.chars().all(is_plain) {
         return Ok(());
     }
-    let message = format!("{alias:?} is not a valid name for an agent");
-    let error = Error::new(Kind::Usage, "agent_name", message);
-    Err(error.hint("use up to 64 letters, digits, hyphens and underscores"))
+    Err(FindAgentError::InvalidName { alias: alias.to_owned() })
 }
 
 /// Refuses to read an agent that its install does not have.
-pub fn check_known(agent: &FoundAgent) -> Result<(), Error> {
+pub fn check_known(agent: &FoundAgent) -> Result<(), FindAgentError> {
     let Some(oddity) = agent.oddities.iter().find(|it| it.code == UNKNOWN_AGENT) else {
         return Ok(());
     };
-    Err(Error::new(Kind::Failed, "agent_not_found", oddity.message.clone()))
+    Err(FindAgentError::NotInInstall { message: oddity.message.clone() })
 }
 
 /// Returns the agent in a folder, with the adapter that knows the folder best; the first adapter
@@ -260,7 +384,7 @@ fn recognition(agent: &FoundAgent, folder: &Path) -> u8 {
 }
 
 /// Returns the adapters that the user may mean.
-pub fn adapters(runtime: Option<&str>) -> Result<Vec<&'static dyn Adapter>, Error> {
+pub fn adapters(runtime: Option<&str>) -> Result<Vec<&'static dyn Adapter>, FindAgentError> {
     match runtime {
         Some(runtime) => Ok(vec![adapter(runtime)?]),
         None => Ok(ADAPTERS.to_vec()),
@@ -268,18 +392,12 @@ pub fn adapters(runtime: Option<&str>) -> Result<Vec<&'static dyn Adapter>, Erro
 }
 
 /// Returns the adapter of a runtime that the user named.
-pub fn adapter(runtime: &str) -> Result<&'static dyn Adapter, Error> {
+pub fn adapter(runtime: &str) -> Result<&'static dyn Adapter, FindAgentError> {
     by_name(runtime).ok_or_else(|| {
-        let known: Vec<&str> = ADAPTERS.iter().map(|it| it.runtime()).collect();
         let mut nearest = Nearest::to(runtime);
-        known.iter().for_each(|it| nearest.offer((*it).to_owned()));
-        let known = format!("{}; search and memory commands also take {FOLDER}", known.join(", "));
-        let hint = match nearest.into_names().first() {
-            Some(name) => format!("did you mean {name}? Known runtimes: {known}"),
-            None => format!("known runtimes: {known}"),
-        };
-        let message = format!("unknown runtime {runtime:?}");
-        Error::new(Kind::Usage, "unknown_runtime", message).hint(hint)
+        ADAPTERS.iter().for_each(|adapter| nearest.offer(adapter.runtime().to_owned()));
+        let nearest = nearest.into_names().first().cloned();
+        FindAgentError::UnknownRuntime { name: runtime.to_owned(), nearest }
     })
 }
 
@@ -298,7 +416,7 @@ pub fn find(
     adapters: &[&'static dyn Adapter],
     machine: &Machine,
     alias: &str,
-) -> Result<ChosenAgent, Error> {
+) -> Result<ChosenAgent, FindAgentError> {
     find_by(adapters, machine, alias, DiscoveryDepth::Everything)
 }
 
@@ -307,7 +425,7 @@ fn find_by(
     machine: &Machine,
     alias: &str,
     by: DiscoveryDepth,
-) -> Result<ChosenAgent, Error> {
+) -> Result<ChosenAgent, FindAgentError> {
     let mut known = Vec::new();
     let mut found = Vec::new();
     for NamedAgent { adapter, agent, alias: name } in discover_by(adapters, machine, by) {
@@ -317,22 +435,15 @@ fn find_by(
         known.push(name);
     }
     if found.len() > 1 {
-        let runtimes: Vec<&str> = found.iter().map(|it| it.adapter.runtime()).collect();
-        let message = format!("{} have an agent {alias:?}", runtimes.join(" and "));
-        return Err(Error::new(Kind::Usage, "agent_selection_ambiguous", message)
-            .hint("say which runtime you mean with -r RUNTIME"));
+        let runtimes = found.iter().map(|chosen| chosen.adapter.runtime()).collect();
+        return Err(FindAgentError::AmbiguousAlias { alias: alias.to_owned(), runtimes });
     }
     found.pop().ok_or_else(|| {
-        let of = match adapters {
-            [adapter] => format!(" of {}", adapter.runtime()),
-            _ => String::new(),
+        let runtime = match adapters {
+            [adapter] => Some(adapter.runtime()),
+            _ => None,
         };
-        let error = format!("there is no agent {alias:?}{of}");
-        let error = Error::new(Kind::Failed, "agent_not_found", error);
-        match known.is_empty() {
-            true => error.hint("no agent was found; give the workspace with -w DIR"),
-            false => error.hint(format!("agents that were found: {}", known.join(", "))),
-        }
+        FindAgentError::UnknownAlias { alias: alias.to_owned(), runtime, known }
     })
 }
 

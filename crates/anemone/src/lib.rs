@@ -31,6 +31,7 @@ pub mod system;
 pub mod tally;
 pub mod text;
 pub mod watcher;
+mod words;
 
 #[cfg(test)]
 mod testing;

@@ -229,7 +229,10 @@ impl AgentArgs {
 fn known(runtime: String) -> Result<String, CliError> {
     match adapter(&runtime) {
         Ok(_) => Ok(runtime),
-        Err(error) => Err(CliError { message: format!("Unknown runtime {runtime:?}"), ..error }),
+        Err(error) => {
+            let message = format!("Unknown runtime {runtime:?}");
+            Err(CliError { message, ..error.into() })
+        }
     }
 }
 

@@ -21,7 +21,10 @@ pub(super) fn read_chat(chat: &mut ChatSettings, mut it: Section<'_>) -> Result<
     it.end()
 }
 
-pub(super) fn read_remember(remember: &mut RememberSettings, mut it: Section<'_>) -> Result<(), Error> {
+pub(super) fn read_remember(
+    remember: &mut RememberSettings,
+    mut it: Section<'_>,
+) -> Result<(), Error> {
     it.share("near_duplicate", &mut remember.near_duplicate)?;
     it.end()
 }
@@ -35,7 +38,10 @@ pub(super) fn read_flush(flush: &mut FlushSettings, mut it: Section<'_>) -> Resu
     it.end()
 }
 
-pub(super) fn read_capture(capture: &mut CaptureSettings, mut it: Section<'_>) -> Result<(), Error> {
+pub(super) fn read_capture(
+    capture: &mut CaptureSettings,
+    mut it: Section<'_>,
+) -> Result<(), Error> {
     it.truth("enabled", &mut capture.enabled)?;
     it.amount("most", &mut capture.most)?;
     it.amount("least_chars", &mut capture.least_chars)?;

@@ -91,7 +91,11 @@ impl<'a> Section<'a> {
     }
 
     /// Reads a number of anything that may be none at all.
-    pub(super) fn amount<T: TryFrom<i64>>(&mut self, name: &str, into: &mut T) -> Result<(), Error> {
+    pub(super) fn amount<T: TryFrom<i64>>(
+        &mut self,
+        name: &str,
+        into: &mut T,
+    ) -> Result<(), Error> {
         let read = self.read(name, |at, item| {
             let number = item.as_integer().and_then(|it| T::try_from(it).ok());
             number.ok_or_else(|| expected(at, "a number from 0 on"))

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use anemone_format::sha256_hex;
 use anemone_index::{Hit, Index, Request, Silent, Texts, is_index, remove_index};
 use anemone_memory::{
-    Clock as _, EntryToForget, ErasedEntries, ErasureProbes, Finality, Finder, FinishedForget, ForgetNote, ForgetPlan, ForgetTarget, Forgetting,
+    Clock as _, EntryToForget, ErasedEntries, ErasureProbes, Finality, Finder, FinishedForget,
+    ForgetNote, ForgetPlan, ForgetTarget, Forgetting,
 };
 use anemone_runtimes::MemoryBackend;
 use clap::Args;

@@ -344,9 +344,10 @@ impl MigrateArgs {
                 check_runtime(&chosen, machine, &folder)?;
                 chosen
             }
-            (None, Some(alias)) => return find(&[adapter], machine, alias),
+            (None, Some(alias)) => return Ok(find(&[adapter], machine, alias)?),
             (None, None) => only(&[adapter], machine).map_err(|error| {
-                error.hint(format!("give --agent ALIAS or --from {}:DIR", self.from.runtime))
+                let hint = format!("give --agent ALIAS or --from {}:DIR", self.from.runtime);
+                CliError::from(error).hint(hint)
             })?,
         };
         check_alias(&chosen.agent, alias)?;
