@@ -6,16 +6,19 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anemone_format::{Node, Record, Snapshot};
-use anemone_testkit::skip;
+use anemone_testkit::workspace::Workspace;
+use anemone_testkit::{SlowGroup, skip};
+use rusqlite::types::Value as Cell;
 use serde_json::{Value, json};
 
+use crate::database::{Holder, immutable_rows, query, sql};
 use crate::environment::{TestEnvironment, fixture, program};
 use crate::workspace::{
-    Ground, Waiting, assert_holds_none, export, fields, headings, import, python, raw, record_id,
-    records_of, snapshot, tree, with,
+    Ground, assert_holds_none, export, fields, headings, import, raw, record_id, records_of,
+    snapshot, tree, with,
 };
 use crate::zip::{holds, unzip};
 
@@ -24,24 +27,24 @@ const PLANTED: [&str; 2] = ["SECRETENV", "SECRETHIDDEN"];
 /// The secrets that the generator plants into an install.
 const PLANTED_INSTALL: [&str; 4] = ["SECRETBOT", "SECRET-1", "SECRET-ACC", "SECRET-REF"];
 
-/// Makes a place with an edge workspace, or says aloud that it cannot.
-fn edge() -> Option<(TestEnvironment, Ground)> {
+/// Makes a place with an edge workspace.
+fn edge() -> (TestEnvironment, Ground) {
     let ground = Ground::new();
-    ground.generate("w", &["--edge"])?;
-    Some((TestEnvironment::new(), ground))
+    ground.generate("w", &Workspace::edge_cases());
+    (TestEnvironment::new(), ground)
 }
 
 /// Exports an edge workspace with all that it holds.
-fn edge_snapshot() -> Option<(Ground, Snapshot)> {
-    let (environment, ground) = edge()?;
+fn edge_snapshot() -> (Ground, Snapshot) {
+    let (environment, ground) = edge();
     export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
-    Some((ground, snapshot(&environment, "a.alf")))
+    (ground, snapshot(&environment, "a.alf"))
 }
 
-fn with_fixture(generation: &str) -> Option<TestEnvironment> {
+fn with_fixture(generation: &str) -> TestEnvironment {
     let environment = TestEnvironment::new();
-    environment.copy_home(&fixture(&format!("openclaw/{generation}/.openclaw"))?, ".openclaw");
-    Some(environment)
+    environment.copy_home(&fixture(&format!("openclaw/{generation}/.openclaw")), ".openclaw");
+    environment
 }
 
 /// Returns the one agent's archive.
@@ -115,7 +118,7 @@ fn times(record: &Record) -> Value {
 
 #[test]
 fn the_records_of_every_memory_file_give_the_file_back() {
-    let Some((ground, snapshot)) = edge_snapshot() else { return };
+    let (ground, snapshot) = edge_snapshot();
     let workspace = ground.path("w");
     let files = memory_files(&workspace);
     assert_eq!(files.len(), 44, "{files:?}");
@@ -137,7 +140,7 @@ fn the_records_of_every_memory_file_give_the_file_back() {
 
 #[test]
 fn every_record_has_the_words_that_the_tables_have_for_its_file() {
-    let Some((_ground, snapshot)) = edge_snapshot() else { return };
+    let (_ground, snapshot) = edge_snapshot();
     let mut seen = BTreeMap::new();
     for record in &snapshot.records {
         let file = record.source.origin_file.as_deref().unwrap();
@@ -162,7 +165,7 @@ fn every_record_has_the_words_that_the_tables_have_for_its_file() {
 
 #[test]
 fn headings_are_those_that_markdown_has() {
-    let Some((_ground, snapshot)) = edge_snapshot() else { return };
+    let (_ground, snapshot) = edge_snapshot();
     let of = |file: &str| headings(&records_of(&snapshot, file));
     let some = |it: &str| Some(it.to_owned());
     assert_eq!(
@@ -181,7 +184,7 @@ fn headings_are_those_that_markdown_has() {
 
 #[test]
 fn each_row_of_the_gating_table_is_one_record() {
-    let Some((ground, snapshot)) = edge_snapshot() else { return };
+    let (ground, snapshot) = edge_snapshot();
     let records = records_of(&snapshot, "memory/gating-policies.md");
     let text = String::from_utf8(ground.read("w/memory/gating-policies.md")).unwrap();
     let rows: Vec<&str> = text.lines().skip(4).collect();
@@ -194,25 +197,21 @@ fn each_row_of_the_gating_table_is_one_record() {
 
 #[test]
 fn each_fact_is_one_preference() {
-    let Some((ground, snapshot)) = edge_snapshot() else { return };
+    let (ground, snapshot) = edge_snapshot();
     let facts: Vec<&Record> =
         snapshot.records.iter().filter(|it| it.namespace == "facts").collect();
     let database = ground.path("w/memory/facts.db");
-    let program = "import json,sqlite3,sys\n\
-        rows = sqlite3.connect(sys.argv[1]).execute('SELECT entity,key,value,category FROM facts')\n\
-        print(json.dumps(list(rows)))";
-    let Some(printed) = python(&["-c", program, database.to_str().unwrap()]) else { return };
-    let rows: Vec<[String; 4]> = serde_json::from_str(&printed).unwrap();
+    let rows = query(&database, "SELECT entity, key, value, category FROM facts");
     assert_eq!((rows.len(), facts.len()), (60, 60));
     for row in rows {
-        let [entity, key, value, category] = &row;
-        let has =
-            |it: &&&Record| [entity, key, value].iter().all(|part| it.content.contains(*part));
+        let [entity, key, value, category] = row.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
+        let has = |it: &&&Record| [entity, key, value].iter().all(|part| it.content.contains(part));
         // Keys are numbered: key_1 is also in key_12.
-        let exact = |it: &&&Record| raw(it)["row"]["key"] == key.as_str();
-        let fact =
-            facts.iter().find(|it| has(it) && exact(it)).unwrap_or_else(|| panic!("{row:?}"));
-        assert_eq!(fact.category.as_ref(), Some(category));
+        let exact = |it: &&&Record| raw(it)["row"]["key"] == key;
+        let fact = facts.iter().find(|it| has(it) && exact(it)).unwrap_or_else(|| panic!("{row}"));
+        assert_eq!(fact.category.as_deref(), Some(category));
         assert_eq!(times(fact)["created_at"], "2026-02-01T10:00:00Z");
     }
     let ids: std::collections::BTreeSet<_> = facts.iter().map(|it| it.id).collect();
@@ -221,7 +220,7 @@ fn each_fact_is_one_preference() {
 
 #[test]
 fn times_come_from_headings_headers_names_and_front_matter() {
-    let Some((_ground, snapshot)) = edge_snapshot() else { return };
+    let (_ground, snapshot) = edge_snapshot();
     let created = |file: &str, index: usize| {
         let record = records_of(&snapshot, file)[index];
         let times = times(record);
@@ -259,7 +258,7 @@ fn times_come_from_headings_headers_names_and_front_matter() {
 
 #[test]
 fn a_daily_log_lies_in_the_partition_of_its_day() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
     let entries = unzip(&environment.read("a.alf"));
     let partition = |name: &str| &entries[&format!("memory/partitions/{name}.jsonl")].content;
@@ -330,7 +329,7 @@ fn annotations_of_the_newer_generation_become_fields_and_stay() {
 
 #[test]
 fn who_the_agent_is_and_whom_it_works_for_is_read() {
-    let Some((ground, snapshot)) = edge_snapshot() else { return };
+    let (ground, snapshot) = edge_snapshot();
     let text = |name: &str| String::from_utf8(ground.read(format!("w/{name}"))).unwrap();
     let identity = serde_json::to_value(snapshot.identity.as_ref().unwrap()).unwrap();
     let prose = &identity["prose"];
@@ -375,7 +374,7 @@ fn directives_about_the_user_and_further_users_are_read() {
 
 #[test]
 fn everything_else_is_an_artifact() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     ground.append("w/memory/project-atlas.md", "\nSee artifacts/report.csv for numbers.\n");
     let exported = export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
     let snapshot = snapshot(&environment, "a.alf");
@@ -407,7 +406,7 @@ fn everything_else_is_an_artifact() {
 
 #[test]
 fn a_secret_stops_an_export_and_is_not_shown() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     let workspace = ground.path("w").display().to_string();
     let before = tree(&ground.path(""));
     let args = ["export", "-w", &workspace, "-o", "a.alf"];
@@ -428,7 +427,7 @@ fn a_secret_stops_an_export_and_is_not_shown() {
 
 #[test]
 fn redacted_secrets_are_nowhere_in_the_archive_and_never_replace_the_true_ones() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     let workspace = ground.path("w");
     let exported = export(&environment, &workspace, "a.alf", &["--redact-secrets"]);
     assert_eq!(fields(&exported["secrets"], "path"), [".env", "memory/.hidden-note.md"]);
@@ -446,7 +445,7 @@ fn redacted_secrets_are_nowhere_in_the_archive_and_never_replace_the_true_ones()
 
 #[test]
 fn what_is_allowed_travels_and_is_listed() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     let exported = export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
     assert_eq!(fields(&exported["secrets"], "path"), [".env", "memory/.hidden-note.md"]);
     let entries = unzip(&environment.read("a.alf"));
@@ -458,8 +457,8 @@ fn what_is_allowed_travels_and_is_listed() {
 #[test]
 fn secrets_of_an_install_never_travel_in_clear() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let home = environment.home("").display().to_string();
-    let Some(_) = ground.generate("w", &["--edge", "--state", &home]) else { return };
+    let home = environment.home("");
+    ground.generate("w", &Workspace::edge_cases().install(&home));
     let exported = environment.json(["export", "-o", "a.alf", "--allow-secrets", "--sessions"]);
     assert_eq!(
         (&exported["credentials_count"], &exported["credentials_sealed"]),
@@ -480,8 +479,8 @@ fn secrets_of_an_install_never_travel_in_clear() {
 #[test]
 fn with_a_key_secrets_travel_sealed_and_always_the_same() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let home = environment.home("").display().to_string();
-    let Some(_) = ground.generate("w", &["--state", &home]) else { return };
+    let home = environment.home("");
+    ground.generate("w", &Workspace::plain().install(&home));
     environment.json(["vault", "keygen", "-o", "key"]);
     let args = ["export", "--credentials", "--vault-key", "key", "-o"];
     for output in ["a.alf", "b.alf"] {
@@ -524,14 +523,23 @@ fn sealing_needs_a_key_and_a_key_needs_something_to_seal() {
 type Chunk = (String, u64, u64, Vec<f64>);
 
 /// Reads the chunks of a database of either generation, without the program.
-fn chunks(database: &Path, table: &str) -> Option<Vec<Chunk>> {
-    let program = "import json,sqlite3,struct,sys\n\
-        c = sqlite3.connect(f'file:{sys.argv[1]}?mode=ro&immutable=1', uri=True)\n\
-        def v(e): return json.loads(e) if isinstance(e, str) else struct.unpack(f'<{len(e)//8}d', e)\n\
-        rows = c.execute(f'SELECT path,start_line,end_line,embedding FROM {sys.argv[2]}')\n\
-        print(json.dumps([(p, a, b, v(e)) for p, a, b, e in rows]))";
-    let printed = python(&["-c", program, database.to_str().expect("the path is UTF-8"), table])?;
-    Some(serde_json::from_str(&printed).expect("it is JSON"))
+fn chunks(database: &Path, table: &str) -> Vec<Chunk> {
+    let query = format!("SELECT path, start_line, end_line, embedding FROM {table}");
+    let chunk = |row: Vec<Cell>| {
+        let [Cell::Text(path), Cell::Integer(start), Cell::Integer(end), vector] = &row[..] else {
+            panic!("{row:?}")
+        };
+        let [start, end] = [start, end].map(|line| u64::try_from(*line).expect("it is a line"));
+        let vector = match vector {
+            Cell::Text(json) => serde_json::from_str(json).expect("it is JSON"),
+            Cell::Blob(bytes) => {
+                bytes.as_chunks().0.iter().map(|number| f64::from_le_bytes(*number)).collect()
+            }
+            other => panic!("{other:?}"),
+        };
+        (path.clone(), start, end, vector)
+    };
+    immutable_rows(database, &query).into_iter().map(chunk).collect()
 }
 
 #[test]
@@ -545,9 +553,9 @@ fn vectors_stand_at_the_records_whose_lines_they_were_computed_from() {
             "openai-compatible/text-embedding-3-small",
         ),
     ] {
-        let Some(environment) = with_fixture(generation) else { return };
+        let environment = with_fixture(generation);
         let database = environment.home(".openclaw").join(database);
-        let Some(chunks) = chunks(&database, table) else { return };
+        let chunks = chunks(&database, table);
         let (exported, snapshot) = export_fixture(&environment, &[]);
         let mut number = 0;
         for record in &snapshot.records {
@@ -584,7 +592,7 @@ fn narrow(vector: &[f64]) -> Vec<f32> {
 
 #[test]
 fn without_a_database_there_are_no_vectors_and_no_error() {
-    let Some(environment) = with_fixture("gen3") else { return };
+    let environment = with_fixture("gen3");
     fs_err::remove_file(environment.home(".openclaw/memory/main.sqlite")).unwrap();
     let (exported, snapshot) = export_fixture(&environment, &[]);
     assert_eq!((&exported["embeddings"], &exported["memory_records"]), (&json!(0), &json!(7)));
@@ -594,16 +602,21 @@ fn without_a_database_there_are_no_vectors_and_no_error() {
 
 #[test]
 fn rows_that_are_only_in_the_log_of_a_live_database_are_read_and_nothing_is_touched() {
-    let Some(environment) = with_fixture("gen3") else { return };
+    let environment = with_fixture("gen3");
     let database = environment.home(".openclaw/memory/main.sqlite");
-    let program = "import json,sqlite3,sys\n\
-        c = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-        c.execute('PRAGMA journal_mode=WAL'); c.execute('PRAGMA wal_autocheckpoint=0')\n\
-        row = \"INSERT INTO chunks VALUES(?,'memory/project-alpha.md','memory',1,2,'h','text-embedding-3-small','t',?,1794726236228)\"\n\
-        c.execute(row, ('committed', json.dumps([0.5]*64)))\n\
-        c.execute('BEGIN IMMEDIATE'); c.execute(row, ('open', json.dumps([0.25]*64)))\n\
-        print('ready', flush=True); sys.stdin.read()";
-    let Some(holder) = Waiting::start(program, &[&database]) else { return };
+    let chunk = |id: &str, number: f32| {
+        format!(
+            "INSERT INTO chunks VALUES ('{id}', 'memory/project-alpha.md', 'memory', 1, 2, 'h',
+             'text-embedding-3-small', 't', '{}', 1794726236228);",
+            json!(vec![number; 64])
+        )
+    };
+    let script = format!(
+        "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; {} BEGIN IMMEDIATE; {}",
+        chunk("committed", 0.5),
+        chunk("open", 0.25)
+    );
+    let holder = Holder::start(&database, &script);
     let files = || {
         ["main.sqlite", "main.sqlite-wal", "main.sqlite-shm"].map(|name| {
             let path = environment.home(".openclaw/memory").join(name);
@@ -630,10 +643,9 @@ fn rows_that_are_only_in_the_log_of_a_live_database_are_read_and_nothing_is_touc
 
 #[test]
 fn a_damaged_database_never_stops_an_export() {
-    let Some(environment) = with_fixture("gen3") else { return };
+    let environment = with_fixture("gen3");
     let path = environment.home(".openclaw/memory/main.sqlite");
     let sound = fs_err::read(&path).unwrap();
-    let started = Instant::now();
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {
         random ^= random << 13;
@@ -642,7 +654,7 @@ fn a_damaged_database_never_stops_an_export() {
         usize::try_from(random % below as u64).unwrap()
     };
     let mut with_warning = 0;
-    for round in 0..300 {
+    for round in 0..SlowGroup::Damage.pick(50, 300) {
         // Half of the time, what says how the rest is laid out.
         let reach = if round % 2 == 0 { sound.len() } else { 4096 };
         let mut bytes = sound.clone();
@@ -664,17 +676,13 @@ fn a_damaged_database_never_stops_an_export() {
         let exported: Value = serde_json::from_str(&stdout).expect(&name);
         assert_eq!(exported["memory_records"], 7, "{name}");
         with_warning += i32::from(exported["warnings"] != json!([]));
-        // After this many, a slow machine has seen enough.
-        if started.elapsed() > Duration::from_secs(40) && round > 100 {
-            break;
-        }
     }
     assert!(with_warning > 0, "damage is said");
 }
 
 #[test]
 fn a_database_that_is_something_else_is_said() {
-    let Some(environment) = with_fixture("gen3") else { return };
+    let environment = with_fixture("gen3");
     for content in [&b"this is no database"[..], b"", b"SQLite format 3\0"] {
         environment.write_home(".openclaw/memory/main.sqlite", content);
         let exported = environment.json(["export", "--dry-run"]);
@@ -685,18 +693,31 @@ fn a_database_that_is_something_else_is_said() {
 
 #[test]
 fn rows_that_make_no_sense_do_not_take_the_good_ones_with_them() {
-    let Some(environment) = with_fixture("gen3") else { return };
+    let environment = with_fixture("gen3");
     let database = environment.home(".openclaw/memory/main.sqlite");
-    let program = "import sqlite3,sys\n\
-        c = sqlite3.connect(sys.argv[1])\n\
-        good = '[' + ','.join(['0.5'] * 64) + ']'\n\
-        bad = [(-5, 1 << 62, good, 1), (1, 3, '[]', 1), (1, 3, 'no', 1), (1, 3, '[1e999]', 1), \
-        (1, 3, '[\"a\"]', 1), (1, 3, good, 1 << 62), (1, 3, None, 1), (1, 3, '[1,2]', 1)]\n\
-        for i, (a, b, e, u) in enumerate(bad):\n\
-        \x20   c.execute(\"INSERT INTO chunks VALUES(?,'MEMORY.md','memory',?,?,'h','text-embedding-3-small','t',?,?)\", \
-        (f'0{i}', a, b, e if e is not None else b'\\xff', u))\n\
-        c.commit()";
-    let Some(_) = python(&["-c", program, database.to_str().unwrap()]) else { return };
+    let good = format!("'{}'", json!(vec![0.5; 64]));
+    let most = 1_u64 << 62;
+    for (id, (start, end, vector, updated_at)) in [
+        (-5, most, good.as_str(), 1),
+        (1, 3, "'[]'", 1),
+        (1, 3, "'no'", 1),
+        (1, 3, "'[1e999]'", 1),
+        (1, 3, "'[\"a\"]'", 1),
+        (1, 3, &good, most),
+        (1, 3, "x'ff'", 1),
+        (1, 3, "'[1,2]'", 1),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        sql(
+            &database,
+            &format!(
+                "INSERT INTO chunks VALUES ('0{id}', 'MEMORY.md', 'memory', {start}, {end}, 'h',
+                 'text-embedding-3-small', 't', {vector}, {updated_at})"
+            ),
+        );
+    }
     let (exported, snapshot) = export_fixture(&environment, &[]);
     assert_eq!((&exported["embeddings"], &exported["memory_records"]), (&json!(7), &json!(7)));
     for record in &snapshot.records {
@@ -711,17 +732,21 @@ fn views_that_never_end_are_not_read() {
     environment.write_home(".openclaw/workspace/MEMORY.md", "## A\n\ntext\n");
     fs_err::create_dir_all(environment.home(".openclaw/memory")).unwrap();
     fs_err::create_dir_all(environment.home(".openclaw/workspace/memory")).unwrap();
-    let program = "import sqlite3,sys\n\
-        endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT '\n\
-        for path, view in ((sys.argv[1], 'chunks'), (sys.argv[2], 'facts')):\n\
-        \x20   c = sqlite3.connect(path)\n\
-        \x20   columns = ('id', 'path', 'source', 'start_line', 'end_line', 'hash', 'model', 'text', \
-        'embedding', 'updated_at', 'entity', 'key', 'value', 'category')\n\
-        \x20   c.execute(f'CREATE VIEW {view} AS ' + endless + ','.join(f'i AS {it}' for it in columns) + ' FROM n')\n\
-        \x20   c.commit()";
-    let [index, facts] = [".openclaw/memory/main.sqlite", ".openclaw/workspace/memory/facts.db"]
-        .map(|it| environment.home(it).display().to_string());
-    let Some(_) = python(&["-c", program, &index, &facts]) else { return };
+    let columns = "i AS id, i AS path, i AS source, i AS start_line, i AS end_line, i AS hash, \
+        i AS model, i AS text, i AS embedding, i AS updated_at, i AS entity, i AS key, \
+        i AS value, i AS category";
+    for (path, view) in [
+        (".openclaw/memory/main.sqlite", "chunks"),
+        (".openclaw/workspace/memory/facts.db", "facts"),
+    ] {
+        sql(
+            &environment.home(path),
+            &format!(
+                "CREATE VIEW {view} AS WITH RECURSIVE n(i) AS
+                 (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT {columns} FROM n"
+            ),
+        );
+    }
     let mut command = environment.command();
     let output = ground.path("a.alf");
     command.args(["export", "-o"]).arg(output).timeout(Duration::from_secs(60));
@@ -732,9 +757,9 @@ fn views_that_never_end_are_not_read() {
 
 #[test]
 fn an_interrupted_export_leaves_no_copy_of_a_database() {
-    let Some(environment) = with_fixture("gen9") else { return };
+    let environment = with_fixture("gen9");
     let tmp = environment.path("../tmp");
-    for round in 0..20 {
+    for round in (0..20).step_by(SlowGroup::Kills.pick(3, 1)) {
         let mut child = Command::new(program())
             .args(["export", "--sessions", "--dry-run"])
             .current_dir(environment.path(""))
@@ -757,7 +782,7 @@ fn an_interrupted_export_leaves_no_copy_of_a_database() {
 #[test]
 fn transcripts_become_records_when_asked_for() {
     for generation in ["gen3", "gen9"] {
-        let Some(environment) = with_fixture(generation) else { return };
+        let environment = with_fixture(generation);
         let (exported, plain) = export_fixture(&environment, &[]);
         assert_eq!(exported.get("sessions"), None);
         assert!(plain.records.iter().all(|it| it.namespace != "session"));
@@ -780,7 +805,7 @@ fn transcripts_become_records_when_asked_for() {
 
 #[test]
 fn what_cannot_be_decoded_of_a_transcript_is_counted_and_keys_are_replaced() {
-    let Some(environment) = with_fixture("gen3") else { return };
+    let environment = with_fixture("gen3");
     let folder = environment.home(".openclaw/agents/main/sessions");
     let name = "a8c81791-3de4-4ec7-b072-dfaef319477b.jsonl";
     let text = fs_err::read_to_string(folder.join(name)).unwrap();
@@ -802,7 +827,7 @@ fn what_cannot_be_decoded_of_a_transcript_is_counted_and_keys_are_replaced() {
 
 #[test]
 fn transcripts_that_were_reset_are_read_too() {
-    let Some(environment) = with_fixture("gen3") else { return };
+    let environment = with_fixture("gen3");
     let folder = environment.home(".openclaw/agents/main/sessions");
     let name = "a8c81791-3de4-4ec7-b072-dfaef319477b.jsonl";
     let text = fs_err::read_to_string(folder.join(name)).unwrap();
@@ -820,19 +845,25 @@ fn transcripts_that_were_reset_are_read_too() {
 
 #[test]
 fn archived_transcripts_in_the_database_are_read_too() {
-    let Some(environment) = with_fixture("gen9") else { return };
+    let environment = with_fixture("gen9");
     let database = environment.home(".openclaw/agents/main/agent/openclaw-agent.sqlite");
-    let program = "import hashlib,json,sqlite3,sys\n\
-        c = sqlite3.connect(sys.argv[1])\n\
-        event = {'type': 'message', 'id': 'e1', 'timestamp': '2026-11-01T10:00:00.000Z', \
-        'message': {'role': 'user', 'content': 'I like black coffee'}}\n\
-        head = {'type': 'session', 'version': 4, 'id': 's2', 'timestamp': '2026-11-01T10:00:00.000Z'}\n\
-        blob = ''.join(json.dumps(it) + '\\n' for it in (head, event)).encode()\n\
-        c.execute('INSERT INTO session_transcript_archives VALUES(?,?,?,?,?,?,?,?,?,NULL,0,NULL,NULL)', \
-        ('s2', 'g1', 'agent:main:main', 'reset', 'identity', blob, hashlib.sha256(blob).hexdigest(), \
-        's2.jsonl.reset.1', 1794000000000))\n\
-        c.commit(); c.close()";
-    let Some(_) = python(&["-c", program, database.to_str().unwrap()]) else { return };
+    let head = json!({
+        "type": "session", "version": 4, "id": "s2", "timestamp": "2026-11-01T10:00:00.000Z"
+    });
+    let event = json!({
+        "type": "message", "id": "e1", "timestamp": "2026-11-01T10:00:00.000Z",
+        "message": { "role": "user", "content": "I like black coffee" }
+    });
+    let text = format!("{head}\n{event}\n");
+    let hash = anemone_format::sha256_hex(text.as_bytes());
+    sql(
+        &database,
+        &format!(
+            "INSERT INTO session_transcript_archives VALUES ('s2', 'g1', 'agent:main:main',
+             'reset', 'identity', CAST('{text}' AS BLOB), '{hash}', 's2.jsonl.reset.1',
+             1794000000000, NULL, 0, NULL, NULL)"
+        ),
+    );
     let (exported, snapshot) = export_fixture(&environment, &["--sessions"]);
     assert_eq!(exported["sessions"]["messages"], 11, "{exported}");
     assert_eq!(exported["sessions"]["undecodable"], 0, "{exported}");
@@ -841,17 +872,21 @@ fn archived_transcripts_in_the_database_are_read_too() {
 
 #[test]
 fn credentials_of_the_newer_generation_are_metadata() {
-    let Some(environment) = with_fixture("gen9") else { return };
+    let environment = with_fixture("gen9");
     let database = environment.home(".openclaw/state/openclaw.sqlite");
-    let program = "import json,sqlite3,sys\n\
-        c = sqlite3.connect(sys.argv[1])\n\
-        store = {'version': 1, 'profiles': {\
-        'openai:default': {'type': 'api_key', 'provider': 'openai', 'key': 'HUSH-KEY-1'}, \
-        'x:manual': {'type': 'token', 'provider': 'x', 'token': 'HUSH-TOKEN-2', 'expires': 1900000000000}}}\n\
-        c.execute('INSERT INTO config_machine_state VALUES(?,?,?)', \
-        ('authProfiles.store', json.dumps(store), 1794000000000))\n\
-        c.commit(); c.close()";
-    let Some(_) = python(&["-c", program, database.to_str().unwrap()]) else { return };
+    let store = json!({ "version": 1, "profiles": {
+        "openai:default": { "type": "api_key", "provider": "openai", "key": "HUSH-KEY-1" },
+        "x:manual": {
+            "type": "token", "provider": "x", "token": "HUSH-TOKEN-2", "expires": 1_900_000_000_000_u64
+        },
+    } });
+    sql(
+        &database,
+        &format!(
+            "INSERT INTO config_machine_state VALUES
+             ('authProfiles.store', '{store}', 1794000000000)"
+        ),
+    );
     let (exported, snapshot) = export_fixture(&environment, &[]);
     assert_eq!(exported["credentials_count"], 2);
     assert_holds_none(&environment.read("a.alf"), &["HUSH"]);
@@ -1017,7 +1052,7 @@ fn a_change_that_hides_behind_size_and_time_is_seen() {
 
 #[test]
 fn a_new_message_in_a_transcript_is_a_change() {
-    let Some(environment) = with_fixture("gen3") else { return };
+    let environment = with_fixture("gen3");
     environment.json(["export", "--sessions", "-o", "a.alf"]);
     let since = ["export", "--sessions", "-o", "b.alf", "--since", "a.alf"];
     assert_eq!(environment.json(since)["no_changes"], true);
@@ -1038,16 +1073,13 @@ fn a_new_message_in_a_transcript_is_a_change() {
 #[test]
 fn a_new_vector_or_key_is_a_change() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let home = environment.home("").display().to_string();
-    let Some(_) = ground.generate("w", &["--days", "1", "--state", &home]) else { return };
+    let home = environment.home("");
+    ground.generate("w", &Workspace::plain().days(1).install(&home));
     environment.json(["export", "-o", "a.alf"]);
     let since = ["export", "-o", "b.alf", "--since", "a.alf", "--force"];
     assert_eq!(environment.json(since)["no_changes"], true);
     let database = environment.home(".openclaw/memory/main.sqlite");
-    let program = "import sqlite3,sys\n\
-        c = sqlite3.connect(sys.argv[1]); c.execute('DELETE FROM chunks WHERE start_line=1')\n\
-        c.commit()";
-    python(&["-c", program, database.to_str().unwrap()]);
+    sql(&database, "DELETE FROM chunks WHERE start_line = 1");
     assert_eq!(environment.json(since)["no_changes"], false, "a vector less");
     environment.write_home(
         ".openclaw/agents/main/agent/auth-profiles.json",
@@ -1063,7 +1095,7 @@ fn a_new_vector_or_key_is_a_change() {
 
 #[test]
 fn redacted_files_that_did_not_change_are_no_change() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     let workspace = ground.path("w");
     export(&environment, &workspace, "a.alf", &["--redact-secrets"]);
     let since = ["--redact-secrets", "--since", "a.alf"];
@@ -1262,7 +1294,7 @@ fn sockets_are_listed_and_never_opened() {
 
 #[test]
 fn nothing_outside_of_the_workspace_is_read_through_a_link() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     ground.link(ground.path("outside-secret.md"), "w/MEMORY-link.md");
     ground.link("..", "w/memory/up");
     let exported = export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
@@ -1453,7 +1485,7 @@ fn folders_may_be_nested_as_deep_as_anybody_likes() {
 #[test]
 fn nasty_files_do_not_stop_an_export() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(workspace) = ground.generate("w", &["--nasty", "--days", "2"]) else { return };
+    let workspace = ground.generate("w", &Workspace::nasty().days(2));
     let exported = export(&environment, &workspace, "a.alf", &[]);
     assert_eq!(with(&exported["warnings"], "path", "memory/latin1.md")["code"], "not_utf8");
     let snapshot = snapshot(&environment, "a.alf");
@@ -1495,7 +1527,7 @@ fn a_dry_run_writes_nothing_and_lists_what_would_travel() {
 
 #[test]
 fn a_dry_run_lists_secrets() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     let listed = export(&environment, &ground.path("w"), "a.alf", &["--dry-run"]);
     assert_eq!(fields(&listed["secrets"], "path"), [".env", "memory/.hidden-note.md"]);
     assert!(PLANTED.iter().all(|it| !listed.to_string().contains(it)));
@@ -1702,7 +1734,7 @@ fn of_two_agents_one_must_be_named() {
 
 #[test]
 fn two_exports_are_the_same_from_wherever_they_are_made() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     let workspace = ground.path("w");
     export(&environment, &workspace, "a.alf", &["--allow-secrets"]);
     export(&environment, &workspace, "b.alf", &["--allow-secrets"]);
@@ -1732,7 +1764,7 @@ fn two_exports_are_the_same_from_wherever_they_are_made() {
 #[test]
 fn reading_never_writes() {
     for generation in ["gen3", "gen9"] {
-        let Some(environment) = with_fixture(generation) else { return };
+        let environment = with_fixture(generation);
         environment.json(["vault", "keygen", "-o", "key"]);
         let before = tree(&environment.home(".openclaw"));
         for args in [
@@ -1752,7 +1784,7 @@ fn reading_never_writes() {
 
 #[test]
 fn people_read_what_travels_and_what_does_not() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     let workspace = ground.path("w").display().to_string();
     let small = ["--artifact-threshold", "100000"];
     let args = ["export", "-w", &workspace, "-o", "a.alf", "--allow-secrets"];
@@ -1770,7 +1802,7 @@ fn people_read_what_travels_and_what_does_not() {
 
 #[test]
 fn a_check_finds_the_planted_secrets_and_does_not_show_them() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     let workspace = ground.path("w").display().to_string();
     let ran = environment.run(["check", "-r", "openclaw", "-w", &workspace]);
     assert!(PLANTED.iter().all(|it| !ran.stdout.contains(it)), "{}", ran.stdout);
@@ -1795,7 +1827,7 @@ fn names_cannot_write_to_the_terminal() {
 
 #[test]
 fn an_export_is_a_sound_archive() {
-    let Some((environment, ground)) = edge() else { return };
+    let (environment, ground) = edge();
     export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
     let report = environment.json(["validate", "a.alf"]);
     assert_eq!(report["valid"], true, "{report}");
@@ -1833,7 +1865,7 @@ fn an_unchanged_export_still_says_what_does_not_travel_and_writes_the_id() {
 
 #[test]
 fn vectors_of_a_file_that_changed_since_stay_behind() {
-    let Some(environment) = with_fixture("gen3") else { return };
+    let environment = with_fixture("gen3");
     let (before, _) = export_fixture(&environment, &[]);
     let log = environment.home(".openclaw/workspace/memory/2026-01-15.md");
     let text = fs_err::read_to_string(&log).unwrap();

@@ -2,6 +2,7 @@ use anemone_format::{
     AgentInfo, Embedding, EmbeddingSource, File, Manifest, MemoryType, Opaque, Record, Relation,
     Snapshot, StampTable, Status, Unknown,
 };
+use anemone_testkit::SlowGroup;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -1184,7 +1185,7 @@ fn a_damaged_database_is_refused_or_whole_afterwards() {
         state ^= state << 17;
         usize::try_from(state % below as u64).unwrap()
     };
-    for _ in 0..60 {
+    for _ in 0..SlowGroup::Damage.pick(20, 60) {
         let mut bytes = whole.clone();
         for _ in 0..=next(6) {
             let at = next(bytes.len());
