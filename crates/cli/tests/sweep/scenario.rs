@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
+use anemone_testkit::SlowGroup;
 use anemone_testkit::faults::{Calls, Fault, Injection, Outcome};
 
 use crate::case::{Case, Thing, Tree};
 
-/// How many calls of a command are disturbed when only a sample is tried.
-const SAMPLE: usize = 18;
+/// How many calls of a command are disturbed when only some are, in the default suite and in the
+/// slow one.
+const CHANGES: (usize, usize) = (6, 18);
 /// How many of its reads are.
-const READS: usize = 4;
+const READS: (usize, usize) = (2, 4);
 /// How many pairs of faults are tried then.
-const PAIRS: usize = 8;
+const PAIRS: (usize, usize) = (3, 8);
 /// How many second faults are tried for each first one, when all are.
 const SECONDS: usize = 20;
 
@@ -272,10 +274,10 @@ impl Scenario {
         }
         // Every kind of fault gets its turn, from another one on in each scenario.
         let turn = self.name.len();
-        let changes = spread(references.calls, SAMPLE)
+        let changes = spread(references.calls, some(CHANGES))
             .enumerate()
             .map(|(nth, call)| at(Fault::ALL[(turn + nth) % Fault::ALL.len()], call));
-        changes.chain(spread(references.reads, READS).map(unread)).collect()
+        changes.chain(spread(references.reads, some(READS)).map(unread)).collect()
     }
 
     /// A kill in the middle of the command, and a fault while it is recovered from.
@@ -290,9 +292,9 @@ impl Scenario {
             (at(Fault::Kill, first), at(faults[nth % faults.len()], second))
         };
         if !everything() {
-            let seconds: Vec<_> = spread(second_calls, PAIRS).collect();
+            let seconds: Vec<_> = spread(second_calls, some(PAIRS)).collect();
             // Late kills leave the most to recover, so seconds run against firsts.
-            let firsts = spread(references.calls, PAIRS);
+            let firsts = spread(references.calls, some(PAIRS));
             return firsts.zip(seconds.into_iter().rev()).enumerate().map(pair).collect();
         }
         (1..=references.calls)
@@ -313,6 +315,10 @@ impl References {
 #[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
 fn everything() -> bool {
     std::env::var_os("ANEMONE_SWEEP").is_some_and(|value| value == "all")
+}
+
+fn some((sample, full): (usize, usize)) -> usize {
+    SlowGroup::Faults.pick(sample, full)
 }
 
 /// Returns at most `count` numbers from 1 to `last`, evenly spread, both ends among them.
