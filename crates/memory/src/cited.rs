@@ -4,7 +4,8 @@
 //! heading, the head of a table or an item within an item. Where the lines would cut an entry
 //! apart, nothing goes and the lines that belong together are named.
 
-use anemone_format::{ProvenanceStamp, front_matter};
+use anemone_format::ProvenanceStamp;
+use anemone_markdown::front_matter;
 
 use crate::entries::Entry;
 use crate::page::{Marker, ParsedEntry, indentation};

@@ -20,7 +20,8 @@
 
 use std::ops::Range;
 
-use anemone_format::{ProvenanceStamp, StampTable, escaped, front_matter, unescaped};
+use anemone_format::{ProvenanceStamp, StampTable, escaped, unescaped};
+use anemone_markdown::front_matter;
 
 use crate::entry::{Given, Importance, Label};
 
