@@ -147,6 +147,12 @@ fn is_session_note(text: &str) -> bool {
     text[start..].trim_start().starts_with(SESSION_HEADING)
 }
 
+/// Says whether a line begins a turn of a conversation: it starts with the name of a side.
+#[must_use]
+pub fn begins_turn(line: &str) -> bool {
+    speaker(line).is_some()
+}
+
 /// Reads the speaker at the beginning of a line, and returns what follows the colon.
 pub(crate) fn speaker(line: &str) -> Option<(Speaker, &str)> {
     let marks = |c: char| c.is_whitespace() || matches!(c, '-' | '*' | '+' | '>' | '_' | '[');

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 
 use super::day::day_in;
 use super::{Block, BlockKind, Outline, Section, cut};
-use crate::voice::speaker;
+use crate::voice::begins_turn;
 
 /// Bytes of a heading, at most: every section below repeats it. A longer one is a block as well,
 /// so that all of it is found.
@@ -37,7 +37,7 @@ struct Turns;
 
 impl Conventions for Turns {
     fn begins_turn(&self, line: &str) -> bool {
-        speaker(line).is_some()
+        begins_turn(line)
     }
 
     fn ends_block(&self, _line: &str) -> bool {
