@@ -19,7 +19,6 @@ mod install_paths;
 mod labels;
 pub mod leftover;
 pub mod mapping;
-mod markdown;
 mod new_install;
 mod nofollow;
 mod open_workspace;

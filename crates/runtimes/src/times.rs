@@ -11,7 +11,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
 use crate::database::Value;
-use crate::markdown::{Page, front_matter};
+use anemone_markdown::{Page, front_matter};
 
 /// The zones that are built in: the machine's own may differ.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);

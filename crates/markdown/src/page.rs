@@ -10,6 +10,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use crate::{Fence, Marker, atx_heading, byte_order_mark, front_matter, is_thematic_break};
+
 /// The parser's tree takes some sixty times the bytes it is handed.
 const WINDOW_BYTES: usize = 512 * 1024;
 
@@ -27,7 +29,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 
 /// A Markdown file, parsed.
 #[derive(Debug)]
-pub(crate) struct Page<'a> {
+pub struct Page<'a> {
     text: &'a str,
     headings: Vec<Heading>,
     rows: Vec<usize>,
@@ -36,42 +38,42 @@ pub(crate) struct Page<'a> {
 
 /// A heading that stands in no quote and no list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Heading {
+pub struct Heading {
     /// 1 to 6.
-    pub(crate) level: u8,
+    pub level: u8,
     /// Its plain text.
-    pub(crate) text: String,
+    pub text: String,
     /// Its bytes in the file, from the start of its first line to the end of its last.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
 }
 
 impl Heading {
     fn on_one_line(mut self) -> Self {
-        self.text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.text = on_one_line(&self.text);
         self
     }
 }
 
 /// A piece of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Section<'a> {
+pub struct Section<'a> {
     /// Its text, verbatim.
-    pub(crate) text: &'a str,
+    pub text: &'a str,
     /// Where the text begins in the file, in bytes.
-    pub(crate) start: usize,
+    pub start: usize,
     /// The plain text of the heading that opens it.
-    pub(crate) heading: Option<String>,
+    pub heading: Option<String>,
     /// Its first line, from 1.
-    pub(crate) line_start: u64,
+    pub line_start: u64,
     /// Its last line; a final newline does not open another.
-    pub(crate) line_end: u64,
+    pub line_end: u64,
     /// What makes it a section.
-    pub(crate) kind: SectionKind,
+    pub kind: SectionKind,
 }
 
 /// What makes a piece of a page a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SectionKind {
+pub enum SectionKind {
     /// It stands before the first heading.
     Preamble,
     /// A second-level heading opens it.
@@ -84,16 +86,16 @@ pub(crate) enum SectionKind {
 
 /// A stretch of a page that is not prose.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hidden {
+pub struct Hidden {
     /// Its bytes in the file.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// What it is.
-    pub(crate) kind: HiddenKind,
+    pub kind: HiddenKind,
 }
 
 /// Why a stretch is not prose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HiddenKind {
+pub enum HiddenKind {
     /// Front matter, a fence, indented code, a code span, or HTML that holds raw text.
     Code,
     /// An HTML comment.
@@ -102,16 +104,16 @@ pub(crate) enum HiddenKind {
 
 /// A list line of the form `- label: value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Field<'a> {
+pub struct Field<'a> {
     /// The label, without emphasis.
-    pub(crate) label: &'a str,
+    pub label: &'a str,
     /// The value, without emphasis; never empty and never a placeholder in parentheses.
-    pub(crate) value: &'a str,
+    pub value: &'a str,
 }
 
 impl<'a> Page<'a> {
     /// Parses a file.
-    pub(crate) fn parse(text: &'a str) -> Self {
+    pub fn parse(text: &'a str) -> Self {
         Self::parse_in_windows(text, WINDOW_BYTES, LONGEST_BLOCK)
     }
 
@@ -208,8 +210,8 @@ impl<'a> Page<'a> {
     /// Returns where the next one begins; when nobody can tell, that is the end of the text.
     fn leave(&mut self, from: usize, to: usize) -> usize {
         // Code and HTML may hold anything, so nothing in them says that they have ended.
-        if let Some(fence) = Fence::open(&self.text[from..to]) {
-            let end = fence.end(self.text, to);
+        if let Some(fence) = fence_at_margin(&self.text[from..next_line(self.text, from + 1)]) {
+            let end = end_of_fence(fence, self.text, to);
             self.forget_from(from);
             self.hide(from..end, HiddenKind::Code);
             return end;
@@ -267,20 +269,20 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the plain text of the first first-level heading.
-    pub(crate) fn title(&self) -> Option<&str> {
+    pub fn title(&self) -> Option<&str> {
         let heading = self.headings.iter().find(|heading| heading.level == 1)?;
         Some(heading.text.as_str()).filter(|title| !title.is_empty())
     }
 
     /// Returns the code and comments that begin in a range of the file, in order.
-    pub(crate) fn hidden_in(&self, range: Range<usize>) -> &[Hidden] {
+    pub fn hidden_in(&self, range: Range<usize>) -> &[Hidden] {
         let from = self.hidden.partition_point(|one| one.range.end <= range.start);
         let to = self.hidden.partition_point(|one| one.range.start < range.end);
         &self.hidden[from.min(to)..to]
     }
 
     /// Cuts the page before each second-level heading.
-    pub(crate) fn sections(&self) -> Vec<Section<'a>> {
+    pub fn sections(&self) -> Vec<Section<'a>> {
         let cuts: Vec<_> = self.headings.iter().filter(|heading| heading.level == 2).collect();
         let Some(first) = cuts.first() else {
             return self.whole();
@@ -306,7 +308,7 @@ impl<'a> Page<'a> {
     /// Cuts the page before each body row of its tables; `None` when there is none.
     ///
     /// What stands before the first row belongs to it; what follows a row belongs to that row.
-    pub(crate) fn rows(&self) -> Option<Vec<Section<'a>>> {
+    pub fn rows(&self) -> Option<Vec<Section<'a>>> {
         let ends = self.rows.iter().skip(1).copied().chain([self.text.len()]);
         // To the parser a row of odd spaces is a row; it is not worth a section.
         let full =
@@ -327,7 +329,7 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the page as one section, or none when it is blank.
-    pub(crate) fn whole(&self) -> Vec<Section<'a>> {
+    pub fn whole(&self) -> Vec<Section<'a>> {
         if is_blank(self.text) {
             return Vec::new();
         }
@@ -335,20 +337,20 @@ impl<'a> Page<'a> {
     }
 
     /// Returns what stands before the first second-level heading, front matter included.
-    pub(crate) fn preamble(&self) -> Range<usize> {
+    pub fn preamble(&self) -> Range<usize> {
         let first = self.headings.iter().find(|heading| heading.level == 2);
         0..first.map_or(self.text.len(), |heading| heading.range.start)
     }
 
     /// Returns the second-level headings with what stands below each.
-    pub(crate) fn chapters(&self) -> impl Iterator<Item = (&Heading, Range<usize>)> {
+    pub fn chapters(&self) -> impl Iterator<Item = (&Heading, Range<usize>)> {
         let second = self.headings.iter().filter(|heading| heading.level == 2);
         let ends = second.clone().skip(1).map(|next| next.range.start).chain([self.text.len()]);
         second.zip(ends).map(|(heading, end)| (heading, heading.range.end.min(end)..end))
     }
 
     /// Returns the text of a range of the file.
-    pub(crate) fn slice(&self, range: Range<usize>) -> &'a str {
+    pub fn slice(&self, range: Range<usize>) -> &'a str {
         &self.text[range]
     }
 
@@ -380,14 +382,14 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the items of the lists in a range, one line each, without their marker.
-    pub(crate) fn items(&self, range: Range<usize>) -> impl Iterator<Item = &'a str> {
+    pub fn items(&self, range: Range<usize>) -> impl Iterator<Item = &'a str> {
         self.prose_lines(range).filter_map(|(line, _)| list_item(line))
     }
 
     /// Returns the filled-in `- label: value` lines in a range.
     ///
     /// The runtime's templates put a hint below an empty label; a value may stand there too.
-    pub(crate) fn fields(&self, range: Range<usize>) -> Vec<Field<'a>> {
+    pub fn fields(&self, range: Range<usize>) -> Vec<Field<'a>> {
         let mut fields = Vec::new();
         let mut open = None;
         for (line, indent) in self.prose_lines(range) {
@@ -409,61 +411,36 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The line that opens a block of code.
-struct Fence {
-    mark: u8,
-    marks: usize,
+/// Returns the fence that a line opens at the left margin.
+fn fence_at_margin(line: &str) -> Option<Fence> {
+    let body = line.trim_start_matches(' ');
+    if line.len() - body.len() < 4 { Fence::open(body) } else { None }
 }
 
-impl Fence {
-    /// Returns the fence that a text begins with.
-    fn open(text: &str) -> Option<Self> {
-        let line = &text[..next_line(text, 1)];
-        let bare = line.trim_start_matches(' ');
-        let mark = *bare.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
-        let marks = bare.bytes().take_while(|byte| *byte == mark).count();
-        let is_span = mark == b'`' && bare[marks..].contains('`');
-        (line.len() - bare.len() < 4 && marks >= 3 && !is_span).then_some(Self { mark, marks })
-    }
-
-    /// Returns where the lines from `at` on are no longer code.
-    fn end(&self, text: &str, mut at: usize) -> usize {
-        while at < text.len() {
-            let line = &text[at..next_line(text, at + 1)];
-            at += line.len();
-            let is_close = |fence: Self| fence.mark == self.mark && fence.marks >= self.marks;
-            let only_marks = line.trim().bytes().all(|byte| byte == self.mark);
-            if only_marks && Self::open(line).is_some_and(is_close) {
-                break;
-            }
+/// Returns where the lines from `at` on are no longer code.
+fn end_of_fence(fence: Fence, text: &str, mut at: usize) -> usize {
+    while at < text.len() {
+        let line = &text[at..next_line(text, at + 1)];
+        at += line.len();
+        let body = line.trim_start_matches(' ');
+        if line.len() - body.len() < 4 && fence.is_closed_by(body.trim_end()) {
+            break;
         }
-        at
     }
+    at
 }
 
 /// Whether a line after a blank one belongs to no list or quote from above.
 fn opens_a_block(line: &str) -> bool {
-    !line.starts_with([' ', '\t']) && marker_bytes(line.as_bytes()).is_none()
+    !line.starts_with([' ', '\t']) && marker_bytes(line.trim_end()).is_none()
 }
 
 /// Whether a line ends every list, quote, paragraph and table above it.
 fn interrupts(line: &str) -> bool {
     const HTML: &[&str] = &["<!", "<?", "<pre", "<script", "<style", "<textarea"];
-    let behind_marks = line.trim_start_matches('#');
-    let is_heading = (1..=6).contains(&(line.len() - behind_marks.len()))
-        && (is_blank(behind_marks) || behind_marks.starts_with([' ', '\t']));
-    is_heading
-        || !line.starts_with(' ') && Fence::open(line).is_some()
+    atx_heading(line.trim_end()).is_some()
+        || !line.starts_with(' ') && fence_at_margin(line).is_some()
         || HTML.iter().any(|html| line.starts_with(html))
-}
-
-/// Returns the YAML front matter of a page, whose lines may also end as they did on old Macs.
-pub(crate) fn front_matter(text: &str) -> Option<Range<usize>> {
-    if text.contains('\n') {
-        return anemone_format::front_matter(text);
-    }
-    // One byte takes the place of one, so the range is the same.
-    anemone_format::front_matter(&text.replace('\r', "\n"))
 }
 
 /// Moves from the beginning of a line to the beginning of the blank lines before it.
@@ -483,11 +460,6 @@ fn before_blank_lines(text: &str, mut at: usize) -> usize {
         }
         at = start;
     }
-}
-
-/// Returns the length of a leading byte order mark.
-pub(crate) fn byte_order_mark(text: &str) -> usize {
-    if text.starts_with('\u{feff}') { 3 } else { 0 }
 }
 
 fn filled<'a>(label: &'a str, value: &'a str) -> Option<Field<'a>> {
@@ -551,7 +523,7 @@ fn for_the_parser(text: &str) -> Cow<'_, str> {
     while start < bytes.len() {
         let end = next_line(text, start + 1);
         if end - start > DEEPEST_MARKER
-            && let Some(marker) = deep_marker(&bytes[start..end])
+            && let Some(marker) = deep_marker(&text[start..end])
         {
             change(start + marker, b'x');
         }
@@ -571,36 +543,22 @@ fn for_the_parser(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the first marker of a quote or a list item that begins too far right in a line.
-fn deep_marker(line: &[u8]) -> Option<usize> {
+fn deep_marker(line: &str) -> Option<usize> {
+    let line = line.trim_end();
     let mut at = 0;
     loop {
-        at += line[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        at += line[at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let marker = marker_bytes(&line[at..])?;
         if at >= DEEPEST_MARKER {
-            return (!is_thematic_break(line)).then_some(at);
+            return (!is_thematic_break(line.trim_start())).then_some(at);
         }
         at += marker;
     }
 }
 
-fn marker_bytes(rest: &[u8]) -> Option<usize> {
-    let ends = |at: usize| matches!(rest.get(at), None | Some(b' ' | b'\t' | b'\n' | b'\r'));
-    match rest.first()? {
-        b'>' => Some(1),
-        b'-' | b'+' | b'*' if ends(1) => Some(1),
-        b'0'..=b'9' => {
-            let digits = rest.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
-            (matches!(rest.get(digits), Some(b'.' | b')')) && ends(digits + 1))
-                .then_some(digits + 1)
-        }
-        _ => None,
-    }
-}
-
-fn is_thematic_break(line: &[u8]) -> bool {
-    let mut marks = line.iter().filter(|byte| !byte.is_ascii_whitespace());
-    let first = marks.next();
-    matches!(first, Some(b'-' | b'*')) && marks.all(|byte| Some(byte) == first)
+/// Returns how many bytes the mark of a quote or a list item has.
+fn marker_bytes(rest: &str) -> Option<usize> {
+    if rest.starts_with('>') { Some(1) } else { Marker::read(0, rest).map(|marker| marker.width) }
 }
 
 /// Counts lines while sections are cut off a text from its beginning.
@@ -637,8 +595,25 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// Returns the text of a heading without its markup, on one line.
+#[must_use]
+pub fn plain_text(title: &str) -> String {
+    let line = format!("# {}", title.replace(['\r', '\n'], " "));
+    let mut text = String::with_capacity(title.len());
+    for event in Parser::new(&line) {
+        if let Event::Text(part) | Event::Code(part) = event {
+            text.push_str(&part);
+        }
+    }
+    on_one_line(&text)
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Counts the line endings of a text: `\n`, `\r\n` and a bare `\r`.
-pub(crate) fn line_ends(text: &str) -> u64 {
+pub fn line_ends(text: &str) -> u64 {
     let bytes = text.as_bytes();
     let newlines = memchr::memchr_iter(b'\n', bytes).count();
     let bare = memchr::memchr_iter(b'\r', bytes).filter(|at| bytes.get(at + 1) != Some(&b'\n'));
