@@ -118,7 +118,9 @@ impl Folder {
 
     /// Opens a folder below this one. Links are followed as long as they stay below it.
     pub fn folder_beneath(&self, path: &Path) -> io::Result<Self> {
-        Ok(Self { handle: self.cap()?.open_dir(path)?.into_std_file().into() })
+        let found = self.cap()?.open_dir(path)?;
+        // That handle may only stand for the folder, and cannot list it.
+        Ok(Self { handle: openat(found, ".", FOLDER, Mode::empty())? })
     }
 
     /// Opens a regular file below this folder to read. Links to folders are followed as long as
@@ -372,4 +374,62 @@ impl Folder {
 /// Says whether an error means that a file system has no such rename.
 pub(crate) const fn is_unable(error: Errno) -> bool {
     matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::is_not_plain;
+
+    /// `root` with a file, a folder, links that stay inside and links that lead out.
+    fn place() -> (tempfile::TempDir, Folder) {
+        let kept = tempfile::tempdir().unwrap();
+        let root = kept.path().join("root");
+        for name in ["a/b/c.md", "../outside/secret.md"] {
+            let path = root.join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, name).unwrap();
+        }
+        for (target, link) in
+            [("a", "inside"), ("../outside", "out"), ("c.md", "a/b/link.md"), ("/", "top")]
+        {
+            symlink(target, root.join(link)).unwrap();
+        }
+        let mode = Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(CWD, root.join("pipe"), mode).unwrap();
+        let folder = Folder::open(&root).unwrap();
+        (kept, folder)
+    }
+
+    #[test]
+    fn nothing_is_reached_through_a_link() {
+        let (_kept, folder) = place();
+        assert!(folder.file_at(b"a/b/c.md").is_ok());
+        for path in
+            ["inside/b/c.md", "out/secret.md", "a/b/link.md", "top/etc/passwd", "pipe", "a", "a/b"]
+        {
+            assert!(is_not_plain(&folder.file_at(path.as_bytes()).unwrap_err()), "{path}");
+        }
+        assert!(folder.folder("inside").is_err() && folder.folder("a").is_ok());
+        assert_eq!(folder.read("missing", 10).unwrap().map(|file| file.bytes), None);
+        let inner = folder.folder("a").unwrap().folder("b").unwrap();
+        let error = inner.read("c.md", 3).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn links_are_followed_beneath_a_folder_and_not_out_of_it() {
+        let (_kept, folder) = place();
+        let beneath = folder.folder_beneath(Path::new("inside/b")).unwrap();
+        assert_eq!(beneath.names_with("").unwrap(), ["c.md", "link.md"]);
+        assert!(folder.file_beneath(Path::new("inside/b/c.md")).is_ok());
+        for path in ["out/secret.md", "../outside/secret.md", "a/b/link.md", "top/etc", "pipe"] {
+            assert!(folder.file_beneath(Path::new(path)).is_err(), "{path}");
+        }
+        for path in ["out", "..", "top", "/"] {
+            assert!(folder.folder_beneath(Path::new(path)).is_err(), "{path}");
+        }
+    }
 }

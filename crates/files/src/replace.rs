@@ -143,3 +143,49 @@ pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
         renamed => Ok(renamed?),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn mode_of(path: &Path) -> u32 {
+        fs_err::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_file_is_replaced_for_its_owner_alone_and_through_no_link() {
+        let kept = tempfile::tempdir().unwrap();
+        let folder = kept.path().join("above/private");
+        make_private_folder(&folder).unwrap();
+        assert_eq!(mode_of(&folder), 0o700);
+        make_private_folder(&folder).unwrap();
+        let (victim, path) = (kept.path().join("victim"), folder.join("a"));
+        fs_err::write(&victim, "mine").unwrap();
+        symlink(&victim, &path).unwrap();
+        for durability in [Durability::Eventual, Durability::Immediate] {
+            replace_file(&path, b"new", durability).unwrap();
+            assert_eq!(fs_err::read(&path).unwrap(), b"new");
+            assert_eq!(mode_of(&path), 0o600);
+        }
+        assert_eq!(fs_err::read(&victim).unwrap(), b"mine");
+        let taken =
+            commit(temporary_file(&folder).unwrap(), &path, Existing::Keep, Durability::Immediate);
+        assert_eq!(taken.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs_err::read_dir(&folder).unwrap().count(), 1, "nothing is left");
+    }
+
+    #[test]
+    fn a_name_that_somebody_has_is_not_taken() {
+        let kept = tempfile::tempdir().unwrap();
+        let (one, other) = (kept.path().join("one"), kept.path().join("other"));
+        fs_err::write(&one, "1").unwrap();
+        fs_err::write(&other, "2").unwrap();
+        assert!(rename_to_free(&one, &other).is_err());
+        fs_err::remove_file(&other).unwrap();
+        rename_to_free(&one, &other).unwrap();
+        assert_eq!(fs_err::read(&other).unwrap(), b"1");
+        assert!(create_private(&other).is_err() && !one.exists());
+    }
+}
