@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anemone_files::{FileStamp, Folder, is_not_plain};
 use anemone_index::{FolderSource, MarkdownFolder, Source as _};
 use jiff::civil::Date;
 use rustix::fs::{FlockOperation, flock};
@@ -17,10 +18,12 @@ use rustix::io::Errno;
 
 use crate::acknowledged::Restored;
 use crate::change::digest;
-use crate::folder::{Folder, Look, is_not_plain};
 use crate::forgetting::FinishedForget;
 use crate::journal::JournalError;
 use crate::rest::RestTimes;
+
+/// Bytes of a file, at most.
+pub(crate) const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// How long one waits before one looks again whether somebody still writes.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -267,19 +270,19 @@ impl MarkdownStore {
     pub(crate) fn read_looked(
         &self,
         path: &str,
-    ) -> Result<Option<(FileSnapshot, Look)>, MarkdownStoreError> {
+    ) -> Result<Option<(FileSnapshot, FileStamp)>, MarkdownStoreError> {
         let Some((folder, name)) = self.find(path)? else { return Ok(None) };
-        let read = folder.read(name).map_err(|error| self.fail(path, error))?;
+        let read = folder.read(name, MAX_FILE_BYTES).map_err(|error| self.fail(path, error))?;
         Ok(read.map(|it| {
             let sha256 = digest(&it.bytes);
-            (FileSnapshot { path: path.to_owned(), bytes: it.bytes, sha256 }, it.look)
+            (FileSnapshot { path: path.to_owned(), bytes: it.bytes, sha256 }, it.stamp)
         }))
     }
 
     /// Reads the bytes of a file, for whoever does not compare them.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, MarkdownStoreError> {
         let Some((folder, name)) = self.find(path)? else { return Ok(None) };
-        let read = folder.read(name).map_err(|error| self.fail(path, error))?;
+        let read = folder.read(name, MAX_FILE_BYTES).map_err(|error| self.fail(path, error))?;
         Ok(read.map(|it| it.bytes))
     }
 
@@ -293,9 +296,10 @@ impl MarkdownStore {
         let fail = |error| self.fail(path, error);
         let mut folder = Folder::open(&self.root).map_err(fail)?;
         for one in folders {
-            match folder.below(one).map_err(fail)? {
-                Some(below) => folder = below,
-                None => return Ok(None),
+            match folder.folder(one) {
+                Ok(below) => folder = below,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(fail(error)),
             }
         }
         Ok(Some((folder, name)))
@@ -310,7 +314,7 @@ impl MarkdownStore {
         let fail = |error| self.fail(path, error);
         let mut folder = Folder::open(&self.root).map_err(fail)?;
         for one in folders {
-            folder = folder.made_below(one).map_err(fail)?;
+            folder = folder.make_folder(one).map_err(fail)?;
         }
         Ok((folder, name))
     }

@@ -15,6 +15,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{FileKind, FileStat};
 use anemone_format::{AgentId, Moment, RecordId, StampTable, VaultKey};
 
 use self::databases::Ruling;
@@ -24,7 +25,7 @@ use crate::new_install::NewInstall;
 use crate::paths::{as_path, destination, lossy, without_dots};
 use crate::sidecar::{SIDECAR, is_within};
 use crate::source::{SnapshotSource, SourceFile, SourceKind};
-use crate::tree::{self, Seen, SeenKind, Site, Survey};
+use crate::tree::{self, Site, Survey};
 use crate::walk::MAX_TABLE_BYTES;
 
 /// Deeper than any workspace, and few enough folders to hold open at once.
@@ -777,10 +778,10 @@ impl Planner<'_> {
     }
 
     /// Whether both have a table of stamps, and of a size that can be joined.
-    fn is_table(&self, wanted: &Wanted, seen: &Seen) -> bool {
+    fn is_table(&self, wanted: &Wanted, seen: &FileStat) -> bool {
         let WantedNode::File { size, .. } = wanted.node else { return false };
         wanted.path == StampTable::PATH.as_bytes()
-            && seen.kind == SeenKind::File
+            && seen.kind == FileKind::File
             && size.max(seen.size) <= MAX_TABLE_BYTES
     }
 
@@ -880,17 +881,21 @@ impl Planner<'_> {
     }
 
     /// Says in which way what is there is not what is wanted.
-    fn difference(&self, wanted: &Wanted, seen: &Seen) -> Result<Option<&'static str>, PlanError> {
+    fn difference(
+        &self,
+        wanted: &Wanted,
+        seen: &FileStat,
+    ) -> Result<Option<&'static str>, PlanError> {
         let failed = |source| PlanError::Workspace {
             path: tree::join(self.workspace, &wanted.path),
             source,
         };
         let same = match (&wanted.node, seen.kind) {
-            (WantedNode::Folder, SeenKind::Folder) => true,
-            (WantedNode::Symlink(target), SeenKind::Symlink) => {
+            (WantedNode::Folder, FileKind::Folder) => true,
+            (WantedNode::Symlink(target), FileKind::Symlink) => {
                 tree::read_link(self.workspace, &wanted.path).map_err(failed)? == *target
             }
-            (WantedNode::File { size, sha256, content }, SeenKind::File) => {
+            (WantedNode::File { size, sha256, content }, FileKind::File) => {
                 if *size != seen.size {
                     return Ok(Some("the content differs"));
                 }
@@ -958,9 +963,9 @@ fn lies_below(path: &[u8], folder: &[u8]) -> bool {
 
 /// Says whether mode or time are to be put right. The time of a folder changes with every file in
 /// it and is put right only when the folder is made anew anyway.
-fn needs_refresh(wanted: &Wanted, seen: &Seen) -> bool {
+fn needs_refresh(wanted: &Wanted, seen: &FileStat) -> bool {
     let mode = wanted.mode.is_some_and(|mode| mode & 0o777 != seen.mode & 0o777);
-    let mtime = wanted.mtime.as_ref().is_some_and(|mtime| tree::time_of(mtime) != seen.mtime);
+    let mtime = wanted.mtime.as_ref().is_some_and(|mtime| tree::time_of(mtime) != seen.modified);
     match wanted.node {
         WantedNode::File { .. } => mode || mtime,
         WantedNode::Symlink(_) => mtime,

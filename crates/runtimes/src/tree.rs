@@ -23,21 +23,22 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use anemone_files::{
+    FileStat, Folder, lock_folder, locked_folder, prune, remove_tree, rename_to_free, sync_folder,
+    sync_folder_if_possible,
+};
 use rustix::fs::Mode;
-use rustix::io::Errno;
 
 use self::build::{Attributes, Builder, Level, Node, cannot_write, lay_out};
 use self::live::Live;
 pub use self::recover::recover_leftovers;
-pub use self::rename::remove_tree;
-use self::rename::{exchange_folders, keep_aside, prune, rename_to_free};
-use self::site::{FIRST, open_root, staging_prefix, survey};
+use self::rename::{exchange_folders, keep_aside};
+use self::site::{FIRST, is_still, staging_prefix, survey};
 pub(crate) use self::site::{
-    Seen, SeenKind, Site, Survey, equal, join, key_of, leftovers, look, open_file, path_of,
-    read_link, sha256_of, time_of,
+    Site, Survey, equal, join, key_of, leftovers, look, open_file, path_of, read_link, sha256_of,
+    time_of,
 };
 use crate::adapter::Warning;
-use crate::leftover::{lock_folder, locked_folder};
 use crate::paths::lossy;
 use crate::plan::{Action, Plan};
 use crate::source::SnapshotSource;
@@ -201,7 +202,7 @@ fn apply_with(
         return Ok(Applied::default());
     }
     let parent = plan.workspace.parent().unwrap_or(Path::new("/"));
-    let made = make_parents(parent, &mut sync_made)?;
+    let made = make_parents(parent, &mut sync_folder_if_possible)?;
     let failed = |source| ApplyError::Staging { parent: parent.to_owned(), source };
     let mut prefix = staging_prefix(&plan.workspace).unwrap_or_default();
     if matches!(plan.site, Site::Absent) {
@@ -268,20 +269,6 @@ fn make_parents(
             .map_err(|error| failed(index + 1, error))?;
     }
     Ok(missing)
-}
-
-/// Makes the names in a folder safe.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    Ok(open_root(folder).and_then(rustix::fs::fsync)?)
-}
-
-/// Makes the names in a folder safe where that can be done: one may be allowed to make folders in
-/// a folder without being allowed to read it, and some file systems cannot do it at all.
-fn sync_made(folder: &Path) -> io::Result<()> {
-    match open_root(folder).and_then(rustix::fs::fsync) {
-        Err(Errno::ACCESS | Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
-        other => Ok(other?),
-    }
 }
 
 fn remove_parents(made: &[PathBuf]) {
@@ -352,17 +339,20 @@ impl Apply<'_> {
     fn build(&mut self) -> Result<Built, ApplyError> {
         let plan = self.plan;
         let nodes = lay_out(plan);
-        let here = |error: Errno| cannot_write(b"", error);
-        let root = open_root(self.staging).map_err(here)?;
-        let natural = Seen::of(&rustix::fs::fstat(&root).map_err(here)?);
+        let here = |error: io::Error| cannot_write(b"", error);
+        let root = Folder::open_unlinked(self.staging).map_err(here)?;
+        let natural = FileStat::of(&root).map_err(here)?;
         // Nobody else looks into it before it is complete.
-        rustix::fs::fchmod(&root, Mode::from_raw_mode(0o700)).map_err(here)?;
+        rustix::fs::fchmod(&root, Mode::RWXU).map_err(|error| here(error.into()))?;
         self.pass(Point::Staged)?;
         let (old, top) = match &plan.site {
             Site::Absent => (None, Attributes { mode: Some(natural.mode), ..Default::default() }),
-            Site::Empty(seen) => (open_root(&plan.workspace).ok(), Attributes::of_root(seen)),
+            Site::Empty(seen) => {
+                (Folder::open_unlinked(&plan.workspace).ok(), Attributes::of_root(seen))
+            }
             Site::Full(survey) => {
-                (Some(open_root(&plan.workspace).map_err(here)?), Attributes::of_root(&survey.root))
+                let old = Folder::open_unlinked(&plan.workspace).map_err(here)?;
+                (Some(old), Attributes::of_root(&survey.root))
             }
         };
         let new_files = nodes.values().filter(|node| matches!(node, Node::New(_))).count();
@@ -383,8 +373,8 @@ impl Apply<'_> {
         let built = builder.finish()?;
         #[cfg(target_os = "linux")]
         if together {
-            let root = open_root(self.staging).map_err(here)?;
-            rustix::fs::syncfs(root).map_err(here)?;
+            let root = Folder::open_unlinked(self.staging).map_err(here)?;
+            rustix::fs::syncfs(root).map_err(|error| here(error.into()))?;
         }
         self.pass(Point::Synced)?;
         Ok(built)
@@ -397,15 +387,15 @@ impl Apply<'_> {
         // What is absent or empty is checked by the file system when the folder gets its name.
         let Site::Full(before) = &self.plan.site else { return Ok(()) };
         let now = survey(workspace).map_err(|_| changed(b""))?;
-        if !before.root.is_still(&now.root) {
+        if !is_still(&before.root, &now.root) {
             return Err(changed(b""));
         }
         // A file of the database is in both trees, whatever was written to it since.
-        let is_still = |key: &Vec<u8>, seen: &Seen| match now.nodes.get(key) {
-            Some(it) => seen.is_still(it) || (self.live.has(key) && it.kind == SeenKind::File),
+        let stays = |key: &Vec<u8>, seen: &FileStat| match now.nodes.get(key) {
+            Some(now) => is_still(seen, now) || (self.live.has(key) && now.is_file()),
             None => self.live.comes_and_goes(key),
         };
-        if let Some((key, _)) = before.nodes.iter().find(|(key, seen)| !is_still(key, seen)) {
+        if let Some((key, _)) = before.nodes.iter().find(|(key, seen)| !stays(key, seen)) {
             return Err(changed(key));
         }
         let is_new =
@@ -468,8 +458,9 @@ impl Apply<'_> {
             return applied;
         }
         let dispensable = self.dispensable();
-        let gone = prune(&old, &mut |key, stat| {
-            if let Some(is_in_both) = self.live.is_in_both(key, Seen::of(stat).inode) {
+        let gone = prune(&old, &mut |path, now| {
+            let key = &key_of(path);
+            if let Some(is_in_both) = self.live.is_in_both(key, now.inode) {
                 return is_in_both;
             }
             let Some(seen) = survey.nodes.get(key).filter(|_| dispensable.contains(key)) else {
@@ -478,10 +469,9 @@ impl Apply<'_> {
             if built.other_owner.contains(key) {
                 return false;
             }
-            let now = Seen::of(stat);
             // A linked file is in both trees, whatever was written to it since.
             let linked = seen.inode == now.inode && !built.copied.contains(key);
-            seen.is_still(&now) || (linked && !self.rewritten(key))
+            is_still(seen, now) || (linked && !self.rewritten(key))
         });
         match gone {
             Ok(true) => {}

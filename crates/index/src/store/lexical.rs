@@ -9,6 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anemone_files::{Durability, Existing, commit, make_private_folder};
 use fs_err::File;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use tantivy::columnar::Column;
@@ -400,7 +401,7 @@ impl LexicalWriter {
         let (index, bytes) = if path.join("meta.json").symlink_metadata().is_ok() {
             (Index::open(Files::open(&path)?)?, CHANGE_BYTES)
         } else {
-            super::make_folder(&path).map_err(StoreError::Unwritable)?;
+            make_private_folder(&path).map_err(StoreError::Unwritable)?;
             (Index::create(Files::open(&path)?, schema, IndexSettings::default())?, BUILD_BYTES)
         };
         let options = IndexWriterOptions::builder()
@@ -505,8 +506,7 @@ impl Directory for Files {
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         let mut temporary = tempfile::Builder::new().tempfile_in(&self.path)?;
         temporary.write_all(data)?;
-        temporary.persist(self.path.join(path)).map_err(|error| error.error)?;
-        Ok(())
+        commit(temporary, &self.path.join(path), Existing::Replace, Durability::Eventual)
     }
 
     fn sync_directory(&self) -> io::Result<()> {

@@ -12,8 +12,8 @@ use anemone_testkit::SlowGroup;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::faults::{Fault, How, Torn, with_faults};
 use crate::{Applied, ApplyError, Change, Edit, Given, MarkdownLayout, MarkdownStore, render};
+use anemone_files::faults::{Fault, How, Torn, with_faults};
 
 const LOG: &str = "memory/2026-11-16.md";
 const OLD: &str = "# Memory\n\n- The shop sells tea.\n- It opens at nine.\n";

@@ -3,10 +3,10 @@ use anemone_format::{AgentId, AgentInfo, File as Carried, FileRoot, Manifest, No
 use std::collections::BTreeMap;
 use std::io::Read;
 
+use anemone_files::{FileKind, FileTime};
 use anemone_format::Moment;
 use rustix::fs::CWD;
 
-use super::site::Time;
 use super::*;
 use crate::plan::{self, OnConflict, PlanBuilder, PlanError, PlanOptions, Wanted};
 use crate::source::InMemory;
@@ -58,19 +58,19 @@ pub(crate) fn tree_at(root: &Path) -> BTreeMap<String, String> {
     let Ok(survey) = survey(root) else { return found };
     for (key, seen) in survey.nodes {
         let path = lossy(&path_of(&key));
-        let Time(seconds, nanoseconds) = seen.mtime;
+        let FileTime { seconds, nanoseconds } = seen.modified;
         let (mode, time) = (seen.mode, format!("{seconds}.{nanoseconds:09}"));
         let text = match seen.kind {
-            SeenKind::File => {
+            FileKind::File => {
                 let content = fs_err::read(root.join(&path)).unwrap();
                 format!("file {mode:o} {time} {}", String::from_utf8_lossy(&content))
             }
-            SeenKind::Symlink => {
+            FileKind::Symlink => {
                 format!("link {time} {}", fs_err::read_link(root.join(&path)).unwrap().display())
             }
             // The time of a folder that is being worked in is not what is tested.
-            SeenKind::Folder => format!("folder {mode:o}"),
-            SeenKind::Special => "special".to_owned(),
+            FileKind::Folder => format!("folder {mode:o}"),
+            FileKind::Special => "special".to_owned(),
         };
         found.insert(path, text);
     }
@@ -444,7 +444,7 @@ fn extended_attributes_stay_or_are_missed() {
             let flags = rustix::fs::XattrFlags::empty();
             match rustix::fs::setxattr(&path, "user.note", path.as_os_str().as_bytes(), flags) {
                 // There are file systems without them.
-                Err(Errno::OPNOTSUPP) => return,
+                Err(rustix::io::Errno::OPNOTSUPP) => return,
                 other => other.unwrap(),
             }
         }
@@ -641,6 +641,12 @@ fn odd_places_are_refused() {
 
 #[test]
 fn nanoseconds_count_up_before_1970_too() {
-    assert_eq!(time_of(&at("1969-12-31T23:59:58.25Z")), Time(-2, 250_000_000));
-    assert_eq!(time_of(&at("2026-02-03T04:05:06.000000007Z")), Time(1_770_091_506, 7));
+    assert_eq!(
+        time_of(&at("1969-12-31T23:59:58.25Z")),
+        FileTime { seconds: -2, nanoseconds: 250_000_000 }
+    );
+    assert_eq!(
+        time_of(&at("2026-02-03T04:05:06.000000007Z")),
+        FileTime { seconds: 1_770_091_506, nanoseconds: 7 }
+    );
 }

@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
+use anemone_files::{FileStat, Folder};
 use anemone_format::{Moment, Record};
-use cap_std::fs::Dir;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -30,9 +30,8 @@ use super::rows::Shared;
 use crate::adapter::{FoundAgent, Machine, SessionCounts, Warning};
 use crate::database::{Database, DatabaseError, Read, Rows, Value};
 use crate::ids::short_digest;
-use crate::nofollow::{mtime_of, open_plain};
 use crate::paths::{is_name, lossy, path_bytes};
-use crate::times;
+use crate::times::{self, mtime_of};
 use anemone_secrets as secrets;
 use piece::Conversation;
 
@@ -184,12 +183,12 @@ type Taken = HashMap<u64, u64>;
 impl<'a, E> Reader<'a, E> {
     /// Opens the folder of conversations and the one of old ones. Links that lead out of the root
     /// are not followed.
-    fn folders(&mut self, root: &Path) -> Option<Vec<(Dir, PathBuf)>> {
-        let dir = Dir::open_ambient_dir(root, cap_std::ambient_authority()).ok()?;
+    fn folders(&mut self, root: &Path) -> Option<Vec<(Folder, PathBuf)>> {
+        let dir = Folder::open(root).ok()?;
         let mut folders = Vec::new();
         for name in ["sessions", "sessions/archive"] {
             let path = root.join(name);
-            match dir.open_dir(name) {
+            match dir.folder_beneath(Path::new(name)) {
                 Ok(folder) => folders.push((folder, path)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => self.warn(&path, &error),
@@ -212,7 +211,7 @@ impl<'a, E> Reader<'a, E> {
     }
 
     /// Notes the transcripts of a folder by their conversation.
-    fn find_files(&mut self, index: usize, folder: &Dir, path: &Path) {
+    fn find_files(&mut self, index: usize, folder: &Folder, path: &Path) {
         let entries = match folder.entries() {
             Ok(entries) => entries,
             Err(error) => return self.warn(path, &error),
@@ -227,10 +226,10 @@ impl<'a, E> Reader<'a, E> {
                     break;
                 }
             };
-            let name = entry.file_name();
-            let Some(name) = name.to_str() else {
+            let Some(name) = entry.name().to_str() else {
                 // A name that is not UTF-8 is none that the runtime gives.
-                self.counts.undecodable += u64::from(is_transcript(&lossy(&path_bytes(&name))));
+                let name = lossy(&path_bytes(entry.name()));
+                self.counts.undecodable += u64::from(is_transcript(&name));
                 continue;
             };
             if !is_transcript(name) {
@@ -256,9 +255,9 @@ impl<'a, E> Reader<'a, E> {
         }
     }
 
-    fn open(&mut self, folder: &Dir, path: &Path, name: &str) -> Option<Database> {
+    fn open(&mut self, folder: &Folder, path: &Path, name: &str) -> Option<Database> {
         // A link may lead anywhere.
-        open_plain(folder, name).ok()?;
+        folder.file(name).ok()?;
         match Database::open(self.machine, &path.join(name)) {
             Ok(database) => Some(database),
             Err(error) => {
@@ -281,7 +280,12 @@ impl<'a, E> Reader<'a, E> {
     }
 
     /// Reads the database of conversations, and after each what files have of it.
-    fn database(&mut self, folder: &Dir, path: &Path, folders: &[(Dir, PathBuf)]) -> Result<(), E> {
+    fn database(
+        &mut self,
+        folder: &Folder,
+        path: &Path,
+        folders: &[(Folder, PathBuf)],
+    ) -> Result<(), E> {
         const NAME: &str = "sessions.db";
         let Some(database) = self.open(folder, path, NAME) else { return Ok(()) };
         let path = path.join(NAME);
@@ -421,7 +425,7 @@ impl<'a, E> Reader<'a, E> {
         &mut self,
         mut conversation: Conversation,
         mut taken: Taken,
-        folders: &[(Dir, PathBuf)],
+        folders: &[(Folder, PathBuf)],
     ) -> Result<(), E> {
         for file in self.files.remove(&conversation.key).unwrap_or_default() {
             self.lines(&mut conversation, &file, &mut taken, folders)?;
@@ -430,7 +434,7 @@ impl<'a, E> Reader<'a, E> {
     }
 
     /// Reads a conversation that only files have.
-    fn remaining(&mut self, key: &str, folders: &[(Dir, PathBuf)]) -> Result<(), E> {
+    fn remaining(&mut self, key: &str, folders: &[(Folder, PathBuf)]) -> Result<(), E> {
         if !self.is_taken(key) {
             return Ok(());
         }
@@ -454,12 +458,12 @@ impl<'a, E> Reader<'a, E> {
         conversation: &mut Conversation,
         file: &Transcript,
         taken: &mut Taken,
-        folders: &[(Dir, PathBuf)],
+        folders: &[(Folder, PathBuf)],
     ) -> Result<(), E> {
         let (folder, path) = &folders[file.folder];
         let path = path.join(&file.name);
-        let opened = open_plain(folder, &file.name).and_then(|it| Ok((it.metadata()?, it)));
-        let (metadata, input) = match opened {
+        let opened = folder.file(&file.name).and_then(|file| Ok((FileStat::of(&file)?, file)));
+        let (stat, input) = match opened {
             Ok(opened) => opened,
             Err(error) => {
                 self.counts.undecodable += 1;
@@ -468,7 +472,7 @@ impl<'a, E> Reader<'a, E> {
             }
         };
         // Lines have no time; the file was written to when the last thing was said.
-        let at = mtime_of(&metadata);
+        let at = mtime_of(&stat);
         if conversation.opened_at.is_none() {
             conversation.opened_at.clone_from(&at);
         }
@@ -508,7 +512,7 @@ impl<'a, E> Reader<'a, E> {
                 record.map_or(Ok(()), &mut self.take)?;
             }
         }
-        if metadata.len() > MAX_FILE_BYTES {
+        if stat.size > MAX_FILE_BYTES {
             self.warn(&path, &format!("only the first {MAX_FILE_BYTES} bytes are read"));
         }
         // What an earlier place has and this one does not is known all the same.
@@ -519,7 +523,7 @@ impl<'a, E> Reader<'a, E> {
     }
 
     /// Reads the database of conversations with editors.
-    fn editors(&mut self, folder: &Dir, path: &Path) -> Result<(), E> {
+    fn editors(&mut self, folder: &Folder, path: &Path) -> Result<(), E> {
         const NAME: &str = "acp-sessions.db";
         let Some(database) = self.open(folder, path, NAME) else { return Ok(()) };
         let path = path.join(NAME);

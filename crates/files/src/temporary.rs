@@ -10,10 +10,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
 use tempfile::NamedTempFile;
 
-use crate::tree::remove_tree;
+use crate::{open_regular, remove_tree};
 
 /// How the names of temporary files start; six letters and digits follow.
 pub const TEMPORARY_FILE: &str = ".anemone-";
@@ -26,7 +25,7 @@ const ATTEMPTS: usize = 16;
 
 /// Makes a locked temporary file in a folder, and removes those that killed processes left there.
 pub fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
-    sweep(folder, TEMPORARY_FILE, Kind::File);
+    sweep(folder, TEMPORARY_FILE, LeftoverKind::File);
     for _ in 0..ATTEMPTS {
         let file = tempfile::Builder::new().prefix(TEMPORARY_FILE).tempfile_in(folder)?;
         match file.as_file().try_lock() {
@@ -50,7 +49,7 @@ pub fn lock_folder(folder: &Path) -> Option<File> {
 
 /// Makes a temporary folder that only its owner can look into; it must be locked by
 /// [`locked_folder`].
-pub fn private_folder(folder: &Path, prefix: &str) -> io::Result<tempfile::TempDir> {
+pub fn private_temporary_folder(folder: &Path, prefix: &str) -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     builder.tempdir_in(folder)
@@ -78,7 +77,7 @@ pub fn locked_folder(
 
 /// What is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LeftoverKind {
     /// A regular file.
     File,
     /// A folder with all that is in it.
@@ -87,30 +86,30 @@ pub enum Kind {
 
 /// Removes what killed processes of the same user left in a folder: names that start with
 /// `prefix`, end in six letters and digits, and that nobody holds a lock on.
-pub fn sweep(folder: &Path, prefix: &str, kind: Kind) {
+pub fn sweep(folder: &Path, prefix: &str, kind: LeftoverKind) {
     for path in temporary_names(folder, prefix.as_bytes()) {
         let Some(found) = fs_err::symlink_metadata(&path).ok() else { continue };
         let is_ours = found.uid() == rustix::process::geteuid().as_raw();
         match kind {
-            Kind::File if found.is_file() && is_ours => {
+            LeftoverKind::File if found.is_file() && is_ours => {
                 // Held while it is removed, so that nobody takes it for their own meanwhile.
                 if let Some(_lock) = lock_file(&path) {
                     fs_err::remove_file(&path).ok();
                 }
             }
             // All of ours are private; another one only has the name.
-            Kind::Folder if found.is_dir() && is_ours && found.mode() & 0o777 == 0o700 => {
+            LeftoverKind::Folder if found.is_dir() && is_ours && found.mode() & 0o777 == 0o700 => {
                 if let Some(_lock) = lock_folder(&path) {
                     remove_tree(&path).ok();
                 }
             }
-            Kind::File | Kind::Folder => {}
+            LeftoverKind::File | LeftoverKind::Folder => {}
         }
     }
 }
 
 /// Returns the paths in a folder whose names are temporary, sorted.
-pub(crate) fn temporary_names(folder: &Path, prefix: &[u8]) -> Vec<PathBuf> {
+fn temporary_names(folder: &Path, prefix: &[u8]) -> Vec<PathBuf> {
     let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<PathBuf> = entries
         .take(MAX_NAMES)
@@ -129,9 +128,8 @@ pub(crate) fn temporary_names(folder: &Path, prefix: &[u8]) -> Vec<PathBuf> {
 }
 
 fn lock_file(path: &Path) -> Option<File> {
-    // Without waiting and without following a link: something else may have taken its place.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file: File = rustix::fs::open(path, flags, Mode::empty()).ok()?.into();
+    // Something else may have taken its place.
+    let file = open_regular(path).ok()?;
     file.try_lock().ok().map(|()| file)
 }
 
@@ -172,17 +170,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let mut make = || {
-            let made = private_folder(root, ".import-")?.keep();
+            let made = private_temporary_folder(root, ".import-")?.keep();
             fs_err::write(made.join("brain.db"), "x")?;
             Ok(made)
         };
         let (held, lock) = locked_folder(&mut make).unwrap();
         let (left, dropped) = locked_folder(&mut make).unwrap();
         drop(dropped);
-        sweep(root, ".import-", Kind::Folder);
+        sweep(root, ".import-", LeftoverKind::Folder);
         assert_eq!((held.exists(), left.exists()), (true, false));
         drop(lock);
-        sweep(root, ".import-", Kind::Folder);
+        sweep(root, ".import-", LeftoverKind::Folder);
         assert!(!held.exists());
     }
 }

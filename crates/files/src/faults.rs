@@ -1,42 +1,42 @@
-//! A seam for tests: every operation on the files of a change passes through here, so that a test
-//! can make any of them fail, tear any write, or stop as if the process had been killed.
+//! A seam for tests: every operation that changes a file passes through here, so that a test can
+//! make any of them fail, tear any write, or stop as if the process had been killed.
 //!
-//! Outside tests the functions do what they say and nothing else.
+//! Without the feature `faults` the functions do what they say and nothing else.
 
-#[cfg(test)]
-pub(crate) use self::injected::{Fault, How, Torn, step, sync, with_faults, write_all};
-#[cfg(not(test))]
-pub(crate) use self::real::{step, sync, write_all};
+#[cfg(feature = "faults")]
+pub use self::injected::{Fault, How, Met, Torn, step, sync, with_faults, write_all};
+#[cfg(not(feature = "faults"))]
+pub use self::real::{step, sync, write_all};
 
-#[cfg(not(test))]
+#[cfg(not(feature = "faults"))]
 mod real {
     use std::io::{self, Write};
 
     /// Precedes an operation that is not a write.
     #[expect(clippy::unnecessary_wraps, reason = "in tests it fails")]
-    pub(crate) const fn step() -> io::Result<()> {
+    pub const fn step() -> io::Result<()> {
         Ok(())
     }
 
     /// Makes something durable.
-    pub(crate) fn sync(work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    pub fn sync(work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         work()
     }
 
     /// Writes all bytes.
-    pub(crate) fn write_all(file: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    pub fn write_all(file: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
         file.write_all(bytes)
     }
 }
 
-#[cfg(test)]
+#[cfg(feature = "faults")]
 mod injected {
     use std::cell::RefCell;
     use std::io::{self, Write};
 
     /// What happens at a step.
     #[derive(Clone, Copy, Debug)]
-    pub(crate) enum How {
+    pub enum How {
         /// The operation fails; the next one succeeds.
         Error,
         /// The disk is full from here on.
@@ -47,18 +47,24 @@ mod injected {
 
     /// How much of a write is on the disk when it fails.
     #[derive(Clone, Copy, Debug)]
-    pub(crate) enum Torn {
+    pub enum Torn {
+        /// Nothing of it.
         Nothing,
+        /// The first half.
         Half,
+        /// All but the last byte.
         AllButOne,
     }
 
+    /// Something that goes wrong.
     #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Fault {
+    pub struct Fault {
         /// The number of the step, from 0.
-        pub(crate) at: usize,
-        pub(crate) how: How,
-        pub(crate) torn: Torn,
+        pub at: usize,
+        /// What happens there.
+        pub how: How,
+        /// What a write leaves.
+        pub torn: Torn,
     }
 
     #[derive(Default)]
@@ -73,13 +79,13 @@ mod injected {
 
     /// What was met in a run.
     #[derive(Debug)]
-    pub(crate) struct Met {
+    pub struct Met {
         /// How many steps there were.
-        pub(crate) steps: usize,
+        pub steps: usize,
         /// Which of them were writes.
-        pub(crate) writes: Vec<usize>,
+        pub writes: Vec<usize>,
         /// How often something was made durable.
-        pub(crate) syncs: usize,
+        pub syncs: usize,
     }
 
     thread_local! {
@@ -87,11 +93,11 @@ mod injected {
     }
 
     /// Runs something with faults, and says what steps it had.
-    pub(crate) fn with_faults<T>(faults: &[Fault], work: impl FnOnce() -> T) -> (T, Met) {
+    pub fn with_faults<T>(faults: &[Fault], work: impl FnOnce() -> T) -> (T, Met) {
         let run = Run { faults: faults.to_vec(), ..Run::default() };
         RUN.with(|it| *it.borrow_mut() = Some(run));
         let done = work();
-        let run = RUN.with(|it| it.borrow_mut().take()).unwrap();
+        let run = RUN.with(|run| run.borrow_mut().take()).unwrap_or_default();
         (done, Met { steps: run.steps, writes: run.writes, syncs: run.syncs })
     }
 
@@ -122,19 +128,21 @@ mod injected {
         })
     }
 
-    pub(crate) fn step() -> io::Result<()> {
+    /// Precedes an operation that is not a write.
+    pub fn step() -> io::Result<()> {
         next(false).map_err(|(error, _)| error)
     }
 
-    /// With faults nothing has to reach the disk.
-    pub(crate) fn sync(work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    /// Makes something durable. With faults nothing has to reach the disk.
+    pub fn sync(work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         step()?;
         let is_injected =
             RUN.with(|it| it.borrow_mut().as_mut().map(|run| run.syncs += 1)).is_some();
         if is_injected { Ok(()) } else { work() }
     }
 
-    pub(crate) fn write_all(file: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    /// Writes all bytes, or as many as a fault leaves.
+    pub fn write_all(file: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
         let Err((error, torn)) = next(true) else { return file.write_all(bytes) };
         let length = match torn {
             None | Some(Torn::Nothing) => 0,
