@@ -122,7 +122,7 @@ impl Drop for Holder {
 
 #[test]
 #[ignore = "holds a database for another test, which starts it"]
-#[expect(clippy::print_stdout, reason = "the other test waits for this line")]
+#[expect(clippy::disallowed_methods, reason = "another test says what to do by the environment")]
 fn in_a_process_of_its_own() {
     let Some(database) = std::env::var_os(DATABASE) else { return };
     let script = std::env::var(SCRIPT).expect("it comes with the database");
