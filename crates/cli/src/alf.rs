@@ -22,11 +22,10 @@ use serde::Serialize;
 
 use self::settings::Settings;
 use crate::agent::adapter;
+use crate::args::KeyArgs;
 use crate::commands::Context;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
-use crate::files;
-use crate::keys::{KeyArgs, Keys};
 use crate::output::{Format, Printer, Report, json_text, safe};
 
 /// The version of the existing tool whose answers these are.
@@ -157,12 +156,11 @@ pub(crate) fn run(environment: &Environment) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
     };
-    files::tidy_up_on_signals(files::OnSignal::SayNothing);
+    crate::signals::tidy_up_on_signals(crate::signals::OnSignal::SayNothing);
     let human = cli.human || environment.human;
     let printer = Printer::new(if human { Format::Human } else { Format::Json }, environment);
     let no_keys = KeyArgs::default();
-    let keys = Keys::new(&no_keys, environment);
-    let context = Context { environment, printer: &printer, keys };
+    let context = Context::new(environment, &printer, &no_keys);
     match dispatch(cli.command, &context) {
         Ok(code) => code,
         Err(Stop::Usage(error)) => print_usage(&error),
@@ -231,7 +229,10 @@ impl AgentArgs {
 fn known(runtime: String) -> Result<String, CliError> {
     match adapter(&runtime) {
         Ok(_) => Ok(runtime),
-        Err(error) => Err(CliError { message: format!("Unknown runtime {runtime:?}"), ..error }),
+        Err(error) => {
+            let message = format!("Unknown runtime {runtime:?}");
+            Err(CliError { message, ..error.into() })
+        }
     }
 }
 

@@ -41,14 +41,15 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anemone_format::Moment;
+use anemone::host::Host;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use uuid::Uuid;
 
+use crate::args::KeyArgs;
+use crate::console::Terminal;
 use crate::environment::Environment;
 use crate::error::CliError;
 use crate::files::Existing;
-use crate::keys::{KeyArgs, Keys, Sealing};
+use crate::keys::Sealing;
 use crate::output::{Format, Printer};
 
 /// Keep an AI agent's memory when everything around it changes
@@ -188,7 +189,21 @@ enum Command {
 pub(crate) struct Context<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) printer: &'a Printer,
-    pub(crate) keys: Keys<'a>,
+    pub(crate) host: Host,
+    /// Where keys were said to be.
+    pub(crate) key_args: &'a KeyArgs,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(
+        environment: &'a Environment,
+        printer: &'a Printer,
+        key_args: &'a KeyArgs,
+    ) -> Self {
+        let (can_ask, shows_progress) = (environment.can_ask(), printer.shows_progress());
+        let host = environment.host(key_args, Terminal { can_ask, shows_progress });
+        Self { environment, printer, host, key_args }
+    }
 }
 
 /// Runs the command; it prints its own result.
@@ -197,8 +212,8 @@ pub(crate) fn run(
     environment: &Environment,
     printer: &Printer,
 ) -> Result<ExitCode, CliError> {
-    let keys = Keys::new(&cli.global.keys, environment);
-    let context = Context { environment, printer, keys };
+    let key_args = &cli.global.keys;
+    let context = Context::new(environment, printer, key_args);
     match cli.command.unwrap_or(Command::Status(status::StatusArgs::default())) {
         Command::Status(args) => printer.print(&status::run(&args, &context)?)?,
         Command::Agents(args) => {
@@ -239,7 +254,7 @@ pub(crate) fn run(
         Command::Export(args) => printer.print(&export::run(&args, &context)?)?,
         Command::Encrypt(args) => printer.print(&encrypt::run(&args, &context)?)?,
         Command::Decrypt(args) => printer.print(&decrypt::run(&args, &context)?)?,
-        Command::Vault(args) => printer.print(&vault::run(&args)?)?,
+        Command::Vault(args) => printer.print(&vault::run(&args, &context)?)?,
         Command::Demo(args) => printer.print(&demo::run(&args, &context)?)?,
         Command::Install(args) => printer.print(&install::run(&args, &context)?)?,
         Command::Completions(args) => completions::run(&args)?,
@@ -296,24 +311,6 @@ impl OutputArgs {
     pub(crate) fn path(&self) -> Option<&PathBuf> {
         self.output.as_ref().filter(|_| !self.dry_run)
     }
-}
-
-/// Asks the clock.
-#[expect(clippy::disallowed_methods, reason = "cli is where time comes from")]
-pub(crate) fn now() -> Moment {
-    Moment::from(jiff::Timestamp::now())
-}
-
-/// Asks the clock, for what counts in instants.
-#[expect(clippy::disallowed_methods, reason = "cli is where time comes from")]
-pub(crate) fn instant() -> jiff::Timestamp {
-    jiff::Timestamp::now()
-}
-
-/// Makes an id that nobody has.
-#[expect(clippy::disallowed_methods, reason = "cli is where ids come from")]
-pub(crate) fn fresh_id() -> Uuid {
-    Uuid::now_v7()
 }
 
 /// Prints what is not a result but a text of its own; a reader that has had enough is fine.

@@ -23,20 +23,23 @@ use anemone_runtimes::MemoryBackend;
 
 use self::answers::{refusal, unwanted};
 use crate::agent::FOLDER;
+use crate::args::KeyArgs;
+use crate::args::MemoryArgs;
+use crate::args::SourceArgs;
 use crate::commands::Context;
 use crate::commands::context::{self, ContextArgs, Session};
 use crate::commands::forget::{self, ForgetArgs};
 use crate::commands::get::{Place, document, not_found, split};
 use crate::commands::remember::{self, RememberArgs};
 use crate::commands::search::{self, SearchArgs};
-use crate::environment::{Environment, OwnMachine};
+use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::exports;
-use crate::keys::{KeyArgs, Keys};
-use crate::living::{AgentMemory, MemoryArgs, delimiter};
+use crate::living::{AgentMemory, delimiter};
 use crate::output::Printer;
 use crate::search_index::{IndexFallback, Opened, find, left_out, open_fresh, read_document};
-use crate::searched::{SearchTarget, SourceArgs};
+use crate::searched::SearchTarget;
+use anemone::host::OwnMachine;
 
 /// Results at most, whatever is asked.
 const MOST_RESULTS: u32 = 50;
@@ -87,8 +90,8 @@ impl LocalMemoryService {
             return Err(CliError::new(Kind::Usage, "only_read", message)
                 .hint("leave out --allow-write, or give an agent with -w DIR"));
         }
-        let machine = offer.environment.machine()?;
         let printer = Printer::silent();
+        let machine = Context::new(&offer.environment, &printer, &offer.keys).host.machine()?;
         let sealed = OnceLock::new();
         let inner = Inner { offer, machine, printer, sealed, warm: Mutex::new(None) };
         inner.with(|context| inner.searched(context).map(|_| ()))?;
@@ -108,8 +111,7 @@ impl Inner {
         work: impl FnOnce(&Context<'_>) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
         let environment = &self.offer.environment;
-        let keys = Keys::new(&self.offer.keys, environment);
-        work(&Context { environment, printer: &self.printer, keys })
+        work(&Context::new(environment, &self.printer, &self.offer.keys))
     }
 
     fn ask<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, CliError>) -> Result<T, Refusal> {
@@ -121,7 +123,8 @@ impl Inner {
             return Ok(Arc::clone(sealed));
         }
         let source = self.offer.source.as_deref();
-        let searched = Arc::new(find(&self.offer.searched, source, &self.machine, context)?);
+        let searched =
+            Arc::new(find(&self.offer.searched.choice(), source, &self.machine, &context.host)?);
         if searched.is_encrypted() {
             return Ok(Arc::clone(self.sealed.get_or_init(|| searched)));
         }
@@ -158,7 +161,7 @@ impl Inner {
     }
 
     fn living(&self, context: &Context<'_>) -> Result<AgentMemory, CliError> {
-        self.memory().find(&self.machine, context)
+        self.memory().choice().find(&self.machine, &context.host)
     }
 
     fn warm(&self) -> MutexGuard<'_, Option<Warm>> {
@@ -176,15 +179,15 @@ impl Inner {
         let mut warm = self.warm();
         let kept = warm.take().filter(|it| it.folder == searched.index_folder);
         let mut opened = match kept {
-            Some(mut kept) => match kept.opened.refresh(searched, context) {
+            Some(mut kept) => match kept.opened.refresh(searched, &context.host) {
                 Ok(()) => kept.opened,
                 // What went wrong with an index that was open may go well with one that is opened.
                 Err(_) => {
                     drop(kept);
-                    open_fresh(searched, context, false, IndexFallback::Temporary)?
+                    open_fresh(searched, &context.host, false, IndexFallback::Temporary)?
                 }
             },
-            None => open_fresh(searched, context, false, IndexFallback::Temporary)?,
+            None => open_fresh(searched, &context.host, false, IndexFallback::Temporary)?,
         };
         let done = work(&mut opened);
         opened.index.release();
@@ -371,7 +374,7 @@ impl MemoryService for LocalMemoryService {
                     MemoryBackend::None => "nothing".to_owned(),
                     MemoryBackend::External(name) => name.clone(),
                 };
-                let last = exports::last_of(context.environment, &living.agent.workspace);
+                let last = exports::last_of(&context.host, &living.agent.workspace);
                 status.last_export = last.map(|it| it.at.to_string());
                 status.writable = inner.offer.allow_write
                     && matches!(living.keeps, MemoryBackend::Markdown | MemoryBackend::Sqlite(_));

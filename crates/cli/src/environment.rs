@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anemone_runtimes::Machine;
+use anemone::host::{Folders, Host, ServiceKeys, SharedClock};
+use anemone::keys::Keys;
+use anemone::system::SystemClock;
 use zeroize::Zeroizing;
 
-use crate::error::CliError;
-use crate::files::Scratch;
+use crate::args::KeyArgs;
+use crate::console::Terminal;
 
 /// Text output when set to anything but an empty text, `0` or `false`.
 pub(crate) const ALF_HUMAN: &str = "ALF_HUMAN";
@@ -134,23 +137,36 @@ impl Environment {
         named(CODEX_HOME).unwrap_or_else(|| self.home.join(".codex"))
     }
 
-    /// Returns the key to a service from the first of these variables that has one.
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
-    pub(crate) fn api_key(&self, variables: &[&str]) -> Option<Zeroizing<String>> {
-        let read = |name: &&str| std::env::var(name).ok().map(Zeroizing::new);
-        variables.iter().filter_map(read).find(|it| !it.trim().is_empty())
-    }
-
-    /// Returns what an adapter may know of this machine, with a folder for copies that goes with it.
-    pub(crate) fn machine(&self) -> Result<OwnMachine, CliError> {
-        let scratch = Scratch::new()?;
-        let machine = Machine {
-            home: self.home.clone(),
+    /// Returns what the library is handed: this environment, with somebody to ask and keys.
+    pub(crate) fn host(&self, keys: &KeyArgs, console: Terminal) -> Host {
+        let KeyArgs { identity, passphrase_file } = keys.clone();
+        Host {
+            folders: Folders {
+                home: self.home.clone(),
+                config: self.config_home.clone(),
+                data: self.data_home.clone(),
+                cache: self.cache_home.clone(),
+                state: self.state_home.clone(),
+            },
             variables: self.of_runtimes.clone(),
             database_reader: std::env::current_exe().unwrap_or_else(|_| "anemone".into()),
-            scratch: scratch.path().to_owned(),
-        };
-        Ok(OwnMachine { machine, _scratch: scratch })
+            threads: self.threads,
+            clock: SharedClock::new(SystemClock),
+            console: Arc::new(console),
+            keys: Keys::new(identity, passphrase_file, self.passphrase.clone()),
+            service_keys: Arc::new(Variables),
+        }
+    }
+}
+
+/// Keys of services, in variables of the environment.
+struct Variables;
+
+impl ServiceKeys for Variables {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    fn find(&self, variables: &[&str]) -> Option<Zeroizing<String>> {
+        let read = |name: &&str| std::env::var(name).ok().map(Zeroizing::new);
+        variables.iter().filter_map(read).find(|key| !key.trim().is_empty())
     }
 }
 
@@ -161,18 +177,4 @@ fn of_runtimes() -> BTreeMap<String, OsString> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
         .filter(|(name, _)| of_interest(name))
         .collect()
-}
-
-/// The machine, as long as its scratch folder is there.
-pub(crate) struct OwnMachine {
-    machine: Machine,
-    _scratch: Scratch,
-}
-
-impl std::ops::Deref for OwnMachine {
-    type Target = Machine;
-
-    fn deref(&self) -> &Machine {
-        &self.machine
-    }
 }

@@ -4,42 +4,31 @@
 //! ids and sets exit codes. A command is a small module: arguments, then one function from those
 //! to a value; the value is printed once, by [`output`].
 
-mod agent;
 mod alf;
-mod archive_source;
-mod chat;
+mod args;
 mod commands;
-mod config;
+mod console;
 mod desk;
-mod download;
-mod embedder;
 mod environment;
 mod error;
-mod exports;
-mod files;
 mod human;
-mod keys;
-mod known_folders;
-mod living;
-mod models;
-mod nearest;
 mod output;
 mod placed;
 mod progress;
-mod proof;
-mod restore;
-mod sealed_header;
-mod search_index;
-mod searched;
-mod survey;
-mod tally;
-mod watcher;
+mod restored;
+mod signals;
 
 use std::process::ExitCode;
 
+use anemone::{
+    agent, archive_source, chat, config, download, embedder, exports, files, keys, known_folders,
+    living, models, nearest, proof, restore, sealed_header, search_index, searched, survey, tally,
+    watcher,
+};
+
 use crate::commands::Cli;
-use crate::files::OnSignal;
 use crate::output::Printer;
+use crate::signals::OnSignal;
 
 fn main() -> ExitCode {
     // A child of ours, asked to read a database that somebody else wrote: nothing else is set up.
@@ -55,7 +44,7 @@ fn main() -> ExitCode {
         Err(error) => return output::print_usage(error, &environment),
     };
     let printer = Printer::new(cli.global.format(), &environment);
-    files::tidy_up_on_signals(match printer.is_json() && cli.answers_once() {
+    signals::tidy_up_on_signals(match printer.is_json() && cli.answers_once() {
         true => OnSignal::PrintDocument,
         false => OnSignal::SayNothing,
     });

@@ -4,9 +4,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anemone_memory::{with_escapes, with_marks};
+use anemone_memory::with_escapes;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+
+pub(crate) use anemone::text::{safe, title};
 
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
@@ -276,25 +278,4 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
         (_, Some(stem)) => format!("{number} {stem}ies"),
         (_, None) => format!("{number} {noun}s"),
     }
-}
-
-/// Text from an archive or a memory, with a mark in place of what could steer a terminal or
-/// cannot be seen.
-pub(crate) fn safe(text: &str) -> String {
-    const MARK: char = '\u{fffd}';
-    let line =
-        |c: char| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { MARK } else { c };
-    with_marks(text, MARK).chars().map(line).collect()
-}
-
-/// The first line of a text, shortened, for lists.
-pub(crate) fn title(text: &str) -> String {
-    const MAX_CHARS: usize = 72;
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let line = safe(line.trim_start_matches('#').trim_start());
-    if line.chars().count() <= MAX_CHARS {
-        return line;
-    }
-    let short: String = line.chars().take(MAX_CHARS - 1).collect();
-    format!("{short}…")
 }

@@ -2,14 +2,13 @@
 //!
 //! Work that is soon done draws none: a bar that flashes by tells nobody anything.
 
-use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anemone_format::{Bytes, ReaderAt};
+use anemone::host::{ByteProgress, Total};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use crate::output::{Printer, notice};
+use crate::output::notice;
 
 /// How long somebody looks at nothing before wondering.
 const SOON: Duration = Duration::from_millis(300);
@@ -59,49 +58,30 @@ impl Drop for Inner {
 }
 
 /// A bar for bytes.
-#[derive(Clone)]
-pub(crate) struct Progress(LateBar);
+pub(crate) struct ByteBar(LateBar);
 
-impl Progress {
-    pub(crate) fn new(printer: &Printer, what: &str) -> Self {
-        let template = "{msg} {bar:30} {bytes} of {total_bytes}";
-        Self(LateBar::new(printer.shows_progress(), template, what))
-    }
-
-    /// No bar at all.
-    pub(crate) fn hidden() -> Self {
-        Self(LateBar::new(false, "", ""))
-    }
-
-    /// A bar for work whose size nobody knows.
-    pub(crate) fn counting(printer: &Printer, what: &str) -> Self {
-        Self(LateBar::new(printer.shows_progress(), "{msg} {bytes}", what))
-    }
-
-    /// Says how many bytes there will be in all.
-    pub(crate) fn expect(&self, bytes: u64) {
-        self.0.appear().set_length(bytes);
-    }
-
-    /// Says that this many more bytes are done.
-    pub(crate) fn advance(&self, bytes: u64) {
-        self.0.appear().inc(bytes);
-    }
-
-    /// Counts what is read from a source. It is read about twice: for its seal, then for itself.
-    pub(crate) fn watch(&self, source: Bytes, length: u64) -> Bytes {
-        if !self.0.0.is_wanted {
-            return source;
-        }
-        let bar = &self.0.0.bar;
-        bar.set_length(bar.length().unwrap_or(0) + 2 * length);
-        Box::new(Watched { source, bar: self.0.clone() })
+impl ByteBar {
+    pub(crate) fn new(what: &str, total: Total) -> Self {
+        let template = match total {
+            Total::Known => "{msg} {bar:30} {bytes} of {total_bytes}",
+            Total::Unknown => "{msg} {bytes}",
+        };
+        Self(LateBar::new(true, template, what))
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.0.0.bar.finish_and_clear();
+impl ByteProgress for ByteBar {
+    fn expect(&self, bytes: u64) {
+        self.0.appear().set_length(bytes);
+    }
+
+    fn expect_more(&self, bytes: u64) {
+        let bar = &self.0.0.bar;
+        bar.set_length(bar.length().unwrap_or(0) + bytes);
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.0.appear().inc(bytes);
     }
 }
 
@@ -109,9 +89,9 @@ impl Drop for Progress {
 pub(crate) struct Indexing(LateBar);
 
 impl Indexing {
-    pub(crate) fn new(printer: &Printer) -> Self {
+    pub(crate) fn new(shows_progress: bool) -> Self {
         let template = "{msg} {bar:30} {pos} of {len} documents";
-        Self(LateBar::new(printer.shows_progress(), template, "indexing"))
+        Self(LateBar::new(shows_progress, template, "indexing"))
     }
 }
 
@@ -132,9 +112,9 @@ impl anemone_index::Progress for Indexing {
 pub(crate) struct Embedding(LateBar);
 
 impl Embedding {
-    pub(crate) fn new(printer: &Printer, embedder: &str) -> Self {
+    pub(crate) fn new(shows_progress: bool, embedder: &str) -> Self {
         let template = "{msg} {bar:30} {pos} of {len} texts embedded, {per_sec}{left}";
-        Self(LateBar::new(printer.shows_progress(), template, embedder))
+        Self(LateBar::new(shows_progress, template, embedder))
     }
 }
 
@@ -149,19 +129,6 @@ impl anemone_index::Progress for Embedding {
 
     fn waiting(&self) {
         notice("another process has the index; waiting for it");
-    }
-}
-
-struct Watched {
-    source: Bytes,
-    bar: LateBar,
-}
-
-impl ReaderAt for Watched {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let read = self.source.read_at(buffer, offset)?;
-        self.bar.appear().inc(read as u64);
-        Ok(read)
     }
 }
 

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::{Answer, ImportArgs, Stop};
+use crate::args::ConflictWord;
+use crate::args::RestoreArgs;
 use crate::commands::Context;
 use crate::commands::import;
 use crate::error::{CliError, Kind};
-use crate::restore::{Choice, MissingLine, RestoreArgs};
 
 #[derive(Serialize)]
 struct Imported<'a> {
@@ -35,13 +36,13 @@ pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
         accept_edited: false,
         dry_run: false,
         // That tool overwrites. So do we, but what was there is kept.
-        restore: RestoreArgs { on_conflict: Choice::Theirs, backend: None, layout: None },
+        restore: RestoreArgs { on_conflict: ConflictWord::Theirs, backend: None, layout: None },
         agent: None,
         vault_key: None,
     };
     let imported = import::run(&ours, context)?;
     let mut warnings = imported.warnings.clone();
-    let missing = imported.not_restored.iter().map(MissingLine::text);
+    let missing = imported.not_restored.iter().map(crate::restored::missing_line);
     warnings.extend(missing.map(|it| format!("not restored: {it}")));
     if let Some(place) = &imported.stores.replaced_kept_at {
         warnings.push(format!("what was replaced is in {place}"));

@@ -8,13 +8,16 @@ use anemone_runtimes::{Adapter, FoundAgent, Machine, ReadOptions, SecretPolicy, 
 use clap::Args;
 use serde::Serialize;
 
-use super::{Context, instant};
-use crate::agent::{RuntimeParser, adapters, discover};
+use super::Context;
+use crate::agent::{adapters, discover};
+use crate::args::RuntimeParser;
 use crate::error::CliError;
 use crate::human;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::survey::{WorkspaceScan, real};
 use crate::tally::Tally;
+use anemone::system::SystemClock;
+use anemone_memory::Clock as _;
 
 /// List the agents on this machine
 ///
@@ -42,7 +45,7 @@ pub(crate) fn print_aliases(args: &AgentsArgs, context: &Context<'_>) -> Result<
     if !args.aliases {
         return Ok(false);
     }
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let found = discover(&adapters(args.runtime.as_deref())?, &machine);
     // A line ends where an alias does, whatever stands in it.
     let lines: String = found.iter().map(|it| safe(&it.alias) + "\n").collect();
@@ -92,7 +95,7 @@ struct Counts {
 }
 
 pub(crate) fn run(args: &AgentsArgs, context: &Context<'_>) -> Result<Listed, CliError> {
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let mut agents = Vec::new();
     for found in discover(&adapters(args.runtime.as_deref())?, &machine) {
         agents.push(ListedAgent::new(found.adapter, &machine, &found.agent, found.alias));
@@ -204,7 +207,7 @@ impl ListedAgent {
             parts.push(bytes(*size));
             writeln!(out, "  {:<10} {}", "holds", parts.join(", "))?;
             if let Some(last_change) = last_change {
-                let changed = human::time(last_change.instant(), instant());
+                let changed = human::time(last_change.instant(), SystemClock.now());
                 writeln!(out, "  {:<10} {changed}", "changed")?;
             }
         }

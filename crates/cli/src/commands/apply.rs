@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::files::{Target, check_free, spool, write_step};
 use crate::keys::Sealing;
 use crate::output::{BOLD, ODD, Report, bytes, notice, safe};
-use crate::progress::Progress;
+use anemone::host::Progress;
 
 /// Apply deltas to an archive, in order, and write the result as a new one
 ///
@@ -59,10 +59,10 @@ struct SkippedOperation {
 
 pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport, CliError> {
     if let Some(path) = args.output.path() {
-        check_free(path, args.output.existing())?;
+        check_free(path, args.output.existing(), &context.host)?;
     }
     let near = args.output.path().map(PathBuf::as_path);
-    let progress = Progress::new(context.printer, "applying");
+    let progress = context.host.progress("applying");
     let (mut archive, base_sealing) = open_sound_archive(&args.base, context, &progress)?;
     let mut sealings = vec![base_sealing];
     let mut applied: Vec<(String, Applied)> = Vec::new();
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
                 apply_one(&archive, &delta, last, out, near, context)
             })?;
             let size = file.length()?;
-            file.commit()?;
+            file.deliver(&context.host)?;
             (done, size)
         }
     };
@@ -131,7 +131,7 @@ fn apply_one(
     near: Option<&Path>,
     context: &Context<'_>,
 ) -> Result<Applied, CliError> {
-    let applied = apply_delta(archive, delta, out, spool(near)?, context.environment.threads);
+    let applied = apply_delta(archive, delta, out, spool(near)?, context.host.threads);
     Ok(applied.map_err(|error| CliError::from(error).about(path))?.1)
 }
 

@@ -12,9 +12,10 @@ use serde::Serialize;
 
 use super::Context;
 use super::tidy::{ContradictionLine, NearLine, contradiction_lines, near_lines};
+use crate::args::MemoryArgs;
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::{MemoryArgs, SystemClock};
+
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe};
 use crate::placed::{PlacedLine, UnreadLine};
 
@@ -88,11 +89,11 @@ struct CutLine {
 }
 
 pub(crate) fn run(args: &AuditArgs, context: &Context<'_>) -> Result<(), CliError> {
-    let machine = context.environment.machine()?;
-    let living = args.memory.find(&machine, context)?;
-    let clock = SystemClock;
+    let machine = context.host.machine()?;
+    let living = args.memory.choice().find(&machine, &context.host)?;
+    let clock = &context.host.clock;
     let today = clock.now().to_zoned(clock.zone()).date();
-    let settings = Config::read(context.environment)?.audit;
+    let settings = Config::read(&context.host)?.audit;
     let mut audited = audit(&living.site, &settings, today);
     // The same secrets that `check` reports and an export stops at, whatever file they are in.
     let beside = living.adapter.check(&machine, &living.agent).secrets.into_iter();

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::Context;
 use super::export::rehearse;
-use crate::agent::{
-    AgentArgs, ChosenAgent, RuntimeParser, adapter, check_alias, find, usual_place,
-};
+use crate::agent::{ChosenAgent, adapter, check_alias, find, usual_place};
 use crate::alf::settings::{Settings, State};
+use crate::args::AgentArgs;
+use crate::args::RuntimeParser;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 
@@ -164,10 +164,10 @@ pub(crate) fn run(args: &CheckArgs, context: &Context<'_>) -> Result<ExitCode, C
 
 /// Looks at an agent.
 pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked, CliError> {
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let adapter = match &args.runtime {
         Some(runtime) => adapter(runtime)?,
-        None => args.any_runtime().choose(&machine)?.adapter,
+        None => args.any_runtime().choice().choose(&machine)?.adapter,
     };
     let settings = Settings::read(&machine.home);
     let broken = settings.as_ref().err().map(settings_issue);

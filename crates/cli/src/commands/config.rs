@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<(), CliErr
     if args.default {
         return print_bytes(DEFAULT.as_bytes());
     }
-    let path = config::path(context.environment);
+    let path = config::path(&context.host);
     if args.init {
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<(), CliErr
         target.write(None, |out| Ok(out.write_all(DEFAULT.as_bytes())?))?;
         target.commit()?;
     }
-    Config::read(context.environment)?;
+    Config::read(&context.host)?;
     let exists = path.exists();
     context.printer.print(&Shown { ok: true, path, exists, written: args.init })
 }

@@ -31,7 +31,7 @@ use clap::{Args, ValueEnum as _};
 use serde::Serialize;
 
 use super::Context;
-use crate::agent::AgentArgs;
+use crate::args::AgentArgs;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, safe};
@@ -169,7 +169,7 @@ pub(crate) fn connect(
     args: &ConnectArgs,
     context: &Context<'_>,
 ) -> Result<ConnectReport, CliError> {
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let target = match &args.target {
         Program::Known(target) => *target,
         Program::Other(name) => return args.by_hand(name, &machine),
@@ -225,7 +225,7 @@ pub(crate) fn disconnect(
     args: &DisconnectArgs,
     context: &Context<'_>,
 ) -> Result<ConnectReport, CliError> {
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let places = Places::of(context, &machine);
     if args.project.is_some() && args.target != Target::ClaudeCode {
         return Err(only_for("--project", Target::ClaudeCode));

@@ -11,9 +11,10 @@ use anemone_runtimes::{FoundAgent, Machine, MemoryBackend};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::{Context, instant};
+use super::Context;
+use crate::args::MemoryArgs;
 use crate::error::CliError;
-use crate::living::{AgentMemory, MemoryArgs, SystemClock, delimiter};
+use crate::living::{AgentMemory, delimiter};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
 
 /// So many memories are recalled for one question.
@@ -138,8 +139,8 @@ pub(crate) struct PartLine {
 }
 
 pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextReport, CliError> {
-    let machine = context.environment.machine()?;
-    let living = args.memory.find(&machine, context)?;
+    let machine = context.host.machine()?;
+    let living = args.memory.choice().find(&machine, &context.host)?;
     let session = args.session.kind();
     let generation = args.generation.map_or_else(|| found(&living.agent), Rules::generation);
     let mut notes = Vec::new();
@@ -157,8 +158,9 @@ pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextRe
     if let Some(query) = &args.query {
         if session.may_recall() {
             shown = recall(query, session, &living, &machine, context, &mut notes)?;
-            let counted =
-                args.counts_recalls.then(|| note_recalls(&living.site, &shown.keys, instant()));
+            let counted = args
+                .counts_recalls
+                .then(|| note_recalls(&living.site, &shown.keys, context.host.now()));
             if counted.is_some_and(|it| it.is_err()) {
                 notes.push("these recalls could not be counted for `anemone tidy`".to_owned());
             }
@@ -171,7 +173,7 @@ pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<ContextRe
         (None, Some(chars)) => Budget::Chars(chars),
         (None, None) => Budget::Runtime,
     };
-    let clock = SystemClock;
+    let clock = &context.host.clock;
     let delimiter = delimiter()?;
     let asked = ContextRequest {
         session,
@@ -225,11 +227,11 @@ fn recall(
     context: &Context<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Recalled, CliError> {
-    let now = SystemClock.now();
+    let now = context.host.now();
     let mut request = Request::new(query, now);
     request.limit = LOOKED_AT;
     request.paths = session.folders();
-    let answer = living.finder(machine, context)?.search(&request)?;
+    let answer = living.finder(machine, &context.host)?.search(&request)?;
     let hits: Vec<&Hit> = answer.hits.iter().filter(|it| session.may_see(&it.path)).collect();
     let found = recalled(&living.site, &hits, RECALLED)?;
     if found.suspicious > 0 {

@@ -9,7 +9,6 @@ use super::Context;
 use super::encrypt::Copied;
 use crate::error::{CliError, Kind};
 use crate::files::{Existing, Source, Target, check_free, copy_bytes, reopen};
-use crate::progress::Progress;
 use crate::sealed_header::WORK_FACTOR;
 
 /// Open a sealed archive or delta and write it without its seal
@@ -37,9 +36,9 @@ pub(crate) struct DecryptArgs {
 
 pub(crate) fn run(args: &DecryptArgs, context: &Context<'_>) -> Result<Copied, CliError> {
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
-    check_free(&args.output, existing)?;
-    let progress = Progress::new(context.printer, "opening");
-    let source = Source::open_with(&args.file, &context.keys, &progress, args.max_work_factor)?;
+    check_free(&args.output, existing, &context.host)?;
+    let progress = context.host.progress("opening");
+    let source = Source::open_with(&args.file, &context.host, &progress, args.max_work_factor)?;
     if source.sealing.is_none() {
         return Err(
             CliError::new(Kind::Failed, "not_sealed", "the file is not sealed").about(&args.file)
@@ -51,6 +50,6 @@ pub(crate) fn run(args: &DecryptArgs, context: &Context<'_>) -> Result<Copied, C
     kind_of(bytes, length, &Limits::default())
         .map_err(|error| CliError::from(error).about(&args.file))?;
     let file_size = target.length()?;
-    target.commit()?;
+    target.deliver(&context.host)?;
     Ok(Copied::new("opened as", &args.output, file_size))
 }

@@ -12,7 +12,6 @@ use super::{Context, OutputArgs};
 use crate::error::CliError;
 use crate::files::{Target, check_free, spool};
 use crate::output::{BOLD, Report, bytes};
-use crate::progress::Progress;
 
 /// Write what turns one archive into another
 ///
@@ -56,9 +55,9 @@ struct Changes {
 
 pub(crate) fn run(args: &DeltaArgs, context: &Context<'_>) -> Result<DeltaReport, CliError> {
     if let Some(path) = args.output.path() {
-        check_free(path, args.output.existing())?;
+        check_free(path, args.output.existing(), &context.host)?;
     }
-    let progress = Progress::new(context.printer, "comparing");
+    let progress = context.host.progress("comparing");
     let (base, base_sealing) = open_sound_archive(&args.base, context, &progress)?;
     let (target, target_sealing) = open_sound_archive(&args.target, context, &progress)?;
     let (comparison, file_size) = match args.output.path() {
@@ -68,10 +67,10 @@ pub(crate) fn run(args: &DeltaArgs, context: &Context<'_>) -> Result<DeltaReport
             let mut file = Target::create(path, args.output.existing())?;
             let written = file.write(sealing.as_ref(), |out| {
                 let spool = spool(Some(path))?;
-                Ok(write_delta(&base, &target, out, spool, context.environment.threads)?.1)
+                Ok(write_delta(&base, &target, out, spool, context.host.threads)?.1)
             })?;
             let size = file.length()?;
-            file.commit()?;
+            file.deliver(&context.host)?;
             (written.comparison, Some(size))
         }
     };

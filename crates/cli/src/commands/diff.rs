@@ -17,7 +17,7 @@ use crate::error::{CliError, Kind};
 use crate::files::Source;
 use crate::keys::Sealing;
 use crate::output::{BAD, DIM, GOOD, ODD, Report, count, notice, safe, title};
-use crate::progress::Progress;
+use anemone::host::Progress;
 
 /// Updated records that changed in the same fields are listed one by one up to this many.
 const MANY_ALIKE: u64 = 10;
@@ -84,7 +84,7 @@ struct FileLine {
 }
 
 pub(crate) fn run(args: &DiffArgs, context: &Context<'_>) -> Result<Differences, CliError> {
-    let progress = Progress::new(context.printer, "comparing");
+    let progress = context.host.progress("comparing");
     let (base, _) = open_archive(&args.base, context, &progress)?;
     let (target, _) = open_archive(&args.target, context, &progress)?;
     differences(&base, &target, &Comparison::of(&base, &target)?)
@@ -96,7 +96,7 @@ pub(crate) fn open_archive(
     context: &Context<'_>,
     progress: &Progress,
 ) -> Result<(Archive, Option<Sealing>), CliError> {
-    let source = Source::open(path, &context.keys, progress)?;
+    let source = Source::open(path, &context.host, progress)?;
     let archive = Archive::open(source.bytes, source.length, &Limits::default())
         .map_err(|error| CliError::from(error).about(path))?;
     Ok((archive, source.sealing))
@@ -120,7 +120,7 @@ pub(crate) fn open_sound(
     context: &Context<'_>,
     progress: &Progress,
 ) -> Result<SoundFile, CliError> {
-    let source = Source::open(path, &context.keys, progress)?;
+    let source = Source::open(path, &context.host, progress)?;
     let (opening, warnings) = validated(path, source.bytes, source.length, edits)?;
     Ok(SoundFile { opening, sealing: source.sealing, warnings })
 }

@@ -13,7 +13,6 @@ use crate::error::{CliError, Kind};
 use crate::files::{Existing, Source, Target, check_free, copy_bytes};
 use crate::keys::Sealing;
 use crate::output::{BOLD, Report};
-use crate::progress::Progress;
 
 /// Seal an archive or a delta as an age file
 ///
@@ -55,9 +54,9 @@ impl Copied {
 
 pub(crate) fn run(args: &EncryptArgs, context: &Context<'_>) -> Result<Copied, CliError> {
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
-    check_free(&args.output, existing)?;
-    let progress = Progress::new(context.printer, "sealing");
-    let source = Source::open(&args.file, &context.keys, &progress)?;
+    check_free(&args.output, existing, &context.host)?;
+    let progress = context.host.progress("sealing");
+    let source = Source::open(&args.file, &context.host, &progress)?;
     if source.sealing.is_some() {
         let error = CliError::new(Kind::Failed, "already_sealed", "the file is sealed already");
         return Err(error.about(&args.file));
@@ -66,19 +65,24 @@ pub(crate) fn run(args: &EncryptArgs, context: &Context<'_>) -> Result<Copied, C
     // there may be another copy.
     let bytes = Arc::new(source.bytes);
     check_sound(&args.file, Box::new(Arc::clone(&bytes)), source.length)?;
-    if !args.recipient.is_empty() && context.keys.has_passphrase_file() {
+    if !args.recipient.is_empty() && context.host.keys.passphrase_file.is_some() {
         let message = "a file is sealed for recipients or with a passphrase, not both";
         return Err(CliError::new(Kind::Usage, "usage", message));
     }
     let sealing = if args.recipient.is_empty() {
-        Sealing::Passphrase(context.keys.passphrase(true)?)
+        Sealing::Passphrase(
+            context
+                .host
+                .keys
+                .passphrase(crate::keys::Confirmation::TypeTwice, &*context.host.console)?,
+        )
     } else {
         Sealing::Recipients(args.recipient.clone())
     };
     let mut target = Target::create(&args.output, existing)?;
     target.write(Some(&sealing), |out| copy_bytes(&bytes, source.length, out))?;
     let file_size = target.length()?;
-    target.commit()?;
+    target.deliver(&context.host)?;
     Ok(Copied::new("sealed as", &args.output, file_size))
 }
 

@@ -12,17 +12,19 @@ use anemone_index::{Index, Replace, Request};
 use clap::Args;
 use serde::Serialize;
 
+use super::Context;
 use super::ranking::{RankingArgs, Settings};
 use super::search::{Choosing, Compared, SourceLine, milliseconds};
-use super::{Context, instant};
+use crate::args::EmbedderArgs;
+use crate::args::SourceArgs;
 use crate::embedder::{
-    Choice, EmbedderArgs, Embedders, Filling, LatencyBudget, Signals, Stop, VectorLine, fill,
-    take_carried_for, top_up,
+    Choice, Embedders, Filling, LatencyBudget, Signals, Stop, VectorLine, fill, take_carried_for,
+    top_up,
 };
 use crate::error::{CliError, Kind};
 use crate::output::{BOLD, DIM, ODD, Report, count, safe, title};
 use crate::search_index::{IndexFallback, Warning, find, open_fresh};
-use crate::searched::{SearchTarget, SourceArgs};
+use crate::searched::SearchTarget;
 use metrics::{Figures, Line, Outcome, Returned};
 use queries::{Category, Query};
 
@@ -137,25 +139,25 @@ pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, C
             .hint("give one JSON object a line; --category takes what they say of themselves"));
     }
     args.ranking.check_source(args.source.as_deref())?;
-    args.embedder.check()?;
-    let machine = context.environment.machine()?;
-    let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
-    let mut opened = open_fresh(&searched, context, false, IndexFallback::Temporary)?;
+    args.embedder.choice().check()?;
+    let machine = context.host.machine()?;
+    let searched = find(&args.searched.choice(), args.source.as_deref(), &machine, &context.host)?;
+    let mut opened = open_fresh(&searched, &context.host, false, IndexFallback::Temporary)?;
     let stop = Stop::default();
-    let haste = match args.embedder.is_named() {
+    let haste = match args.embedder.choice().is_named() {
         true => LatencyBudget::Vectors(stop.clone()),
         false => LatencyBudget::Answer,
     };
     let choice = Choosing { args: &args.embedder, ranking: &args.ranking, yes: args.yes };
     let mut embedders = choice.embedders(&opened.index, &searched, &haste, context)?;
     if prepare(args, &mut opened.index, &searched, &mut embedders, &stop, context)? {
-        opened.look_again(&searched, context)?;
+        opened.look_again(&searched, &context.host)?;
     }
     let mut warnings = std::mem::take(&mut opened.warnings);
     warnings.append(&mut embedders.notes);
     warnings.extend(nowhere(&queries, &opened.index)?);
 
-    let now = instant();
+    let now = context.host.now();
     let mut outcomes = Vec::new();
     let mut misses = Vec::new();
     let mut without_answer = 0;
@@ -165,12 +167,12 @@ pub(crate) fn run(args: &EvalArgs, context: &Context<'_>) -> Result<Evaluated, C
         request.limit = args.limit as usize;
         args.ranking.apply(&mut request);
         let started = Instant::now();
-        let answer = opened.search(&request, &searched, context, &embedders.list())?;
+        let answer = opened.search(&request, &searched, &context.host, &embedders.list())?;
         let took_ms = milliseconds(started);
         // What becomes of the embedders is said once; one that fails later on says so too.
         let now = Compared::of(&answer.legs, &embedders);
         // Figures of another embedder than the one that was named are worth nothing.
-        if let Some(note) = now.failure().filter(|_| args.embedder.is_named()) {
+        if let Some(note) = now.failure().filter(|_| args.embedder.choice().is_named()) {
             return Err(CliError::new(Kind::Failed, note.code, note.message.clone()));
         }
         let news = now.notes.iter().filter(|it| !warnings.contains(it)).cloned();
@@ -231,14 +233,14 @@ fn prepare(
 ) -> Result<bool, CliError> {
     match &embedders.main {
         _ if !args.ranking.is_ours() => {
-            let mut request = Request::new("", instant());
+            let mut request = Request::new("", context.host.now());
             args.ranking.apply(&mut request);
             take_carried_for(&request, index, searched, embedders).map(|()| true)
         }
-        Some(main) if args.embedder.is_named() && main.is_work() => {
+        Some(main) if args.embedder.choice().is_named() && main.is_work() => {
             let (replace, signals) = (Replace::No, Signals::Filling);
             let filling = Filling { replace, yes: args.yes, stop, signals };
-            fill(index, searched, main, &filling, context).map(|_| true)
+            fill(index, searched, main, &filling, &context.host).map(|_| true)
         }
         _ => top_up(index, searched, embedders),
     }

@@ -16,19 +16,20 @@ use anemone_runtimes::{
 use clap::Args;
 use serde::Serialize;
 
+use super::Context;
 use super::diff::open_sound_archive;
-use super::{Context, instant};
-use crate::agent::{AgentArgs, ChosenAgent};
+use crate::agent::ChosenAgent;
 use crate::archive_source::source_files;
-use crate::environment::Environment;
+use crate::args::AgentArgs;
 use crate::error::{CliError, Kind};
 use crate::exports::ExportLogEntry;
 use crate::files::{Existing, Target, check_free, spool};
 use crate::keys::{Sealing, read_vault_key};
 use crate::known_folders::{FolderKind, known_folders};
 use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
-use crate::progress::Progress;
 use crate::tally::{ListedFile, Tally};
+use anemone::host::Host;
+use anemone::host::Progress;
 
 /// Findings named in an error, at most.
 const LISTED: usize = 50;
@@ -261,14 +262,14 @@ pub(crate) struct ListedWarning {
 }
 
 pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, CliError> {
-    let machine = context.environment.machine()?;
-    let chosen = args.agent.choose(&machine)?;
+    let machine = context.host.machine()?;
+    let chosen = args.agent.choice().choose(&machine)?;
     let output = args.output_path(&chosen)?;
     if !args.dry_run {
-        check_free(&output, args.existing())?;
+        check_free(&output, args.existing(), &context.host)?;
     }
-    let begun = ExportLogEntry::new(chosen.adapter, &chosen.agent, &machine, instant());
-    let progress = Progress::new(context.printer, "comparing");
+    let begun = ExportLogEntry::new(chosen.adapter, &chosen.agent, &machine, context.host.now());
+    let progress = context.host.progress("comparing");
     let mut earlier = None;
     if let Some(path) = &args.since {
         let (archive, _) = open_sound_archive(path, context, &progress)?;
@@ -276,7 +277,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     }
     let key = args.read_vault_key()?;
     let seal = |credential: &Credential, secret: &[u8]| seal(key.as_ref(), credential, secret);
-    let archives = own_archives(&chosen, &output, context.environment);
+    let archives = own_archives(&chosen, &output, &context.host);
     let mut exclude = vec![output.clone()];
     exclude.extend(archives.iter().map(|it| it.0.clone()));
     let seal = args.credentials.then_some(&seal as &SealSecret<'_>);
@@ -318,7 +319,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     let options = args.read_options(seal, &exclude, earlier_reading);
     drop(progress);
 
-    let progress = Progress::counting(context.printer, "reading");
+    let progress = context.host.counting("reading");
     let read = |sink: &mut dyn Sink| -> Result<Reading, CliError> {
         let reading = chosen.adapter.read(&machine, &chosen.agent, &options, sink)?;
         check_agent(&reading, options.earlier)?;
@@ -334,7 +335,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     };
     let (written, mut summary) = target.write(args.sealing().as_ref(), |out| {
         let spool = spool(Some(&output))?;
-        let writer = ArchiveWriter::new(out, &blank_manifest(), spool, context.environment.threads);
+        let writer = ArchiveWriter::new(out, &blank_manifest(), spool, context.host.threads);
         let (written, reading) = write(writer, &progress, options.secrets, &read)?;
         let summary = Summary::new(reading, written.bytes, written.embeddings);
         args.check_content(&summary, &chosen)?;
@@ -351,8 +352,8 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
         return Ok(exported);
     }
     exported.file_size = Some(target.length()?);
-    target.commit()?;
-    begun.note(&output, context.environment);
+    target.deliver(&context.host)?;
+    begun.note(&output, &context.host);
     exported.output = Some(output.display().to_string());
     exported.summary = Some(summary);
     Ok(exported)
@@ -360,14 +361,10 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
 
 /// Returns the archives in the workspace that earlier exports wrote, and how that is said: a backup
 /// that holds the backups before it would grow with each one.
-fn own_archives(
-    chosen: &ChosenAgent,
-    output: &Path,
-    environment: &Environment,
-) -> Vec<(PathBuf, ListedLeftOut)> {
+fn own_archives(chosen: &ChosenAgent, output: &Path, host: &Host) -> Vec<(PathBuf, ListedLeftOut)> {
     let Ok(workspace) = fs_err::canonicalize(&chosen.agent.workspace) else { return Vec::new() };
     // One that was only restored from may be the user's own file.
-    let known = known_folders(environment, FolderKind::Archive).into_iter();
+    let known = known_folders(host, FolderKind::Archive).into_iter();
     let written = known.filter(|it| it.place.is_some()).map(|it| it.folder);
     let mut found: Vec<PathBuf> = written
         .chain([output.to_owned()])
@@ -398,7 +395,7 @@ pub(super) fn rehearse(
         ..ExportArgs::replacing(runtime, chosen.agent.workspace.clone(), PathBuf::new())
     };
     let options = args.read_options(None, &[], None);
-    let progress = Progress::counting(context.printer, "reading");
+    let progress = context.host.counting("reading");
     let (summary, _) = list(&progress, &|sink| {
         Ok(chosen.adapter.read(machine, &chosen.agent, &options, sink)?)
     })?;
@@ -549,7 +546,7 @@ impl ExportArgs {
     /// Notes that the earlier archive still has everything.
     fn note_earlier(&self, begun: &ExportLogEntry<'_>, context: &Context<'_>) {
         if let Some(earlier) = self.since.as_deref().filter(|_| !self.dry_run) {
-            begun.note(earlier, context.environment);
+            begun.note(earlier, &context.host);
         }
     }
 

@@ -11,7 +11,7 @@ use anemone_format::sha256_hex;
 use anemone_index::{Hit, Index, Request, Silent, Texts, is_index, remove_index};
 use anemone_memory::{
     Clock as _, EntryToForget, ErasedEntries, ErasureProbes, Finality, Finder, FinishedForget,
-    ForgetError, ForgetNote, ForgetPlan, ForgetTarget, Forgetting,
+    ForgetNote, ForgetPlan, ForgetTarget, Forgetting,
 };
 use anemone_runtimes::MemoryBackend;
 use clap::Args;
@@ -21,13 +21,15 @@ use jiff::civil::Date;
 use self::holders::{Looked, Search};
 use self::report::{Found, Proof};
 use self::rows::Database;
+use super::Context;
 use super::search::days;
-use super::{Context, instant};
+use crate::args::MemoryArgs;
 use crate::error::{CliError, Kind};
 use crate::known_folders::{FolderKind, known_folders};
-use crate::living::{AgentMemory, MemoryArgs, SystemClock};
+use crate::living::AgentMemory;
 use crate::output::{ask, count, notice, safe};
 use crate::search_index::kept;
+use anemone::system::SystemClock;
 
 pub(crate) use self::report::Forgotten;
 
@@ -112,18 +114,18 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
         None => Some(args.what.wanted()?),
     };
     check_confirmable(args, context)?;
-    let machine = context.environment.machine()?;
-    let living = args.memory.find(&machine, context)?;
+    let machine = context.host.machine()?;
+    let living = args.memory.choice().find(&machine, &context.host)?;
     check_can_be_forgotten(&living)?;
     // Anything interrupted is finished before entries are looked for, because lines may have moved
     // since. This is not left to `find_to_write`: what is finished here belongs in the report.
     let resumed =
         if args.dry_run { Resumed::default() } else { Resumed::of(&living, &args.request())? };
-    let finder = living.finder(&machine, context)?;
+    let finder = living.finder(&machine, &context.host)?;
     let database = match &living.keeps {
         MemoryBackend::Sqlite(path) => {
             let open = if args.dry_run { Database::open_to_read } else { Database::open };
-            open(path, &living, living.finder(&machine, context)?)?
+            open(path, &living, living.finder(&machine, &context.host)?)?
         }
         _ => None,
     };
@@ -197,7 +199,7 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     let search = Search {
         living: &living,
         machine: &machine,
-        environment: context.environment,
+        host: &context.host,
         probes: &probes,
         index: finder.folder(),
         finality: args.finality(),
@@ -230,14 +232,14 @@ fn clear_index(
     probes: &ErasureProbes,
     finality: Finality,
 ) -> Result<(), CliError> {
-    finder.forget(&mut index, before, instant())?;
+    finder.forget(&mut index, before, SystemClock.now())?;
     index.release();
     // A short text cannot be looked for in a database.
     let may_hold_it = finality == Finality::ForGood && probes.too_short > 0;
     if may_hold_it || !probes.scan(&[finder.folder().to_owned()]).found.is_empty() {
         // What the database of the index left behind goes with the database.
         index.clear();
-        finder.refresh(&mut index, instant())?;
+        finder.refresh(&mut index, SystemClock.now())?;
         index.release();
     }
     Ok(())
@@ -307,7 +309,7 @@ fn found_by(
     database: Option<&Database>,
 ) -> Result<(ForgetTarget, Option<String>), CliError> {
     let query = args.what.query.as_deref().unwrap_or_default();
-    let mut request = Request::new(query, instant());
+    let mut request = Request::new(query, SystemClock.now());
     request.limit = MOST_FINDS;
     let hits = finder.search(&request)?.hits;
     // What only means something like it, or lacks a word of it, is not what was named.
@@ -463,7 +465,7 @@ impl ForgetArgs {
             files: None,
             rows: None,
             indexes: indexes.collect(),
-            at: instant(),
+            at: SystemClock.now(),
         }
     }
 }
@@ -503,7 +505,7 @@ pub(crate) fn moment(flag: &str, text: &str, is_end: bool) -> Result<Timestamp, 
         return Ok(time);
     }
     let zone = SystemClock.zone();
-    let today = instant().to_zoned(zone.clone()).date();
+    let today = SystemClock.now().to_zoned(zone.clone()).date();
     let time = days::day(text, today).and_then(|day: Date| {
         let day = day.to_zoned(zone).ok()?;
         if is_end { day.end_of_day().ok() } else { Some(day) }
@@ -556,7 +558,7 @@ impl Planned {
             let message = "the memory was changed by another program in the meantime";
             return Err(CliError::new(Kind::Conflict, "changed", message).hint("try again"));
         }
-        let clock = SystemClock;
+        let clock = &SystemClock;
         let gone: Vec<EntryToForget> = again.entries().into_iter().cloned().collect();
         let (files, rows) = (clock.fresh_id(), clock.fresh_id());
         let noted = ForgetNote {
@@ -613,12 +615,12 @@ fn other_indexes(
         is_database || place == root || fs_err::canonicalize(place).is_ok_and(|it| it == root)
     };
     let mut found = Vec::new();
-    for other in kept(context.environment)? {
+    for other in kept(&context.host)? {
         if other.source.as_ref().is_some_and(|source| is_same(Path::new(&source.place))) {
             found.push(PathBuf::from(&other.folder));
         }
     }
-    for other in known_folders(context.environment, FolderKind::Index) {
+    for other in known_folders(&context.host, FolderKind::Index) {
         if other.place.as_deref().is_some_and(is_same) {
             found.push(other.folder);
         }
@@ -657,23 +659,6 @@ fn proof(looked: Looked, probes: &ErasureProbes, unknown: usize) -> Proof {
         too_short: probes.too_short,
         unknown: unknown as u64,
         unreadable: looked.unreadable,
-    }
-}
-
-impl From<ForgetError> for CliError {
-    fn from(error: ForgetError) -> Self {
-        match error {
-            ForgetError::Store(error) => error.into(),
-            ForgetError::Part { ref whole, .. } => {
-                let hint = format!("to forget all of it: --id {whole}");
-                Self::from_error(Kind::Failed, "part_of_an_entry", &error).hint(hint)
-            }
-            ForgetError::Ambiguous { ref places, .. } => {
-                let hint = format!("name the one that is meant: --id {}", places.join(" or --id "));
-                Self::from_error(Kind::Failed, "ambiguous", &error).hint(hint)
-            }
-            error => Self::from_error(Kind::Failed, "memory", &error),
-        }
     }
 }
 

@@ -11,11 +11,12 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::{Context, print_bytes};
+use crate::args::SourceArgs;
 use crate::error::{CliError, Kind};
 use crate::nearest::Nearest;
 use crate::output::{DIM, Report, count, json_text, safe};
 use crate::search_index::{each_document, find, read_document};
-use crate::searched::{SearchTarget, SourceArgs};
+use crate::searched::SearchTarget;
 pub(crate) use place::{Place, split};
 
 /// Read lines of a document that search found
@@ -101,8 +102,8 @@ struct Got {
 }
 
 pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<(), CliError> {
-    let machine = context.environment.machine()?;
-    let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
+    let machine = context.host.machine()?;
+    let searched = find(&args.searched.choice(), args.source.as_deref(), &machine, &context.host)?;
     let lines =
         Place { from: args.from.map(|it| it as usize), lines: args.lines.map(|it| it as usize) };
     let found = document(&args.path, lines, &searched)?;

@@ -18,15 +18,15 @@ use crate::agent::{
     ChosenAgent, NamedAgent, adapter, check_alias, check_name, check_runtime, discover, usual_place,
 };
 use crate::archive_source::ArchiveSource;
+use crate::args::ConflictWord;
+use crate::args::RestoreArgs;
 use crate::error::{CliError, Kind};
 use crate::files::is_standard;
 use crate::keys::read_vault_key;
 use crate::known_folders::{FolderKind, note_copy, note_folder};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
-use crate::progress::Progress;
-use crate::restore::{
-    Choice, MissingLine, RestoreArgs, Stores, cannot_plan, restore, text, warning, write_missing,
-};
+use crate::restore::{MissingLine, Stores, cannot_plan, restore, text, warning};
+use crate::restored::{store_lines, write_missing};
 
 /// Put an archive back as a workspace
 ///
@@ -125,12 +125,12 @@ struct ConflictLine {
 pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, CliError> {
     let given = args.runtime.as_deref().map(adapter).transpose()?;
     let vault_key = args.vault_key.as_deref().map(read_vault_key).transpose()?;
-    let progress = Progress::new(context.printer, "importing");
+    let progress = context.host.progress("importing");
     let sound = open_sound(&args.file, edits(args.accept_edited), context, &progress)?;
     let archive = sound.opening.into_archive();
     let archive = archive.map_err(|error| CliError::from(error).about(&args.file))?;
     let source = ArchiveSource::new(&archive)?;
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     args.agent.as_deref().map(check_name).transpose()?;
     let adapter = match given {
         Some(adapter) => adapter,
@@ -146,7 +146,8 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
     let target = chosen.agent;
     check_alias(&target, args.agent.as_deref())?;
     check_agent(&target.workspace, args.restore.on_conflict, source.manifest().agent.id)?;
-    let options = args.restore.plan_options(adapter.runtime(), vault_key.as_ref())?;
+    let choice = args.restore.choice();
+    let options = choice.plan_options(adapter.runtime(), vault_key.as_ref())?;
     let mut recovered = Vec::new();
     if !args.dry_run {
         recovered = recover_leftovers(&target.workspace);
@@ -182,13 +183,13 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
         return Err(stopped(&workspace, &plan, &imported));
     }
     if !args.dry_run {
-        let warnings = restore(&plan, &source, &machine, &mut imported.stores)
+        let warnings = restore(&plan, &source, &machine, &mut imported.stores, &context.host)
             .map_err(|error| error.with_details(&imported))?;
         imported.warnings.extend(warnings.iter().map(warning));
         let arrived = adapter.locate(&machine, &workspace, args.agent.as_deref());
-        note_copy(context.environment, &machine, adapter, &arrived);
+        note_copy(&context.host, &machine, adapter, &arrived);
         if !is_standard(&args.file) {
-            note_folder(context.environment, FolderKind::Archive, &args.file, None);
+            note_folder(&context.host, FolderKind::Archive, &args.file, None);
         }
     }
     Ok(imported)
@@ -238,13 +239,13 @@ fn shown<'a>(given: &'a Path, plan: &'a Plan) -> &'a Path {
 /// Refuses to mix two agents in one workspace.
 pub(super) fn check_agent(
     workspace: &Path,
-    on_conflict: Choice,
+    on_conflict: ConflictWord,
     agent: AgentId,
 ) -> Result<(), CliError> {
     let Some(there) = noted_agent_id(workspace).filter(|there| *there != agent) else {
         return Ok(());
     };
-    if matches!(on_conflict, Choice::Theirs) {
+    if matches!(on_conflict, ConflictWord::Theirs) {
         return Ok(());
     }
     let message = format!("the workspace is that of agent {there}, the archive of {agent}");
@@ -324,7 +325,7 @@ impl Report for Imported {
             writeln!(out, "{ODD}{action}{ODD:#} {line}")?;
         }
         write_missing("not restored", &self.not_restored, out)?;
-        for line in self.stores.lines() {
+        for line in store_lines(&self.stores) {
             writeln!(out, "{line}")?;
         }
         if !self.settings.is_empty() {

@@ -15,17 +15,19 @@ use serde::Serialize;
 
 use super::Context;
 use super::search::{IndexLine, SourceLine, milliseconds};
+use crate::args::EmbedderArgs;
+use crate::args::SourceArgs;
 use crate::embedder::{
-    Chosen, EmbedderArgs, Embedders, Filled, Filling, Job, LatencyBudget, Signals, Stop,
-    VectorLine, fill, notes_of, take_carried, vector_lines,
+    Chosen, Embedders, Filled, Filling, Job, LatencyBudget, Signals, Stop, VectorLine, fill,
+    notes_of, take_carried, vector_lines,
 };
 use crate::error::{CliError, Kind};
-use crate::files::when_interrupted;
+
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::search_index::{
     IndexFallback, Opened, Warning, bytes_of, find, note_embedder, noted_embedder, open_fresh,
 };
-use crate::searched::{SearchTarget, SourceArgs};
+use crate::searched::SearchTarget;
 
 /// Update the search index of a memory, or manage indexes
 ///
@@ -127,7 +129,7 @@ const MOST_SHOWN: usize = 20;
 
 pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliError> {
     let printer = context.printer;
-    args.embedder.check()?;
+    args.embedder.choice().check()?;
     if args.list {
         return printer.print(&shelf::list(context)?);
     }
@@ -138,13 +140,15 @@ pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliErro
         return watch::watch(args, context);
     }
     if args.drop {
-        let machine = context.environment.machine()?;
-        let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
+        let machine = context.host.machine()?;
+        let searched =
+            find(&args.searched.choice(), args.source.as_deref(), &machine, &context.host)?;
         return printer.print(&shelf::drop_one(&searched, context)?);
     }
     if args.chunks {
-        let machine = context.environment.machine()?;
-        let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
+        let machine = context.host.machine()?;
+        let searched =
+            find(&args.searched.choice(), args.source.as_deref(), &machine, &context.host)?;
         return printer.print(&cut::cut(&searched, args.chunking)?);
     }
     if args.dry_run {
@@ -159,7 +163,7 @@ fn indexable(
     machine: &Machine,
     context: &Context<'_>,
 ) -> Result<SearchTarget, CliError> {
-    let searched = find(&args.searched, args.source.as_deref(), machine, context)?;
+    let searched = find(&args.searched.choice(), args.source.as_deref(), machine, &context.host)?;
     if searched.is_encrypted() {
         let message = "the index of an encrypted archive is never kept";
         return Err(CliError::new(Kind::Failed, "encrypted", message)
@@ -172,11 +176,16 @@ fn indexable(
 /// Says what filling in vectors would take. The index itself is brought up to date for that, and
 /// has the vectors that came along.
 fn planned(args: &IndexArgs, context: &Context<'_>) -> Result<Planned, CliError> {
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let searched = indexable(args, &machine, context)?;
-    let mut opened = open_fresh(&searched, context, false, IndexFallback::Fail)?;
-    let embedders =
-        Embedders::choose(&args.embedder, &opened.index, &searched, &LatencyBudget::Plan, context)?;
+    let mut opened = open_fresh(&searched, &context.host, false, IndexFallback::Fail)?;
+    let embedders = Embedders::choose(
+        &args.embedder.choice(),
+        &opened.index,
+        &searched,
+        &LatencyBudget::Plan,
+        &context.host,
+    )?;
     let Embedders { main, notes: mut warnings, .. } = embedders;
     if let Some(main) = &main {
         warnings.extend(notes_of(&take_carried(&mut opened.index, &searched, main)?));
@@ -194,11 +203,11 @@ fn refresh(
     stop: Option<&Stop>,
 ) -> Result<Indexed, CliError> {
     let started = Instant::now();
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let searched = indexable(args, &machine, context)?;
-    when_interrupted("the index is not finished; the next search builds it");
-    let mut opened = open_fresh(&searched, context, rebuild, IndexFallback::Fail)?;
-    when_interrupted("the index is ready");
+    context.host.console.when_interrupted("the index is not finished; the next search builds it");
+    let mut opened = open_fresh(&searched, &context.host, rebuild, IndexFallback::Fail)?;
+    context.host.console.when_interrupted("the index is ready");
     let (filled, notes) = embed(args, &mut opened, &searched, context, stop)?;
     let mut warnings = std::mem::take(&mut opened.warnings);
     warnings.extend(notes);
@@ -234,18 +243,19 @@ fn embed(
     let signals = if stop.is_some() { Signals::Others } else { Signals::Filling };
     let stop = stop.cloned().unwrap_or_default();
     let haste = LatencyBudget::Vectors(stop.clone());
-    let embedders = Embedders::choose(&args.embedder, &opened.index, searched, &haste, context)?;
+    let embedders =
+        Embedders::choose(&args.embedder.choice(), &opened.index, searched, &haste, &context.host)?;
     let Embedders { main, mut notes, .. } = embedders;
     let Some(main) = main.filter(Chosen::is_work) else { return Ok((None, notes)) };
-    let is_named = args.embedder.is_named();
+    let is_named = args.embedder.choice().is_named();
     let replace = if args.reembed { Replace::Yes } else { Replace::No };
     let filling = Filling { replace, yes: args.yes, stop: &stop, signals };
-    let result = fill(&mut opened.index, searched, &main, &filling, context);
+    let result = fill(&mut opened.index, searched, &main, &filling, &context.host);
     let own = |it: &VectorSet| it.identity == *main.identity() && it.chunks > 0;
     // A trial that failed takes the place of nothing that worked.
-    let is_better = result.is_ok() || noted_embedder(searched, context.environment).is_none();
+    let is_better = result.is_ok() || noted_embedder(searched, &context.host).is_none();
     if is_named && is_better && opened.index.vector_sets()?.iter().any(own) {
-        note_embedder(searched, context.environment, main.to_note());
+        note_embedder(searched, &context.host, main.to_note());
     }
     match result {
         Ok(mut filled) => {

@@ -15,7 +15,6 @@ use super::validate::edits;
 use crate::error::CliError;
 use crate::files::Source;
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe, title};
-use crate::progress::Progress;
 
 /// Show what an archive or a delta holds
 ///
@@ -160,8 +159,8 @@ struct ListedRecord {
 }
 
 pub(crate) fn run(args: &InspectArgs, context: &Context<'_>) -> Result<Inspected, CliError> {
-    let progress = Progress::new(context.printer, "reading");
-    let source = Source::open(&args.file, &context.keys, &progress)?;
+    let progress = context.host.progress("reading");
+    let source = Source::open(&args.file, &context.host, &progress)?;
     let encrypted = source.sealing.is_some();
     let edits = edits(args.accept_edited);
     let opening = Opening::open_with(source.bytes, source.length, &Limits::default(), edits)

@@ -11,11 +11,13 @@ use anemone_runtimes::MemoryBackend;
 use clap::Args;
 use serde::Serialize;
 
+use super::Context;
 use super::search::days;
-use super::{Context, instant};
+use crate::args::MemoryArgs;
 use crate::error::{CliError, Kind};
-use crate::living::{MemoryArgs, SystemClock, no_finder};
+use crate::living::no_finder;
 use crate::output::{BOLD, DIM, ODD, Report, count, safe};
+use anemone::system::SystemClock;
 
 /// Characters of a text that people are shown.
 const SHOWN_CHARS: usize = 100;
@@ -101,9 +103,9 @@ struct EntryLine {
 
 pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport, CliError> {
     let filter = args.filter()?;
-    let machine = context.environment.machine()?;
-    let living = args.memory.find(&machine, context)?;
-    let zone = SystemClock.zone();
+    let machine = context.host.machine()?;
+    let living = args.memory.choice().find(&machine, &context.host)?;
+    let zone = context.host.zone();
     let list = |filter: &ListFilter| -> Result<EntryListing, CliError> {
         Ok(match &living.keeps {
             MemoryBackend::Sqlite(path) => match living.rows_to_read(path, no_finder())? {
@@ -158,7 +160,7 @@ fn check_kind(kind: &str, all: &EntryListing) -> Result<(), CliError> {
 
 impl ListArgs {
     fn filter(&self) -> Result<ListFilter, CliError> {
-        let today = instant().to_zoned(SystemClock.zone()).date();
+        let today = SystemClock.now().to_zoned(SystemClock.zone()).date();
         let read = |flag: &str, text: &Option<String>| {
             let Some(text) = text else { return Ok(None) };
             days::day(text, today).map(Some).ok_or_else(|| days::no_day(flag, text))

@@ -16,11 +16,12 @@ use tokio::sync::oneshot;
 
 use self::token::Token;
 use super::Context;
+use crate::args::SourceArgs;
 use crate::desk::{LocalMemoryService, ServeOptions};
 use crate::error::{CliError, Kind};
-use crate::files::on_first_signal;
+
 use crate::output::{BOLD, Format, Printer, Report, notice, safe};
-use crate::searched::{SourceArgs, quoted};
+use crate::searched::quoted;
 
 /// How large a request may be.
 const MAX_BODY_BYTES: usize = 8 << 20;
@@ -139,7 +140,7 @@ fn speak(args: &McpArgs, context: &Context<'_>) -> Result<(), CliError> {
     let served = runtime.block_on(serve_stdio(desk, args.settings(), input, output, stop));
     // Somebody may still wait for a line that nobody writes any more.
     runtime.shutdown_background();
-    Ok(served?)
+    served.map_err(|error| not_served(&error))
 }
 
 /// Serves whoever has the token.
@@ -153,7 +154,7 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
         max_body_bytes: MAX_BODY_BYTES,
         requests_per_second: REQUESTS_PER_SECOND,
     };
-    http.check()?;
+    http.check().map_err(|error| not_served(&error))?;
     let listener = TcpListener::bind(address).map_err(|error| {
         CliError::new(Kind::Failed, "address", format!("cannot listen at {address}: {error}"))
             .hint("another server may be there; --http 0 takes any free port")
@@ -181,16 +182,16 @@ fn serve(args: &McpArgs, address: SocketAddr, context: &Context<'_>) -> Result<(
     let runtime = runtime()?;
     let served = runtime.block_on(serve_http(desk, args.settings(), http, listener, stop));
     runtime.shutdown_background();
-    Ok(served?)
+    served.map_err(|error| not_served(&error))
 }
 
 /// Is done when the process is told to stop for the first time.
 fn stopped() -> impl Future<Output = ()> + Send + 'static {
     let (stop, stopped) = oneshot::channel::<()>();
-    on_first_signal(move || {
+    crate::signals::on_first_signal(Box::new(move || {
         // Whoever is not there any more does not need to stop.
         stop.send(()).ok();
-    });
+    }));
     async move {
         stopped.await.ok();
     }
@@ -210,7 +211,7 @@ impl McpArgs {
     fn desk(&self, context: &Context<'_>) -> Result<LocalMemoryService, CliError> {
         LocalMemoryService::open(ServeOptions {
             environment: context.environment.clone(),
-            keys: context.keys.args().clone(),
+            keys: context.key_args.clone(),
             source: self.source.clone(),
             searched: self.searched.clone(),
             allow_write: self.allow_write,
@@ -230,14 +231,13 @@ impl McpArgs {
     }
 }
 
-impl From<ServeError> for CliError {
-    fn from(error: ServeError) -> Self {
-        let kind = match error {
-            ServeError::Host(_) | ServeError::Origin(_) => Kind::Usage,
-            _ => Kind::Failed,
-        };
-        Self::from_error(kind, "server", &error)
-    }
+/// Says why nothing is served.
+fn not_served(error: &ServeError) -> CliError {
+    let kind = match error {
+        ServeError::Host(_) | ServeError::Origin(_) => Kind::Usage,
+        _ => Kind::Failed,
+    };
+    CliError::from_error(kind, "server", error)
 }
 
 impl Report for Serving {

@@ -16,23 +16,24 @@ use clap::Args;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
+use super::Context;
 use super::export::{blank_manifest, seal, write};
 use super::import::{check_agent, stopped};
-use super::{Context, now};
 use crate::agent::{
     ChosenAgent, adapter, aliases, check_alias, check_folder, check_known, check_name,
     check_runtime, find, only, usual_place,
 };
 use crate::archive_source::ArchiveSource;
+use crate::args::RestoreArgs;
 use crate::error::{CliError, Kind};
 use crate::files::{Existing, Target, copy_bytes, spool, write_step};
 use crate::known_folders::{FolderKind, note_copy, note_folder};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
-use crate::progress::Progress;
 use crate::proof::{Announced, Current, Expected, LayerProof, Proof, compare, name_of};
-use crate::restore::{
-    MissingLine, RestoreArgs, Stores, cannot_plan, restore, warning, write_missing,
-};
+use crate::restore::{MissingLine, Stores, cannot_plan, restore, warning};
+use crate::restored::{store_lines, write_missing};
+use anemone::system::SystemClock;
+use anemone_memory::Clock as _;
 
 /// Records and files named in an error, at most.
 const LISTED: usize = 20;
@@ -205,12 +206,13 @@ struct RecordPlan {
 }
 
 pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated, CliError> {
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let source = args.source(&machine)?;
     let target = args.target(&machine)?;
     refuse_same(&source, &target)?;
     let key = args.credentials.then(random_key).transpose()?;
-    let options = args.restore.plan_options(target.adapter.runtime(), key.as_ref())?;
+    let choice = args.restore.choice();
+    let options = choice.plan_options(target.adapter.runtime(), key.as_ref())?;
     let folder = args.snapshots_folder(context, [&source.agent, &target.agent])?;
     let reader = Reader { args, context, machine: &machine, key: key.as_ref(), folder: &folder };
 
@@ -263,7 +265,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     migrated.not_carried.extend(read.left_out.iter().map(left_out));
     migrated.warnings.extend(recovered.iter().chain(&plan.warnings).map(warning));
     if !plan.conflicts.is_empty()
-        && matches!(args.restore.on_conflict, crate::restore::Choice::Stop)
+        && matches!(args.restore.on_conflict, crate::args::ConflictWord::Stop)
     {
         return Err(stopped(&target.agent.workspace, &plan, &migrated));
     }
@@ -276,13 +278,13 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     if let Some(before) = reader.read_before(&target)? {
         migrated.snapshots.push(reader.keep(&before, "target", &target.agent)?);
     }
-    let warnings = restore(&plan, &snapshot, &machine, &mut migrated.stores)
+    let warnings = restore(&plan, &snapshot, &machine, &mut migrated.stores, &context.host)
         .map_err(|error| error.with_details(&migrated))?;
     migrated.warnings.extend(warnings.iter().map(warning));
     let mut expected = expected(&plan, known, key.as_ref());
 
     let target = arrived(&machine, &target, &plan);
-    note_copy(context.environment, &machine, target.adapter, &target.agent);
+    note_copy(&context.host, &machine, target.adapter, &target.agent);
     migrated.to = Side::new(&target.agent);
     // What came back may be private, though nothing private was read.
     let archive = open(&reader.read_all(&target, true)?)?;
@@ -342,9 +344,10 @@ impl MigrateArgs {
                 check_runtime(&chosen, machine, &folder)?;
                 chosen
             }
-            (None, Some(alias)) => return find(&[adapter], machine, alias),
+            (None, Some(alias)) => return Ok(find(&[adapter], machine, alias)?),
             (None, None) => only(&[adapter], machine).map_err(|error| {
-                error.hint(format!("give --agent ALIAS or --from {}:DIR", self.from.runtime))
+                let hint = format!("give --agent ALIAS or --from {}:DIR", self.from.runtime);
+                CliError::from(error).hint(hint)
             })?,
         };
         check_alias(&chosen.agent, alias)?;
@@ -506,8 +509,8 @@ impl Reader<'_> {
     }
 
     fn read_all(&self, chosen: &ChosenAgent, private: bool) -> Result<Read, CliError> {
-        let progress = Progress::counting(self.context.printer, "reading");
-        let threads = self.context.environment.threads;
+        let progress = self.context.host.counting("reading");
+        let threads = self.context.host.threads;
         // Where a snapshot has room, there is room for this.
         let near = self.folder.join("snapshot");
         let near = self.folder.is_dir().then_some(&*near);
@@ -551,9 +554,9 @@ impl Reader<'_> {
         let path = snapshot_path(self.folder, agent);
         let mut target = Target::create(&path, Existing::Keep)?;
         target.write(None, |out| copy_bytes(&*read.bytes, read.length, out))?;
-        target.commit()?;
+        target.deliver(&self.context.host)?;
         if self.args.snapshots.is_some() {
-            note_folder(self.context.environment, FolderKind::Snapshots, self.folder, None);
+            note_folder(&self.context.host, FolderKind::Snapshots, self.folder, None);
         }
         Ok(SnapshotLine { of, path: path.display().to_string(), file_size: read.length })
     }
@@ -591,7 +594,7 @@ fn left_out(it: &LeftOut) -> MissingLine {
 fn snapshot_path(folder: &Path, agent: &FoundAgent) -> PathBuf {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
     let name: String = agent.alias.chars().take(64).map(plain).collect();
-    let at = now().instant();
+    let at = anemone_format::Moment::from(SystemClock.now()).instant();
     let at = at.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string();
     let stem = format!("{name}-{}-{at}", agent.runtime);
     let numbered = (2_u64..).map(|number| format!("{stem}-{number}.alf"));
@@ -857,7 +860,7 @@ impl Report for Migrated {
             }
         }
         write_missing("not carried", &self.not_carried, out)?;
-        for line in self.stores.lines() {
+        for line in store_lines(&self.stores) {
             writeln!(out, "{line}")?;
         }
         for it in &self.warnings {

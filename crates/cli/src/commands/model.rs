@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use super::Context;
 use crate::download::download;
-use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::files::{Existing, Target};
 use crate::models::{Content, FILE, MAX_BYTES, MODELS, Model, copy, file_at, home};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, safe};
-use crate::progress::Progress;
+use anemone::host::Host;
+use anemone::host::Progress;
 
 /// Manage the models that compare meanings on this machine
 ///
@@ -97,11 +97,11 @@ struct RemoveArgs {
 pub(crate) fn run(args: &ModelArgs, context: &Context<'_>) -> Result<(), CliError> {
     let printer = context.printer;
     match &args.command {
-        ModelCommand::List => printer.print(&list(context.environment)),
-        ModelCommand::Show(args) => printer.print(&show(&args.name, context.environment)?),
+        ModelCommand::List => printer.print(&list(&context.host)),
+        ModelCommand::Show(args) => printer.print(&show(&args.name, &context.host)?),
         ModelCommand::Add(args) => printer.print(&add(args, context)?),
         ModelCommand::Get(args) => printer.print(&get(args, context)?),
-        ModelCommand::Remove(args) => printer.print(&remove(args, context.environment)?),
+        ModelCommand::Remove(args) => printer.print(&remove(args, &context.host)?),
     }
 }
 
@@ -127,8 +127,8 @@ enum State {
 }
 
 impl ModelLine {
-    fn of(model: &Model, environment: &Environment) -> Self {
-        let path = model.path(environment);
+    fn of(model: &Model, host: &Host) -> Self {
+        let path = model.path(host);
         let there = fs_err::metadata(&path).ok().filter(std::fs::Metadata::is_file);
         Self {
             name: model.name,
@@ -151,13 +151,13 @@ struct Listed {
     models: Vec<ModelLine>,
 }
 
-fn list(environment: &Environment) -> Listed {
+fn list(host: &Host) -> Listed {
     let mut models = vec![
         ModelLine::built_in("builtin", "anemone-table-1"),
         ModelLine::built_in("builtin-quality", "anemone-quality-1"),
     ];
-    models.extend(MODELS.iter().map(|it| ModelLine::of(it, environment)));
-    Listed { ok: true, folder: home(environment).display().to_string(), models }
+    models.extend(MODELS.iter().map(|it| ModelLine::of(it, host)));
+    Listed { ok: true, folder: home(host).display().to_string(), models }
 }
 
 impl Report for Listed {
@@ -192,15 +192,15 @@ struct Shown {
     is_published: Option<bool>,
 }
 
-fn show(name: &str, environment: &Environment) -> Result<Shown, CliError> {
+fn show(name: &str, host: &Host) -> Result<Shown, CliError> {
     let model = Model::of_name(name)?;
-    let is_published = match model.is_there(environment) {
-        true => Some(content_of(&model.path(environment), &Progress::hidden())?.is(model.file)),
+    let is_published = match model.is_there(host) {
+        true => Some(content_of(&model.path(host), &Progress::hidden())?.is(model.file)),
         false => None,
     };
     Ok(Shown {
         ok: true,
-        model: ModelLine::of(model, environment),
+        model: ModelLine::of(model, host),
         url: model.url,
         sha256: model.file.sha256,
         published_bytes: model.file.bytes,
@@ -250,7 +250,7 @@ struct Added {
 fn add(args: &AddArgs, context: &Context<'_>) -> Result<Added, CliError> {
     let [model] = &MODELS;
     let source = file_at(&args.path)?;
-    let content = content_of(&source, &Progress::new(context.printer, "reading"))?;
+    let content = content_of(&source, &context.host.progress("reading"))?;
     let is_published = content.is(model.file);
     if !is_published && !args.unpinned {
         let mut message = format!("this is not the published file of {}", model.full_name);
@@ -268,7 +268,7 @@ fn add(args: &AddArgs, context: &Context<'_>) -> Result<Added, CliError> {
         return Err(CliError::new(Kind::Failed, "wrong_file", message).about(&source).hint(hint));
     }
     check(&source)?;
-    let path = model.path(context.environment);
+    let path = model.path(&context.host);
     if !args.dry_run {
         put(&path, |file| {
             let mut from = fs_err::File::open(&source)?;
@@ -295,13 +295,13 @@ fn add(args: &AddArgs, context: &Context<'_>) -> Result<Added, CliError> {
 fn get(args: &GetArgs, context: &Context<'_>) -> Result<Added, CliError> {
     let model = Model::of_name(&args.name)?;
     let url = args.url.as_deref().unwrap_or(model.url);
-    let path = model.path(context.environment);
+    let path = model.path(&context.host);
     let is_here = || -> Result<bool, CliError> {
-        let here = model.is_there(context.environment);
+        let here = model.is_there(&context.host);
         Ok(here && content_of(&path, &Progress::hidden())?.is(model.file))
     };
     if !args.dry_run && !is_here()? {
-        let progress = Progress::new(context.printer, "fetching");
+        let progress = context.host.progress("fetching");
         progress.expect(model.file.bytes);
         put(&path, |file| {
             let fetched = download(url, model.file, file, &|bytes| progress.advance(bytes));
@@ -359,14 +359,14 @@ struct Removed {
     bytes: u64,
 }
 
-fn remove(args: &RemoveArgs, environment: &Environment) -> Result<Removed, CliError> {
+fn remove(args: &RemoveArgs, host: &Host) -> Result<Removed, CliError> {
     let model = Model::of_name(&args.name)?;
-    let line = ModelLine::of(model, environment);
+    let line = ModelLine::of(model, host);
     let removed = line.state == State::Added;
     if removed && !args.dry_run {
-        fs_err::remove_file(model.path(environment))?;
+        fs_err::remove_file(model.path(host))?;
         // What somebody else put beside it stays.
-        fs_err::remove_dir(model.folder(environment)).ok();
+        fs_err::remove_dir(model.folder(host)).ok();
     }
     let bytes = line.bytes.unwrap_or_default();
     Ok(Removed { ok: true, dry_run: args.dry_run, name: model.name, removed, bytes })

@@ -16,7 +16,6 @@ use super::{Context, OutputArgs};
 use crate::error::{CliError, Kind};
 use crate::files::{Target, check_free, copy_bytes, reopen, spool, write_step};
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, count, notice, safe};
-use crate::progress::Progress;
 
 /// Remove records from an archive or a delta for good, and prove that they are gone
 ///
@@ -110,10 +109,10 @@ struct Proof {
 
 pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport, CliError> {
     if let Some(path) = args.output.path() {
-        check_free(path, args.output.existing())?;
+        check_free(path, args.output.existing(), &context.host)?;
     }
-    let requested_at = crate::commands::now();
-    let progress = Progress::new(context.printer, "purging");
+    let requested_at = context.host.moment();
+    let progress = context.host.progress("purging");
     let sound = open_sound(&args.file, Edits::Refuse, context, &progress)?;
     for warning in &sound.warnings {
         notice(&safe(warning));
@@ -129,13 +128,13 @@ pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport
     refuse_obstacles(&plan)?;
 
     let request = PurgeRequest {
-        purge_id: ItemId::new(crate::commands::fresh_id()),
+        purge_id: ItemId::new(context.host.fresh_id()),
         reason: PurgeReason::from(args.reason.as_str()),
         requested_at,
-        completed_at: crate::commands::now(),
+        completed_at: context.host.moment(),
         requested_by: args.requested_by.clone(),
     };
-    let threads = context.environment.threads;
+    let threads = context.host.threads;
     let write = |out: &mut dyn Write| {
         Ok(apply_purge(&file, &plan, request, out, spool(Some(path))?, threads)?.1)
     };
@@ -145,7 +144,7 @@ pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport
             let purged = target.write(None, write)?;
             let (bytes, length) = reopen(target.file())?;
             let proof = prove(bytes, length, &plan)?;
-            target.commit()?;
+            target.deliver(&context.host)?;
             (purged, proof)
         }
         Some(sealing) => {
@@ -155,7 +154,7 @@ pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport
             let proof = prove(Box::new(Arc::clone(&bytes)), length, &plan)?;
             let mut target = Target::create(path, args.output.existing())?;
             target.write(Some(sealing), |out| copy_bytes(&bytes, length, out))?;
-            target.commit()?;
+            target.deliver(&context.host)?;
             (purged, proof)
         }
     };

@@ -8,17 +8,19 @@ use std::path::PathBuf;
 use anemone_format::{Moment, Origin, ProvenanceStamp, StampId};
 use anemone_memory::{
     ApplyError, Asked, Caution, Clock as _, Duplicate, FoundSecret, Given, Importance, Label,
-    MAX_TEXT_BYTES, Place, RememberError, Remembering, Restored, Secrets, plan_remember,
+    MAX_TEXT_BYTES, Place, Remembering, Restored, Secrets, plan_remember,
 };
 use anemone_runtimes::MemoryBackend;
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
+use crate::args::MemoryArgs;
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::{AgentMemory, MemoryArgs, SystemClock};
+use crate::living::AgentMemory;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, count, safe};
+use anemone::system::SystemClock;
 
 /// How much something matters when only its type is said.
 const USUAL_IMPORTANCE: f64 = 0.5;
@@ -138,26 +140,26 @@ struct RowLine {
 
 pub(crate) fn run(args: &RememberArgs, context: &Context<'_>) -> Result<RememberReport, CliError> {
     let text = args.read_text()?;
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let living = if args.dry_run {
-        args.memory.find(&machine, context)?
+        args.memory.choice().find(&machine, &context.host)?
     } else {
-        args.memory.find_to_write(&machine, context)?
+        args.memory.choice().find_to_write(&machine, &context.host)?
     };
     match &living.keeps {
         MemoryBackend::Markdown => {
             let finder = match args.force {
                 true => None,
-                false => Some(living.finder(&machine, context)?),
+                false => Some(living.finder(&machine, &context.host)?),
             };
-            let settings = Config::read(context.environment)?.remember;
+            let settings = Config::read(&context.host)?.remember;
             let mut asked = args.asked(text);
             // What takes the place of a key has that key, unless it is given another.
             if asked.given.key.is_none() {
                 let taken = args.supersedes.clone();
                 asked.given.key = taken.filter(|it| it.parse::<StampId>().is_err());
             }
-            let now = SystemClock.now();
+            let now = context.host.now();
             let plan = plan_remember(&living.site, finder.as_ref(), asked, &settings, now)?;
             args.write(&plan, &living)
         }
@@ -214,7 +216,7 @@ impl RememberArgs {
     }
 
     fn asked(&self, text: String) -> Asked {
-        let clock = SystemClock;
+        let clock = &SystemClock;
         let now = clock.now();
         let (origin, detail) = self.source.clone();
         // Nobody reads parts of a second; the id tells the order within one.
@@ -267,7 +269,7 @@ impl RememberArgs {
         }
         refuse_secrets(&report)?;
         refuse_duplicates(&report)?;
-        let clock = SystemClock;
+        let clock = &SystemClock;
         let applied = match plan.write(&living.site, clock.fresh_id(), clock.now()) {
             // Somebody else was quicker to remember the same.
             Err(ApplyError::Duplicate(same)) => {
@@ -311,18 +313,6 @@ fn refuse_duplicates(report: &RememberReport) -> Result<(), CliError> {
         None => "--force writes it all the same".to_owned(),
     };
     Err(CliError::new(Kind::Conflict, "duplicate", message).with_details(report).hint(hint))
-}
-
-impl From<RememberError> for CliError {
-    fn from(error: RememberError) -> Self {
-        match error {
-            RememberError::Store(error) => error.into(),
-            RememberError::Memory(error) => error.into(),
-            RememberError::TooLong { .. } => Self::from_error(Kind::Usage, "too_long", &error)
-                .hint("keep it as a file below memory/, and remember what it is about"),
-            error => Self::from_error(Kind::Usage, "usage", &error),
-        }
-    }
 }
 
 impl Report for RememberReport {

@@ -16,16 +16,18 @@ use anemone_memory::{Clock as _, Successor};
 use clap::Args;
 use serde::{Serialize, Serializer};
 
+use super::Context;
 use super::ranking::RankingArgs;
-use super::{Context, instant};
+use crate::args::EmbedderArgs;
+use crate::args::SourceArgs;
 use crate::embedder::{
-    Chosen, EmbedderArgs, Embedders, Guarded, LatencyBudget, Stop, VectorLine, take_carried_for,
-    top_up,
+    Chosen, Embedders, Guarded, LatencyBudget, Stop, VectorLine, take_carried_for, top_up,
 };
 use crate::error::{CliError, Kind};
-use crate::living::SystemClock;
+use anemone::system::SystemClock;
+
 use crate::search_index::{IndexFallback, Opened, Warning, find, left_out, open_fresh};
-use crate::searched::{SearchTarget, SourceArgs};
+use crate::searched::SearchTarget;
 pub(crate) use compared::Compared;
 pub(crate) use trust::Trust;
 
@@ -226,10 +228,10 @@ pub(crate) fn run(args: &SearchArgs, context: &Context<'_>) -> Result<Found, Cli
     let started = Instant::now();
     let args = &args.resolved()?;
     let request = request(args)?;
-    args.embedder.check()?;
-    let machine = context.environment.machine()?;
-    let searched = find(&args.searched, args.source.as_deref(), &machine, context)?;
-    let mut opened = open_fresh(&searched, context, false, IndexFallback::Temporary)?;
+    args.embedder.choice().check()?;
+    let machine = context.host.machine()?;
+    let searched = find(&args.searched.choice(), args.source.as_deref(), &machine, &context.host)?;
+    let mut opened = open_fresh(&searched, &context.host, false, IndexFallback::Temporary)?;
     let mut found = ask(args, &request, &searched, &mut opened, context, started)?;
     if args.source.is_none() && !found.hits.is_empty() {
         trust::verify(&mut found.hits, &args.searched, &machine, context);
@@ -265,10 +267,10 @@ pub(crate) fn ask(
     } else if is_kept {
         let written = top_up(&mut opened.index, searched, &mut embedders)?;
         if written {
-            opened.look_again(searched, context)?;
+            opened.look_again(searched, &context.host)?;
         }
     }
-    let answer = opened.search(request, searched, context, &embedders.list())?;
+    let answer = opened.search(request, searched, &context.host, &embedders.list())?;
     let Opened { index, freshness, warnings, .. } = &*opened;
     let mut warnings = warnings.clone();
     warnings.append(&mut embedders.notes);
@@ -305,13 +307,14 @@ impl Choosing<'_> {
         context: &Context<'_>,
     ) -> Result<Embedders, CliError> {
         if self.ranking.is_ours() {
-            return Embedders::choose(self.args, index, searched, haste, context);
+            return Embedders::choose(&self.args.choice(), index, searched, haste, &context.host);
         }
-        if !self.args.is_named() {
+        if !self.args.choice().is_named() {
             return Ok(Embedders::NONE);
         }
         let haste = LatencyBudget::Vectors(Stop::default());
-        let mut embedders = Embedders::choose(self.args, index, searched, &haste, context)?;
+        let mut embedders =
+            Embedders::choose(&self.args.choice(), index, searched, &haste, &context.host)?;
         if let Some(main) = embedders.main.take_if(|it| it.is_remote() && !self.yes) {
             let guarded = Box::new(Guarded::new(main.embedder, main.host.as_deref()));
             embedders.main = Some(Chosen { embedder: guarded, ..main });
@@ -376,7 +379,7 @@ impl SearchArgs {
 
 /// Puts the question.
 pub(crate) fn request(args: &SearchArgs) -> Result<Request, CliError> {
-    let now = instant();
+    let now = SystemClock.now();
     // Logs are named by the local day, so `today` must be the same day.
     let today = now.to_zoned(SystemClock.zone()).date();
     let day = |flag: &str, text: &Option<String>| match text {

@@ -16,12 +16,13 @@ use serde::Serialize;
 
 use self::next::Next;
 use self::problems::Problem;
+use super::Context;
 use super::connect::{Connection, Connections, is_connectable};
-use super::{Context, instant};
-use crate::agent::{AgentArgs, ChosenAgent, NamedAgent as Found, adapters, discover};
+use crate::agent::{ChosenAgent, NamedAgent as Found, adapters, discover};
+use crate::args::AgentArgs;
 use crate::config::Config;
-use crate::environment::Environment;
 use crate::error::CliError;
+use anemone::host::Host;
 
 /// Look at this machine: agents, archives, search, and what to do next
 ///
@@ -140,9 +141,8 @@ enum Readiness {
 }
 
 pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusReport, CliError> {
-    let environment = context.environment;
-    let machine = environment.machine()?;
-    let now = instant();
+    let machine = context.host.machine()?;
+    let now = context.host.now();
     let found = match &args.workspace {
         Some(workspace) => vec![named(workspace, &machine)?],
         None => discover(&adapters(None)?, &machine),
@@ -150,16 +150,16 @@ pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusRepo
     let mut agents = Vec::new();
     for one in &found {
         let words = words_of(one, &found, args.workspace.as_deref());
-        let mut agent = look::at(one, words, &machine, environment, now);
+        let mut agent = look::at(one, words, &machine, &context.host, now);
         agent.is_named = args.workspace.is_some();
         agent.is_connectable = is_connectable(agent.runtime, &one.agent.alias, context, &machine);
         agents.push(agent);
     }
-    let Connections { connected, broken } = Connections::look(environment);
+    let Connections { connected, broken } = Connections::look(context.environment);
     let mut connections: Vec<&'static str> = connected.iter().map(|it| it.program).collect();
     connections.dedup();
     let looked_in = looked_in(&machine);
-    let mut problems = of_all(&agents, &broken, environment);
+    let mut problems = of_all(&agents, &broken, &context.host);
     problems.extend(unreadable(&looked_in));
     let next = next::choose(&agents, &connections, &problems, now, &is_free);
     let line = |it: Connection| ConnectionLine {
@@ -195,7 +195,7 @@ fn unreadable(places: &[String]) -> Vec<Problem> {
 
 fn named(workspace: &Path, machine: &Machine) -> Result<Found, CliError> {
     let args = AgentArgs { workspace: Some(workspace.to_owned()), runtime: None, agent: None };
-    let ChosenAgent { adapter, agent } = args.choose_by_files(machine)?;
+    let ChosenAgent { adapter, agent } = args.choice().choose_by_files(machine)?;
     let alias = agent.alias.clone();
     Ok(Found { adapter, agent, alias })
 }
@@ -223,12 +223,12 @@ fn words_of(one: &Found, all: &[Found], workspace: Option<&Path>) -> String {
 }
 
 /// Returns what is wrong with all of it.
-fn of_all(agents: &[AgentStatus], broken: &[String], environment: &Environment) -> Vec<Problem> {
+fn of_all(agents: &[AgentStatus], broken: &[String], host: &Host) -> Vec<Problem> {
     let mut problems = Vec::new();
     if agents.is_empty() {
         problems.push(Problem::wrong("no_agents", "no agents found on this machine"));
     }
-    if let Err(error) = Config::read(environment) {
+    if let Err(error) = Config::read(host) {
         let parts = std::iter::once(error.message).chain(error.causes);
         let message = parts.collect::<Vec<_>>().join(": ");
         problems.push(Problem::wrong("config_broken", message));

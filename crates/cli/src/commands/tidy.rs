@@ -13,11 +13,13 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use super::Context;
+use crate::args::MemoryArgs;
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::{AgentMemory, MemoryArgs, SystemClock};
+use crate::living::AgentMemory;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
 use crate::placed::{PlacedLine, UnreadLine};
+use anemone::system::SystemClock;
 
 /// Lists are this long for people; programs get all.
 const SHOWN: usize = 8;
@@ -124,10 +126,10 @@ struct RowsLine {
 }
 
 pub(crate) fn run(args: &TidyArgs, context: &Context<'_>) -> Result<TidyReport, CliError> {
-    let machine = context.environment.machine()?;
-    let living = args.memory.find(&machine, context)?;
-    let settings = Config::read(context.environment)?.tidy;
-    let clock = SystemClock;
+    let machine = context.host.machine()?;
+    let living = args.memory.choice().find(&machine, &context.host)?;
+    let settings = Config::read(&context.host)?.tidy;
+    let clock = &context.host.clock;
     let today = clock.now().to_zoned(clock.zone()).date();
     // Whoever only looks does not keep others from writing.
     let writes = args.apply || (!args.dry_run && (args.promote_all || !args.promote.is_empty()));

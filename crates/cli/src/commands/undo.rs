@@ -10,10 +10,12 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
+use crate::args::MemoryArgs;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
-use crate::living::{AgentMemory, MemoryArgs, SystemClock};
+use crate::living::AgentMemory;
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, ask, count, safe};
+use anemone::system::SystemClock;
 
 /// Undo the last change of a memory
 ///
@@ -98,11 +100,11 @@ struct PlannedEdit {
 
 pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoReport, CliError> {
     check_confirmable(args, context.environment)?;
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let living = if args.dry_run || args.list {
-        args.memory.find(&machine, context)?
+        args.memory.choice().find(&machine, &context.host)?
     } else {
-        args.memory.find_to_write(&machine, context)?
+        args.memory.choice().find_to_write(&machine, &context.host)?
     };
     let mut report = UndoReport {
         ok: true,
@@ -130,7 +132,7 @@ pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoReport, 
     }
     // Whatever stands in the way is said before anything is touched.
     let mut report = plan(args, &living, report)?;
-    let clock = SystemClock;
+    let clock = &context.host.clock;
     let site = &living.site;
     let held = site.lock()?;
     if !args.skip
@@ -271,32 +273,6 @@ impl PlannedEdit {
             Edit::Remove { .. } => ("remove", None),
         };
         Self { path: edit.path().to_owned(), what, bytes }
-    }
-}
-
-impl From<anemone_memory::JournalError> for CliError {
-    fn from(error: anemone_memory::JournalError) -> Self {
-        Self::from_error(Kind::Failed, "journal", &error)
-    }
-}
-
-impl From<UndoError> for CliError {
-    fn from(error: UndoError) -> Self {
-        match error {
-            UndoError::Store(error) => error.into(),
-            UndoError::Apply(error) => error.into(),
-            UndoError::Journal(error) => error.into(),
-            UndoError::Nothing => Self::from_error(Kind::Failed, "nothing_to_undo", &error),
-            UndoError::Conflict { ref kept, .. } => {
-                let hint = format!(
-                    "what was there before is kept in {}, after its first line; take from it what \
-                     you need, then pass the change over with `anemone undo --skip`",
-                    kept.display()
-                );
-                Self::from_error(Kind::Conflict, "changed", &error).hint(hint)
-            }
-            error => Self::from_error(Kind::Failed, "memory", &error),
-        }
     }
 }
 

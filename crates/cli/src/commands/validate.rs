@@ -13,7 +13,6 @@ use super::Context;
 use crate::error::CliError;
 use crate::files::Source;
 use crate::output::{self, BAD, DIM, GOOD, ODD, count, safe};
-use crate::progress::Progress;
 
 /// Check an archive or a delta and name everything that is wrong with it
 ///
@@ -82,8 +81,8 @@ pub(crate) fn examine(
     edits: Edits,
     context: &Context<'_>,
 ) -> Result<Validated, CliError> {
-    let progress = Progress::new(context.printer, "validating");
-    let source = Source::open(file, &context.keys, &progress)?;
+    let progress = context.host.progress("validating");
+    let source = Source::open(file, &context.host, &progress)?;
     let (bytes, length, limits) = (Arc::new(source.bytes), source.length, Limits::default());
     let mut report = validate_with(Box::new(Arc::clone(&bytes)), length, &limits, edits);
     // A file that cannot be opened says what is wrong, and not where.

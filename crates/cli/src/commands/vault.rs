@@ -9,8 +9,9 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
+use super::Context;
 use crate::error::CliError;
-use crate::files::{Existing, Target};
+use crate::files::{Existing, Target, check_free};
 use crate::output::{BOLD, Report};
 
 /// Manage the keys that seal credentials and archives
@@ -55,7 +56,7 @@ pub(crate) struct KeyWritten {
     recipient: Option<String>,
 }
 
-pub(crate) fn run(args: &VaultArgs) -> Result<KeyWritten, CliError> {
+pub(crate) fn run(args: &VaultArgs, context: &Context<'_>) -> Result<KeyWritten, CliError> {
     let VaultCommand::Keygen(args) = &args.command;
     let existing = if args.force { Existing::Replace } else { Existing::Keep };
     let (kind, text, recipient, key_id) = if args.age {
@@ -70,9 +71,10 @@ pub(crate) fn run(args: &VaultArgs) -> Result<KeyWritten, CliError> {
         getrandom::fill(&mut *key).map_err(|error| CliError::from(io::Error::other(error)))?;
         ("vault key", VaultKey::to_key_file(&key), None, key_id(&*key))
     };
+    check_free(&args.output, existing, &context.host)?;
     let mut target = Target::create(&args.output, existing)?;
     target.write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
-    target.commit()?;
+    target.deliver(&context.host)?;
     Ok(KeyWritten { ok: true, output: args.output.display().to_string(), kind, key_id, recipient })
 }
 

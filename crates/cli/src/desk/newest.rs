@@ -9,7 +9,8 @@ use crate::commands::Context;
 use crate::commands::forget::moment;
 use crate::commands::forget::rows::Database;
 use crate::error::CliError;
-use crate::living::{SystemClock, no_finder};
+use crate::living::no_finder;
+use anemone::system::SystemClock;
 
 /// Returns the newest entries of a time, the newest first.
 pub(super) fn newest(
@@ -21,7 +22,7 @@ pub(super) fn newest(
     let since = question.since.as_deref().map(|it| moment("since", it, false)).transpose()?;
     let until = question.until.as_deref().map(|it| moment("until", it, true)).transpose()?;
     let living = inner.living(context)?;
-    let wanted = ForgetTarget::Written { since, until, zone: SystemClock.zone() };
+    let wanted = ForgetTarget::Written { since, until, zone: context.host.zone() };
     let mut entries = living.site.plan_forget(&wanted)?.entries;
     if let MemoryBackend::Sqlite(path) = &living.keeps
         && let Some(database) = Database::open_to_read(path, &living, no_finder())?

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anemone_runtimes::{Machine, MemoryBackend};
 
-use crate::agent::{AgentArgs, ChosenAgent};
+use crate::agent::ChosenAgent;
+use crate::args::AgentArgs;
 use crate::error::{CliError, Kind};
 
 /// A memory and the arguments that name it.
@@ -15,10 +16,10 @@ pub(super) struct Memory {
 
 impl Memory {
     pub(super) fn of(args: &AgentArgs, machine: &Machine) -> Result<Self, CliError> {
-        let chosen = args.choose_by_files(machine)?;
+        let chosen = args.choice().choose_by_files(machine)?;
         for candidate in candidates(args, &chosen) {
             // Only arguments that lead back to the same agent will do.
-            let found = candidate.choose_by_files(machine);
+            let found = candidate.choice().choose_by_files(machine);
             if found.is_ok_and(|it| is_same(&it, &chosen)) {
                 return Ok(Self { words: words(&candidate)?, chosen });
             }
@@ -68,7 +69,7 @@ fn words(args: &AgentArgs) -> Result<Vec<String>, CliError> {
 
 /// Returns the memory of an agent as something to search: its database or its folder.
 pub(super) fn source_of(args: &AgentArgs, machine: &Machine) -> Result<String, CliError> {
-    let ChosenAgent { adapter, agent } = args.choose_by_files(machine)?;
+    let ChosenAgent { adapter, agent } = args.choice().choose_by_files(machine)?;
     let place = match adapter.searchable(machine, &agent).keeps {
         MemoryBackend::Sqlite(database) => database,
         _ => agent.workspace,

@@ -14,7 +14,6 @@ use super::super::{
 };
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
-use crate::keys::Keys;
 use crate::output::{Format, Printer};
 use crate::searched::quoted;
 
@@ -128,8 +127,7 @@ impl Stage {
         let broken = |message: String| CliError::new(Kind::Failed, "demo_failed", message);
         let words = std::iter::once("anemone").chain(words.iter().copied());
         let cli = Cli::try_parse_from(words).map_err(|error| broken(error.to_string()))?;
-        let keys = Keys::new(&cli.global.keys, &self.environment);
-        let context = Context { environment: &self.environment, printer: &self.printer, keys };
+        let context = Context::new(&self.environment, &self.printer, &cli.global.keys);
         match cli.command {
             Some(Command::Agents(args)) => value(&agents::run(&args, &context)?),
             Some(Command::Search(args)) => value(&search::run(&args, &context)?),

@@ -7,12 +7,12 @@ use anemone_memory::{ErasureProbes, Finality};
 use anemone_runtimes::{Machine, MemoryBackend, StoreKind};
 use serde::Serialize;
 
-use crate::environment::Environment;
 use crate::exports;
 use crate::files::open_plain;
 use crate::known_folders::{FolderKind, known_folders};
 use crate::living::AgentMemory;
 use crate::search_index::kept;
+use anemone::host::Host;
 
 /// The folder in which what came from another runtime is kept.
 const SIDECAR: &str = ".alf-origin";
@@ -41,7 +41,7 @@ pub(super) struct Looked {
 pub(super) struct Search<'a> {
     pub(super) living: &'a AgentMemory,
     pub(super) machine: &'a Machine,
-    pub(super) environment: &'a Environment,
+    pub(super) host: &'a Host,
     pub(super) probes: &'a ErasureProbes,
     /// The index of this memory.
     pub(super) index: &'a Path,
@@ -109,11 +109,11 @@ impl Search<'_> {
 
     /// Indexes of other sources, such as of an archive of the agent.
     fn other_indexes(&self, looked: &mut Looked) {
-        let cached = kept(self.environment).unwrap_or_default().into_iter().map(|it| {
+        let cached = kept(self.host).unwrap_or_default().into_iter().map(|it| {
             let place = it.source.as_ref().map(|source| PathBuf::from(&source.place));
             (PathBuf::from(&it.folder), place)
         });
-        let elsewhere = known_folders(self.environment, FolderKind::Index);
+        let elsewhere = known_folders(self.host, FolderKind::Index);
         let elsewhere = elsewhere.into_iter().map(|it| (it.folder, it.place));
         for (folder, place) in cached.chain(elsewhere).filter(|(folder, _)| folder != self.index) {
             if !self.scan(std::slice::from_ref(&folder), looked).is_empty() {
@@ -133,7 +133,7 @@ impl Search<'_> {
         let real = |path: &Path| fs_err::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let is_own = |path: &Path| path.starts_with(root) || root.starts_with(path);
         let is_own_database = |path: &Path| matches!(&self.living.keeps, MemoryBackend::Sqlite(own) if real(own) == path);
-        for copy in known_folders(self.environment, FolderKind::Copy) {
+        for copy in known_folders(self.host, FolderKind::Copy) {
             let path = real(&copy.folder);
             if is_own(&path) || is_own_database(&path) {
                 continue;
@@ -150,9 +150,8 @@ impl Search<'_> {
 
     /// Snapshots that `migrate` kept, and every archive that is known.
     fn archives(&self, looked: &mut Looked) {
-        let environment = self.environment;
-        let mut folders = vec![environment.data_home.join("anemone/snapshots")];
-        let known = known_folders(environment, FolderKind::Snapshots);
+        let mut folders = vec![self.host.folders.data.join("anemone/snapshots")];
+        let known = known_folders(self.host, FolderKind::Snapshots);
         folders.extend(known.into_iter().map(|it| it.folder));
         let mut archives: Vec<(PathBuf, &'static str)> = Vec::new();
         for folder in folders {
@@ -161,12 +160,12 @@ impl Search<'_> {
             archives.extend(files.map(|path| (path, "snapshot")));
         }
         let root = self.living.site.root();
-        for known in known_folders(environment, FolderKind::Archive) {
+        for known in known_folders(self.host, FolderKind::Archive) {
             let is_own = known.place.as_deref().is_some_and(|place| place == root);
             looked.moved += u64::from(is_own && !known.folder.exists());
             archives.push((known.folder, "archive"));
         }
-        let last = exports::last_of(environment, &self.living.agent.workspace);
+        let last = exports::last_of(self.host, &self.living.agent.workspace);
         archives.extend(last.map(|it| (it.path(), "archive")));
         archives.retain(|(path, _)| path.is_file());
         archives.sort_unstable();

@@ -8,9 +8,9 @@ use std::time::Duration;
 use anemone_runtimes::{ADAPTERS, Machine};
 use serde::Deserialize;
 
+use crate::args::MemoryArgs;
 use crate::commands::Context;
 use crate::error::{CliError, Kind};
-use crate::living::MemoryArgs;
 
 /// More than a hook is ever told.
 const MAX_BYTES: u64 = 4 << 20;

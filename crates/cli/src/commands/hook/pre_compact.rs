@@ -15,12 +15,16 @@ use serde::Serialize;
 use super::input::HookInput;
 use super::shelf::{Shelf, check_within_reach, database_name, log_write};
 use super::talk::{TalkArgs, ZoneArgs, lock, said};
-use crate::chat::{Chat, ChatArgs};
-use crate::commands::{Context, fresh_id};
+use crate::args::ChatArgs;
+use crate::args::MemoryArgs;
+use crate::chat::Chat;
+use crate::commands::Context;
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::{AgentMemory, MemoryArgs};
+use crate::living::AgentMemory;
 use crate::output::{BOLD, GOOD, ODD, Report, count, safe};
+use anemone::system::SystemClock;
+use anemone_memory::Clock as _;
 
 /// The messages that a model is shown in the direct mode, and their characters.
 const DIRECT_MESSAGES: usize = 40;
@@ -137,12 +141,12 @@ pub(super) fn run(
     input: HookInput,
     context: &Context<'_>,
 ) -> Result<Decided, CliError> {
-    let machine = context.environment.machine()?;
-    let living = input.memory(&args.memory, &machine).find(&machine, context)?;
+    let machine = context.host.machine()?;
+    let living = input.memory(&args.memory, &machine).choice().find(&machine, &context.host)?;
     let reach = Reach::Compaction(DIRECT_MESSAGES);
     let talk = args.talk.read(&input, &living, &machine, reach)?;
     let now = args.zone.now()?;
-    let Config { flush: settings, chat: settled, .. } = Config::read(context.environment)?;
+    let Config { flush: settings, chat: settled, .. } = Config::read(&context.host)?;
     let (tokens, tokens_from) = tokens_of(args, talk.as_ref());
     let session = talk.as_ref().and_then(|it| it.session_id.clone()).or(input.session_id);
     let cycle = cycle_of(args, talk.as_ref());
@@ -242,7 +246,7 @@ fn flush(
     session: Option<&str>,
     now: &Zoned,
 ) -> Result<Stored, CliError> {
-    let chat = Chat::of(&args.chat.over(settled))?.ok_or_else(|| {
+    let chat = Chat::of(&args.chat.choice().over(settled))?.ok_or_else(|| {
         let message = "--direct needs a chat model, and none is named or configured";
         CliError::new(Kind::Failed, "no_chat", message).hint("give --chat-url URL")
     })?;
@@ -266,7 +270,11 @@ fn flush(
         } else if !suspicious(&entry).is_empty() {
             stored.suspicious += 1;
         } else {
-            let mut stamp = ProvenanceStamp::new(fresh_id(), Origin::Agent, crate::commands::now());
+            let mut stamp = ProvenanceStamp::new(
+                SystemClock.fresh_id(),
+                Origin::Agent,
+                anemone_format::Moment::from(SystemClock.now()),
+            );
             stamp.session = session.map(str::to_owned);
             new.push(Given {
                 text: entry.clone(),

@@ -13,11 +13,12 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::input::HookInput;
+use crate::args::MemoryArgs;
+use crate::commands::Context;
 use crate::commands::context::Session;
-use crate::commands::{Context, instant};
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::{MemoryArgs, delimiter};
+use crate::living::delimiter;
 use crate::output::Report;
 
 /// How many hits are looked at for those that are relevant.
@@ -99,7 +100,7 @@ pub(super) fn run(
     input: &HookInput,
     context: &Context<'_>,
 ) -> Result<Answered, CliError> {
-    let mut settings = Config::read(context.environment)?.recall;
+    let mut settings = Config::read(&context.host)?.recall;
     settings.enabled |= args.enable;
     let mut answered = Answered {
         enabled: settings.enabled,
@@ -125,14 +126,14 @@ pub(super) fn run(
     if !session.may_recall() {
         return Ok(answered);
     }
-    let machine = context.environment.machine()?;
-    let living = input.memory(&args.memory, &machine).find(&machine, context)?;
-    let mut request = Request::new(question_of(message, MAX_QUESTION_CHARS), instant());
+    let machine = context.host.machine()?;
+    let living = input.memory(&args.memory, &machine).choice().find(&machine, &context.host)?;
+    let mut request = Request::new(question_of(message, MAX_QUESTION_CHARS), context.host.now());
     request.limit = LOOKED_AT;
     request.paths = session.folders();
     request.snippet_chars = settings.most_chars;
     request.explain = true;
-    let answer = living.finder(&machine, context)?.search(&request)?;
+    let answer = living.finder(&machine, &context.host)?.search(&request)?;
     let is_wanted = |it: &&Hit| session.may_see(&it.path) && is_relevant(it, message, &settings);
     let hits: Vec<&Hit> = answer.hits.iter().filter(is_wanted).collect();
     let found = recalled(&living.site, &hits, settings.most)?;

@@ -15,12 +15,16 @@ use serde::Serialize;
 use super::input::HookInput;
 use super::shelf::{Shelf, check_within_reach, log_write};
 use super::talk::{TalkArgs, ZoneArgs, lock, said};
-use crate::chat::{Chat, ChatArgs};
-use crate::commands::{Context, fresh_id, instant, now};
+use crate::args::ChatArgs;
+use crate::args::MemoryArgs;
+use crate::chat::Chat;
+use crate::commands::Context;
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::{AgentMemory, MemoryArgs, no_finder};
+use crate::living::{AgentMemory, no_finder};
 use crate::output::{BOLD, GOOD, ODD, Report, count, safe};
+use anemone::system::SystemClock;
+use anemone_memory::Clock as _;
 
 /// What this hook is called in the log of writes.
 const HOOK: &str = "session-end";
@@ -124,10 +128,10 @@ pub(super) fn run(
     input: &HookInput,
     context: &Context<'_>,
 ) -> Result<SessionEnded, CliError> {
-    let machine = context.environment.machine()?;
-    let living = input.memory(&args.memory, &machine).find(&machine, context)?;
+    let machine = context.host.machine()?;
+    let living = input.memory(&args.memory, &machine).choice().find(&machine, &context.host)?;
     check_within_reach(&living)?;
-    let settled = Config::read(context.environment)?.chat;
+    let settled = Config::read(&context.host)?.chat;
     let reach = Reach::Messages(args.messages.max(JUDGED_MESSAGES) as usize);
     let talk = args.talk.read(input, &living, &machine, reach)?.ok_or_else(|| {
         let message = "no conversation is named";
@@ -191,7 +195,7 @@ pub(super) fn run(
     // for a session that has a note.
     let (slug, named_by) = match &known {
         Some(_) => (note.time_slug(), None),
-        None => name(&note, &args.chat.over(settled), &mut report.notes),
+        None => name(&note, &args.chat.choice().over(settled), &mut report.notes),
     };
     let held = if args.dry_run { None } else { Some(lock(&living)?) };
     let mut state = living.site.session_state(session);
@@ -213,7 +217,7 @@ pub(super) fn run(
         report.text = Some(text);
         return Ok(report);
     };
-    let applied = held.apply(&change, fresh_id(), instant())?;
+    let applied = held.apply(&change, context.host.fresh_id(), context.host.now())?;
     state.noted = Some(note.noted(&path, &text));
     held.keep_session_state(session, &state)?;
     let change = applied.id.0.to_string();
@@ -282,7 +286,11 @@ fn note_row(
         report.text = Some(text);
         return Ok(report);
     }
-    let mut stamp = ProvenanceStamp::new(fresh_id(), Origin::Agent, now());
+    let mut stamp = ProvenanceStamp::new(
+        SystemClock.fresh_id(),
+        Origin::Agent,
+        anemone_format::Moment::from(SystemClock.now()),
+    );
     stamp.session = note.session_id.map(str::to_owned);
     let noted = note.noted(&path, &text);
     let given = Given { text, key: Some(key), label: None, tags: Vec::new(), stamp };

@@ -10,11 +10,13 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::input::HookInput;
+use crate::args::MemoryArgs;
 use crate::commands::Context;
 use crate::commands::context::{Session, compose_for};
 use crate::error::CliError;
-use crate::living::{AgentMemory, MemoryArgs, SystemClock, delimiter};
+use crate::living::{AgentMemory, delimiter};
 use crate::output::Report;
+use anemone::system::SystemClock;
 
 /// Whitespace at the end of a page is not shown either, and nobody misses it.
 const SLACK: usize = 8;
@@ -49,11 +51,11 @@ pub(super) fn run(
     input: &HookInput,
     context: &Context<'_>,
 ) -> Result<Begun, CliError> {
-    let machine = context.environment.machine()?;
+    let machine = context.host.machine()?;
     let memory = input.memory(&args.memory, &machine);
     let for_claude_code = input.is_of_claude_code();
     let text = match for_claude_code {
-        true => memory_alone(&memory.find(&machine, context)?, args.chars as usize)?,
+        true => memory_alone(&memory.choice().find(&machine, &context.host)?, args.chars as usize)?,
         false => compose_for(Session::Main, &memory, args.chars as usize, context)?,
     };
     Ok(Begun { text, for_claude_code })
@@ -61,7 +63,7 @@ pub(super) fn run(
 
 /// Returns what an agent remembers, and none of its instructions, within so many characters.
 fn memory_alone(living: &AgentMemory, chars: usize) -> Result<String, CliError> {
-    let clock = SystemClock;
+    let clock = &SystemClock;
     let asked = ContextRequest {
         session: SessionKind::Main,
         generation: Generation::OpenClaw9,

@@ -9,9 +9,10 @@ use anemone_memory::{
 use anemone_runtimes::MemoryBackend;
 use jiff::civil::Date;
 
-use crate::commands::{fresh_id, instant, now};
 use crate::error::{CliError, Kind};
 use crate::living::{AgentMemory, no_finder};
+use anemone::system::SystemClock;
+use anemone_memory::Clock as _;
 
 /// Where an agent finds again what is put there.
 pub(super) struct Shelf<'a> {
@@ -43,7 +44,7 @@ pub(super) fn log_write(
     notes: &mut Vec<String>,
 ) {
     let write = HookWrite {
-        at: now(),
+        at: anemone_format::Moment::from(SystemClock.now()),
         hook: hook.to_owned(),
         path: path.to_owned(),
         entries: entries as u64,
@@ -112,7 +113,8 @@ impl<'a> Shelf<'a> {
         if let MemoryBackend::Sqlite(path) = &self.living.keeps {
             let rows: Vec<_> = new.into_iter().map(|it| (it, category.clone())).collect();
             let memory = self.living.rows(path, no_finder())?;
-            let change = held.write_rows(what, &memory, &rows, fresh_id(), instant())?;
+            let change =
+                held.write_rows(what, &memory, &rows, SystemClock.fresh_id(), SystemClock.now())?;
             return Ok(change.0.to_string());
         }
         let path = self.living.site.daily(self.day);
@@ -121,6 +123,6 @@ impl<'a> Shelf<'a> {
         let edits = vec![Edit::Append { path, head, text }];
         let stamps = new.into_iter().map(|it| it.stamp).collect();
         let change = Change { stamps, ..Change::new(what, edits) };
-        Ok(held.apply(&change, fresh_id(), instant())?.id.0.to_string())
+        Ok(held.apply(&change, SystemClock.fresh_id(), SystemClock.now())?.id.0.to_string())
     }
 }

@@ -10,9 +10,11 @@ use jiff::Zoned;
 use jiff::tz::TimeZone;
 
 use super::input::HookInput;
-use crate::commands::instant;
+
 use crate::error::{CliError, Kind};
 use crate::living::AgentMemory;
+use anemone::system::SystemClock;
+use anemone_memory::Clock as _;
 
 /// A session must not wait longer for somebody else who writes to its memory.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -81,7 +83,7 @@ impl ZoneArgs {
                 CliError::new(Kind::Usage, "timezone", format!("{name:?} is no time zone"))
             })?,
         };
-        Ok(instant().to_zoned(zone))
+        Ok(SystemClock.now().to_zoned(zone))
     }
 }
 

@@ -11,11 +11,13 @@ use serde::Serialize;
 use super::input::HookInput;
 use super::shelf::{Shelf, check_within_reach, log_write};
 use super::talk::{TalkArgs, ZoneArgs, lock, said_by_owner};
-use crate::commands::{Context, fresh_id, now};
+use crate::args::MemoryArgs;
+use crate::commands::Context;
 use crate::config::Config;
 use crate::error::{CliError, Kind};
-use crate::living::MemoryArgs;
 use crate::output::{BOLD, GOOD, Report, safe};
+use anemone::system::SystemClock;
+use anemone_memory::Clock as _;
 
 /// The messages of a turn, and some before it.
 const MESSAGES: usize = 8;
@@ -94,7 +96,7 @@ pub(super) fn run(
     input: HookInput,
     context: &Context<'_>,
 ) -> Result<TurnEnded, CliError> {
-    let mut settings = Config::read(context.environment)?.capture;
+    let mut settings = Config::read(&context.host)?.capture;
     settings.enabled |= args.enable;
     let mut report = TurnEnded {
         ok: true,
@@ -105,8 +107,8 @@ pub(super) fn run(
     if !settings.enabled {
         return Ok(report);
     }
-    let machine = context.environment.machine()?;
-    let living = input.memory(&args.memory, &machine).find(&machine, context)?;
+    let machine = context.host.machine()?;
+    let living = input.memory(&args.memory, &machine).choice().find(&machine, &context.host)?;
     check_within_reach(&living)?;
     let (texts, session) = if args.messages.is_empty() {
         let talk = args.talk.read(&input, &living, &machine, Reach::Messages(MESSAGES))?;
@@ -164,7 +166,11 @@ pub(super) fn run(
 }
 
 fn given(captured: &Captured, session: Option<&str>) -> Given {
-    let mut stamp = ProvenanceStamp::new(fresh_id(), Origin::Owner, now());
+    let mut stamp = ProvenanceStamp::new(
+        SystemClock.fresh_id(),
+        Origin::Owner,
+        anemone_format::Moment::from(SystemClock.now()),
+    );
     stamp.session = session.map(str::to_owned);
     let name = captured.kind.as_str().to_owned();
     let label = Importance::new(IMPORTANCE).map(|importance| Label { name, importance });

@@ -20,9 +20,9 @@ pub(super) struct Listed {
 }
 
 pub(super) fn list(context: &Context<'_>) -> Result<Listed, CliError> {
-    let indexes = kept(context.environment)?;
+    let indexes = kept(&context.host)?;
     let bytes = indexes.iter().map(|it| it.bytes).sum();
-    let folder = home(context.environment).display().to_string();
+    let folder = home(&context.host).display().to_string();
     Ok(Listed { ok: true, folder, indexes, bytes })
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Pruned {
 /// Removes the indexes of what is gone. One that does not say what it is of stays.
 pub(super) fn prune(context: &Context<'_>, dry_run: bool) -> Result<Pruned, CliError> {
     let (removed, kept): (Vec<_>, Vec<_>) =
-        kept(context.environment)?.into_iter().partition(Kept::is_orphan);
+        kept(&context.host)?.into_iter().partition(Kept::is_orphan);
     if !dry_run {
         for one in &removed {
             one.remove()?;
@@ -106,7 +106,7 @@ pub(super) fn drop_one(
     context: &Context<'_>,
 ) -> Result<Dropped, CliError> {
     let bytes = bytes_of(&searched.index_folder);
-    let dropped = drop_index(searched, context)?;
+    let dropped = drop_index(searched, &context.host)?;
     let folder = searched.index_folder.display().to_string();
     Ok(Dropped { ok: true, dropped, folder, bytes: if dropped { bytes } else { 0 } })
 }

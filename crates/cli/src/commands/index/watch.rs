@@ -13,7 +13,7 @@ use super::{IndexArgs, Indexed, refresh};
 use crate::commands::Context;
 use crate::embedder::Stop;
 use crate::error::{CliError, Kind};
-use crate::files::on_first_signal;
+
 use crate::output::{DIM, ODD, Report, count, notice, safe};
 use crate::search_index::find;
 use crate::watcher::{Told, watcher};
@@ -38,15 +38,15 @@ pub(super) fn watch(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliEr
     let (sender, woken) = channel();
     let stop = Stop::default();
     let (told, end) = (stop.clone(), sender.clone());
-    on_first_signal(move || {
+    context.host.console.on_first_interrupt(Box::new(move || {
         told.tell();
         notice("stopping when what is being done is done; ctrl-c again stops at once");
         end.send(Wake::Stop).ok();
-    });
+    }));
     // Watching begins before the first look, so that nothing falls between the two.
     let place = {
-        let machine = context.environment.machine()?;
-        find(&args.searched, args.source.as_deref(), &machine, context)?.place
+        let machine = context.host.machine()?;
+        find(&args.searched.choice(), args.source.as_deref(), &machine, &context.host)?.place
     };
     let watcher = watcher(&place, QUIET, move |told| {
         let wake = match told {

@@ -10,7 +10,7 @@ use anemone_runtimes::Machine;
 use super::{RememberArgs, RememberReport, RowLine, refuse_duplicates, refuse_secrets};
 use crate::commands::Context;
 use crate::error::CliError;
-use crate::living::{AgentMemory, SystemClock, no_finder};
+use crate::living::{AgentMemory, no_finder};
 
 /// Remembers something in the database of an agent, which is made where there is none.
 pub(super) fn remember(
@@ -23,7 +23,7 @@ pub(super) fn remember(
 ) -> Result<RememberReport, CliError> {
     let (finder, look) = match args.force {
         true => (no_finder(), Look::Away),
-        false => (living.finder(machine, context)?, Look::ForDuplicates),
+        false => (living.finder(machine, &context.host)?, Look::ForDuplicates),
     };
     let there = living.rows_to_read(path, finder)?;
     let asked = args.asked(text);
@@ -36,7 +36,7 @@ pub(super) fn remember(
     refuse_duplicates(&report)?;
     drop(there);
     let memory = living.rows(path, no_finder())?;
-    let clock = SystemClock;
+    let clock = &context.host.clock;
     let held = living.site.lock()?;
     let change = plan.write(&held, &memory, clock.fresh_id(), clock.now())?;
     report.written = true;

@@ -9,9 +9,9 @@ use anemone_runtimes::Machine;
 use serde::Serialize;
 
 use super::FoundHit;
+use crate::args::MemoryArgs;
+use crate::args::SourceArgs;
 use crate::commands::Context;
-use crate::living::MemoryArgs;
-use crate::searched::SourceArgs;
 
 /// What is to be known of a find before a model reads it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -63,7 +63,7 @@ pub(super) fn verify(
         return;
     }
     let memory = MemoryArgs { agent: source.agent.clone(), index_dir: source.index_dir.clone() };
-    if let Ok(living) = memory.find(machine, context) {
+    if let Ok(living) = memory.choice().find(machine, &context.host) {
         verify_in(&living.site, hits);
     }
 }

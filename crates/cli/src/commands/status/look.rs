@@ -12,12 +12,12 @@ use jiff::tz::TimeZone;
 use super::problems::{Facts, Problem, problems};
 use super::{AgentStatus, Found, LastExport, Readiness, Search};
 use crate::agent::ChosenAgent;
-use crate::environment::Environment;
 use crate::exports::last_of;
 use crate::living::site_of;
 use crate::sealed_header::Packaging;
-use crate::searched::SourceArgs;
+use crate::searched::SourceChoice;
 use crate::survey::{WorkspaceScan, real};
+use anemone::host::Host;
 
 /// How every database of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -26,14 +26,14 @@ pub(super) fn at(
     found: &Found,
     words: String,
     machine: &Machine,
-    environment: &Environment,
+    host: &Host,
     now: Timestamp,
 ) -> AgentStatus {
     let Found { adapter, agent, alias } = found;
     let searchable = adapter.searchable(machine, agent);
     let workspace = real(&agent.workspace);
     let workspace_exists = workspace.is_dir();
-    let noted = last_of(environment, &workspace);
+    let noted = last_of(host, &workspace);
     let survey = match &noted {
         Some(export) => export.compare(*adapter, &workspace, &searchable.stores),
         None => WorkspaceScan {
@@ -53,7 +53,7 @@ pub(super) fn at(
         file_size: it.size_bytes,
         changed_since: survey.changed,
     });
-    let (search, source_trouble) = search(found, machine, environment);
+    let (search, source_trouble) = search(found, machine, host);
     let facts = Facts {
         workspace_exists,
         has_rows: rows(&searchable).is_some_and(Path::is_file),
@@ -61,12 +61,12 @@ pub(super) fn at(
         source_trouble,
         unreadable: survey.unreadable,
         is_partial: survey.is_partial,
-        unfinished: unfinished(found, &searchable, environment),
+        unfinished: unfinished(found, &searchable, host),
         last_export: last_export.clone(),
         search: search.clone(),
         now,
     };
-    let site = site_of(*adapter, agent, &searchable.keeps, environment).ok();
+    let site = site_of(*adapter, agent, &searchable.keeps, host).ok();
     let hook_writes = site.map(|it| it.hook_writes(start_of_day(now))).unwrap_or_default();
     let mut problems = problems(&facts);
     for oddity in &agent.oddities {
@@ -137,10 +137,10 @@ fn database_trouble(path: &Path) -> Option<String> {
 }
 
 /// Says whether search is ready, or why it cannot be told.
-fn search(found: &Found, machine: &Machine, environment: &Environment) -> (Search, Option<String>) {
+fn search(found: &Found, machine: &Machine, host: &Host) -> (Search, Option<String>) {
     let state = |state| Search { state, documents: None, chunks: None, changed: 0 };
     let chosen = ChosenAgent { adapter: found.adapter, agent: found.agent.clone() };
-    let Ok(searched) = SourceArgs::of_agent(chosen, machine, environment) else {
+    let Ok(searched) = SourceChoice::of_agent(chosen, machine, host) else {
         return (state(Readiness::Nothing), None);
     };
     let sources: Vec<&dyn Source> = searched.sources.iter().map(|it| &**it).collect();
@@ -165,8 +165,8 @@ fn search(found: &Found, machine: &Machine, environment: &Environment) -> (Searc
 }
 
 /// Counts changes of ours that were begun and not ended.
-fn unfinished(found: &Found, searchable: &Searchable, environment: &Environment) -> u64 {
-    let site = site_of(found.adapter, &found.agent, &searchable.keeps, environment).ok();
+fn unfinished(found: &Found, searchable: &Searchable, host: &Host) -> u64 {
+    let site = site_of(found.adapter, &found.agent, &searchable.keeps, host).ok();
     let unfinished = site.and_then(|it| it.unfinished().ok());
     unfinished.unwrap_or_default() as u64
 }

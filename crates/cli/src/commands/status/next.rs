@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::problems::Problem;
 use super::{AgentStatus, Readiness};
 use crate::commands::export::file_stem;
-use crate::living::SystemClock;
+use anemone::system::SystemClock;
+
 use crate::searched::quoted;
 
 /// So many commands are offered.

@@ -1,5 +1,7 @@
 //! What is taken back in a database.
 
+use anemone::host::SharedClock;
+use anemone::system::SystemClock;
 use anemone_memory::{ChangeId, LockedStore, NotedRows, RowsBack, SqliteMemory};
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -31,7 +33,7 @@ fn open(noted: &NotedRows) -> Result<SqliteMemory, CliError> {
         let error = CliError::new(Kind::Failed, "database_gone", message);
         return Err(error.about(&noted.database).hint(HINT));
     }
-    open_rows(&noted.database, &noted.alias, no_finder())
+    open_rows(&noted.database, &noted.alias, no_finder(), &SharedClock::new(SystemClock))
 }
 
 fn checked(noted: &NotedRows, back: RowsBack) -> Result<RowsBack, CliError> {

@@ -1,0 +1,485 @@
+//! Which agent is meant: by runtime, workspace and name.
+
+use std::path::{Path, PathBuf};
+
+use anemone_runtimes::{ADAPTERS, Adapter, FoundAgent, Machine, UNKNOWN_AGENT, by_name};
+
+use crate::nearest::Nearest;
+
+/// What `-r` says for a folder of Markdown that belongs to no agent.
+pub const FOLDER: &str = "folder";
+
+/// Which agent is meant, as somebody said it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentChoice {
+    /// The runtime, or [`FOLDER`].
+    pub runtime: Option<String>,
+    /// The agent's workspace, or the install that it is in.
+    pub workspace: Option<PathBuf>,
+    /// Its name.
+    pub agent: Option<String>,
+}
+
+/// Why no agent was chosen.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FindAgentError {
+    /// A folder of notes was asked for, and none was named.
+    #[error("a folder of notes needs a folder")]
+    NoFolder,
+    /// There is no such folder.
+    #[error("there is no folder {}", .folder.display())]
+    NotFound {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// It is something else than a folder.
+    #[error("{} is {}, not a folder", .folder.display(), .kind.as_str())]
+    NotAFolder {
+        /// What was taken for a folder.
+        folder: PathBuf,
+        /// What it is.
+        kind: PathKind,
+    },
+    /// The folder cannot be looked at.
+    #[error(transparent)]
+    Unreadable(#[from] std::io::Error),
+    /// No runtime has this name.
+    #[error("unknown runtime {name:?}")]
+    UnknownRuntime {
+        /// The name.
+        name: String,
+        /// A known name that is nearly the same.
+        nearest: Option<String>,
+    },
+    /// Nothing on this machine is an agent.
+    #[error("no agent was found on this machine")]
+    Nothing,
+    /// Several agents were found, and none was named.
+    #[error("{} agents were found; say which one you mean", .agents.len())]
+    Several {
+        /// The name and the workspace of each.
+        agents: Vec<String>,
+    },
+    /// No agent has this name.
+    #[error("there is no agent {alias:?}{}", of_runtime(*.runtime))]
+    UnknownAlias {
+        /// The name.
+        alias: String,
+        /// The runtime that was looked at, if it was one.
+        runtime: Option<&'static str>,
+        /// The names of the agents that were found.
+        known: Vec<String>,
+    },
+    /// Agents of several runtimes have this name.
+    #[error("{} have an agent {alias:?}", .runtimes.join(" and "))]
+    AmbiguousAlias {
+        /// The name.
+        alias: String,
+        /// The runtimes.
+        runtimes: Vec<&'static str>,
+    },
+    /// The folder is that of an agent of another name.
+    #[error("the agent in this folder is {there:?}, not {alias:?}")]
+    OtherAlias {
+        /// The folder.
+        workspace: PathBuf,
+        /// The name of the agent in it.
+        there: String,
+        /// The name that was given.
+        alias: String,
+    },
+    /// The install has no agent of that name.
+    #[error("{message}")]
+    NotInInstall {
+        /// What the runtime's folder says.
+        message: String,
+    },
+    /// The folder is the install of another runtime.
+    #[error("this is the install of {runtime}")]
+    OtherRuntime {
+        /// The folder.
+        folder: PathBuf,
+        /// The runtime.
+        runtime: &'static str,
+    },
+    /// No file or folder should have this name.
+    #[error("{alias:?} is not a valid name for an agent")]
+    InvalidName {
+        /// The name.
+        alias: String,
+    },
+}
+
+impl FindAgentError {
+    /// Whether there is no such agent, as far as was looked.
+    #[must_use]
+    pub const fn is_not_found(&self) -> bool {
+        matches!(
+            self,
+            Self::Nothing
+                | Self::UnknownAlias { .. }
+                | Self::OtherAlias { .. }
+                | Self::NotInInstall { .. }
+        )
+    }
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathKind {
+    /// A regular file.
+    File,
+    /// A device, a pipe or a socket.
+    Special,
+}
+
+impl PathKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "a file",
+            Self::Special => "a device, pipe or socket",
+        }
+    }
+}
+
+fn of_runtime(runtime: Option<&str>) -> String {
+    runtime.map(|runtime| format!(" of {runtime}")).unwrap_or_default()
+}
+
+/// An agent and the adapter that knows it.
+pub struct ChosenAgent {
+    pub adapter: &'static dyn Adapter,
+    pub agent: FoundAgent,
+}
+
+impl AgentChoice {
+    /// Returns the agent that the user means.
+    pub fn choose(&self, machine: &Machine) -> Result<ChosenAgent, FindAgentError> {
+        self.choose_by(machine, DiscoveryDepth::Everything)
+    }
+
+    /// Returns the agent that the user means, and looks into a database only where no file tells:
+    /// this is quick.
+    pub fn choose_by_files(&self, machine: &Machine) -> Result<ChosenAgent, FindAgentError> {
+        if self.runtime.as_deref() == Some(FOLDER) {
+            return self.choose_folder();
+        }
+        match self.choose_by(machine, DiscoveryDepth::Files) {
+            // An agent may be known to a database alone.
+            Err(error) if error.is_not_found() => self.choose(machine),
+            chosen => chosen,
+        }
+    }
+
+    /// Takes a folder of Markdown that belongs to no agent: its memories have OpenClaw's layout.
+    fn choose_folder(&self) -> Result<ChosenAgent, FindAgentError> {
+        let Some(folder) = &self.workspace else {
+            return Err(FindAgentError::NoFolder);
+        };
+        check_folder(folder)?;
+        let adapter = adapter("openclaw")?;
+        let agent = FoundAgent::without_install("openclaw", String::new(), folder.clone());
+        Ok(ChosenAgent { adapter, agent })
+    }
+
+    fn choose_by(
+        &self,
+        machine: &Machine,
+        by: DiscoveryDepth,
+    ) -> Result<ChosenAgent, FindAgentError> {
+        let adapters = adapters(self.runtime.as_deref())?;
+        if let Some(workspace) = &self.workspace {
+            check_folder(workspace)?;
+            let chosen = locate(&adapters, machine, workspace, self.agent.as_deref(), by);
+            check_runtime(&chosen, machine, workspace)?;
+            check_alias(&chosen.agent, self.agent.as_deref())?;
+            check_known(&chosen.agent)?;
+            return Ok(chosen);
+        }
+        if let Some(alias) = &self.agent {
+            return find_by(&adapters, machine, alias, by);
+        }
+        only_by(&adapters, machine, by)
+    }
+}
+
+/// By what an agent is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DiscoveryDepth {
+    Everything,
+    Files,
+}
+
+impl DiscoveryDepth {
+    fn discover(self, adapter: &dyn Adapter, machine: &Machine) -> Vec<FoundAgent> {
+        match self {
+            Self::Everything => adapter.discover(machine),
+            Self::Files => adapter.discover_by_files(machine),
+        }
+    }
+}
+
+/// Returns the one agent there is.
+pub fn only(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+) -> Result<ChosenAgent, FindAgentError> {
+    only_by(adapters, machine, DiscoveryDepth::Everything)
+}
+
+fn only_by(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+    by: DiscoveryDepth,
+) -> Result<ChosenAgent, FindAgentError> {
+    let mut found = discover_by(adapters, machine, by);
+    found.retain(|it| it.agent.workspace.is_dir());
+    match found.len() {
+        1 => {
+            let NamedAgent { adapter, agent, .. } = found.remove(0);
+            Ok(ChosenAgent { adapter, agent })
+        }
+        0 => Err(FindAgentError::Nothing),
+        _ => {
+            // The same agents that `anemone agents` and `anemone status` list.
+            let all = discover(adapters, machine);
+            Err(FindAgentError::Several { agents: all.iter().map(NamedAgent::line).collect() })
+        }
+    }
+}
+
+/// An agent that was found on this machine, by the name that `--agent` takes.
+pub struct NamedAgent {
+    pub adapter: &'static dyn Adapter,
+    pub agent: FoundAgent,
+    pub alias: String,
+}
+
+impl NamedAgent {
+    /// Returns its name and its workspace on one line.
+    pub fn line(&self) -> String {
+        let missing = if self.agent.workspace.is_dir() { "" } else { " (no such folder)" };
+        format!("{}: {}{missing}", self.alias, self.agent.workspace.display())
+    }
+}
+
+/// Finds every agent that a folder, the configuration or the database of a runtime names. All
+/// commands list the agents that this returns.
+pub fn discover(adapters: &[&'static dyn Adapter], machine: &Machine) -> Vec<NamedAgent> {
+    discover_by(adapters, machine, DiscoveryDepth::Everything)
+}
+
+fn discover_by(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+    by: DiscoveryDepth,
+) -> Vec<NamedAgent> {
+    let mut found = Vec::new();
+    for adapter in adapters.iter().copied() {
+        let agents = by.discover(adapter, machine);
+        let aliases = aliases(&agents);
+        let named = agents.into_iter().zip(aliases);
+        found.extend(named.map(|(agent, alias)| NamedAgent { adapter, agent, alias }));
+    }
+    found
+}
+
+/// Refuses a path that is not an existing folder.
+pub fn check_folder(folder: &Path) -> Result<(), FindAgentError> {
+    let named = folder.to_owned();
+    match fs_err::metadata(folder) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(found) => {
+            let kind = if found.is_file() { PathKind::File } else { PathKind::Special };
+            Err(FindAgentError::NotAFolder { folder: named, kind })
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(FindAgentError::NotFound { folder: named })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Refuses a name that the agent in a folder does not have.
+pub fn check_alias(agent: &FoundAgent, alias: Option<&str>) -> Result<(), FindAgentError> {
+    let Some(alias) = alias.filter(|alias| *alias != agent.alias) else { return Ok(()) };
+    Err(FindAgentError::OtherAlias {
+        workspace: agent.workspace.clone(),
+        there: agent.alias.clone(),
+        alias: alias.to_owned(),
+    })
+}
+
+/// Refuses to take the install of one runtime for the workspace of another: keys lie in it.
+pub fn check_runtime(
+    chosen: &ChosenAgent,
+    machine: &Machine,
+    folder: &Path,
+) -> Result<(), FindAgentError> {
+    if recognition(&chosen.agent, folder) > 0 {
+        return Ok(());
+    }
+    let others = ADAPTERS.iter().filter(|it| it.runtime() != chosen.adapter.runtime());
+    for other in others {
+        let found = other.locate(machine, folder, None);
+        if found.config.as_deref().is_some_and(Path::is_file) {
+            let runtime = other.runtime();
+            return Err(FindAgentError::OtherRuntime { folder: folder.to_owned(), runtime });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a name that no file or folder should have.
+pub fn check_name(alias: &str) -> Result<(), FindAgentError> {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let fits = !alias.is_empty() && alias.len() <= 64 && !alias.starts_with('.');
+    if fits && alias.chars().all(is_plain) {
+        return Ok(());
+    }
+    Err(FindAgentError::InvalidName { alias: alias.to_owned() })
+}
+
+/// Refuses to read an agent that its install does not have.
+pub fn check_known(agent: &FoundAgent) -> Result<(), FindAgentError> {
+    let Some(oddity) = agent.oddities.iter().find(|it| it.code == UNKNOWN_AGENT) else {
+        return Ok(());
+    };
+    Err(FindAgentError::NotInInstall { message: oddity.message.clone() })
+}
+
+/// Returns the agent in a folder, with the adapter that knows the folder best; the first adapter
+/// takes any folder that nobody knows.
+fn locate(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+    folder: &Path,
+    alias: Option<&str>,
+    by: DiscoveryDepth,
+) -> ChosenAgent {
+    let mut best: Option<(u8, ChosenAgent)> = None;
+    for adapter in adapters.iter().copied() {
+        let agent = match by {
+            DiscoveryDepth::Everything => adapter.locate(machine, folder, alias),
+            DiscoveryDepth::Files => adapter.locate_by_files(machine, folder, alias),
+        };
+        let known = recognition(&agent, folder);
+        if best.as_ref().is_none_or(|(most, _)| known > *most) {
+            best = Some((known, ChosenAgent { adapter, agent }));
+        }
+    }
+    best.expect("there is at least one adapter").1
+}
+
+/// Says how surely a folder is that of an agent: a runtime's files count, a name does not.
+fn recognition(agent: &FoundAgent, folder: &Path) -> u8 {
+    let is_file = |path: &Option<PathBuf>| path.as_ref().is_some_and(|it| it.is_file());
+    // An adapter names places from the root, whatever was typed.
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let in_install = agent.install.as_deref().is_some_and(|it| it != folder && it.is_dir());
+    4 * u8::from(is_file(&agent.config))
+        + 2 * u8::from(is_file(&agent.database))
+        + u8::from(in_install)
+}
+
+/// Returns the adapters that the user may mean.
+pub fn adapters(runtime: Option<&str>) -> Result<Vec<&'static dyn Adapter>, FindAgentError> {
+    match runtime {
+        Some(runtime) => Ok(vec![adapter(runtime)?]),
+        None => Ok(ADAPTERS.to_vec()),
+    }
+}
+
+/// Returns the adapter of a runtime that the user named.
+pub fn adapter(runtime: &str) -> Result<&'static dyn Adapter, FindAgentError> {
+    by_name(runtime).ok_or_else(|| {
+        let mut nearest = Nearest::to(runtime);
+        ADAPTERS.iter().for_each(|adapter| nearest.offer(adapter.runtime().to_owned()));
+        let nearest = nearest.into_names().first().cloned();
+        FindAgentError::UnknownRuntime { name: runtime.to_owned(), nearest }
+    })
+}
+
+/// Returns where a runtime keeps its first agent, when there is none yet.
+pub fn usual_place(runtime: &str, machine: &Machine) -> PathBuf {
+    let home = machine.home.join(format!(".{runtime}"));
+    match runtime {
+        // One install has several agents, so the install is named.
+        "zeroclaw" => machine.variable("ZEROCLAW_CONFIG_DIR").map_or(home, PathBuf::from),
+        _ => home.join("workspace"),
+    }
+}
+
+/// Returns the agent of an alias that the user gave.
+pub fn find(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+    alias: &str,
+) -> Result<ChosenAgent, FindAgentError> {
+    find_by(adapters, machine, alias, DiscoveryDepth::Everything)
+}
+
+fn find_by(
+    adapters: &[&'static dyn Adapter],
+    machine: &Machine,
+    alias: &str,
+    by: DiscoveryDepth,
+) -> Result<ChosenAgent, FindAgentError> {
+    let mut known = Vec::new();
+    let mut found = Vec::new();
+    for NamedAgent { adapter, agent, alias: name } in discover_by(adapters, machine, by) {
+        if name == alias {
+            found.push(ChosenAgent { adapter, agent });
+        }
+        known.push(name);
+    }
+    if found.len() > 1 {
+        let runtimes = found.iter().map(|chosen| chosen.adapter.runtime()).collect();
+        return Err(FindAgentError::AmbiguousAlias { alias: alias.to_owned(), runtimes });
+    }
+    found.pop().ok_or_else(|| {
+        let runtime = match adapters {
+            [adapter] => Some(adapter.runtime()),
+            _ => None,
+        };
+        FindAgentError::UnknownAlias { alias: alias.to_owned(), runtime, known }
+    })
+}
+
+/// Returns what each agent is called here: its name, with that of a profile, and of an install
+/// where names meet. One agent's name does not change because another comes or goes.
+pub fn aliases(agents: &[FoundAgent]) -> Vec<String> {
+    let mut given: Vec<String> = Vec::new();
+    for agent in agents {
+        let mut alias = agent.alias.clone();
+        let install = agent.install.as_deref().unwrap_or(&agent.workspace);
+        if profile(agent.runtime, install).is_some() || given.contains(&alias) {
+            alias = format!("{}/{}", install_name(agent.runtime, install), agent.alias);
+        }
+        let first = alias.clone();
+        let mut number = 2;
+        while given.contains(&alias) {
+            alias = format!("{first}-{number}");
+            number += 1;
+        }
+        given.push(alias);
+    }
+    given
+}
+
+/// Returns the profile of an install, or else the name of its folder.
+fn install_name(runtime: &str, install: &Path) -> String {
+    profile(runtime, install).unwrap_or_else(|| folder_name(install))
+}
+
+/// Returns the profile whose install this is: `work` of `~/.openclaw-work`.
+fn profile(runtime: &str, install: &Path) -> Option<String> {
+    let name = folder_name(install);
+    name.strip_prefix(runtime).and_then(|it| it.strip_prefix('-')).map(str::to_owned)
+}
+
+fn folder_name(install: &Path) -> String {
+    let name = install.file_name().unwrap_or(install.as_os_str()).to_string_lossy();
+    name.trim_start_matches('.').to_owned()
+}

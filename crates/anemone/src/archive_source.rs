@@ -1,0 +1,138 @@
+//! An open archive as the source of an import.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+use anemone_format::{
+    Archive, Attachments, CarriedFile, Credentials, EntryKind, Identity, Layer, Manifest,
+    Principals, ReadEntryError, Record, Status,
+};
+use anemone_runtimes::{RecordPlace, SnapshotSource, SourceFile, SourceKind};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+
+/// An archive, read piece by piece.
+pub struct ArchiveSource<'a> {
+    archive: &'a Archive,
+    files: Vec<SourceFile>,
+    /// Where each file lies in the archive.
+    entries: Vec<String>,
+}
+
+impl<'a> ArchiveSource<'a> {
+    pub fn new(archive: &'a Archive) -> Result<Self, Error> {
+        let carried = archive.files()?;
+        let files = carried.iter().map(describe).collect();
+        let entries = carried.into_iter().map(|file| file.entry.path).collect();
+        Ok(Self { archive, files, entries })
+    }
+
+    fn document<T: DeserializeOwned>(&self, layer: Layer) -> io::Result<Option<T>> {
+        self.archive.parse_document(layer).map_err(io::Error::other)
+    }
+}
+
+/// Returns the files of an archive.
+pub fn source_files(archive: &Archive) -> Result<Vec<SourceFile>, Error> {
+    Ok(archive.files()?.iter().map(describe).collect())
+}
+
+fn describe(file: &CarriedFile) -> SourceFile {
+    let kind = match file.entry.kind() {
+        EntryKind::Symlink => SourceKind::Symlink(file.target().unwrap_or_default()),
+        EntryKind::Directory => SourceKind::Folder,
+        _ => SourceKind::File {
+            size: file.entry.size.unwrap_or(0),
+            sha256: file.entry.sha256.clone().unwrap_or_default(),
+        },
+    };
+    file.with_head(|head| SourceFile {
+        root: head.root.into(),
+        path: head.path.to_vec(),
+        kind,
+        mode: head.mode,
+        mtime: head.mtime.clone(),
+        redacted: head.redacted,
+    })
+}
+
+/// An error of the walk over the records, ours or the archive's.
+struct WalkError(io::Error);
+
+impl From<ReadEntryError> for WalkError {
+    fn from(error: ReadEntryError) -> Self {
+        Self(io::Error::other(error))
+    }
+}
+
+/// As much of a record as its place takes.
+#[derive(Deserialize)]
+struct PlaceLine<'a> {
+    #[serde(borrow)]
+    namespace: Cow<'a, str>,
+    #[serde(borrow)]
+    status: Cow<'a, str>,
+    #[serde(borrow)]
+    source: SourceLine<'a>,
+}
+
+#[derive(Deserialize)]
+struct SourceLine<'a> {
+    #[serde(borrow, default)]
+    origin_file: Option<Cow<'a, str>>,
+}
+
+impl SnapshotSource for ArchiveSource<'_> {
+    fn manifest(&self) -> &Manifest {
+        self.archive.manifest()
+    }
+
+    fn identity(&self) -> io::Result<Option<Identity>> {
+        self.document(Layer::Identity)
+    }
+
+    fn principals(&self) -> io::Result<Option<Principals>> {
+        self.document(Layer::Principals)
+    }
+
+    fn credentials(&self) -> io::Result<Option<Credentials>> {
+        self.document(Layer::Credentials)
+    }
+
+    fn attachments(&self) -> io::Result<Option<Attachments>> {
+        self.document(Layer::Attachments)
+    }
+
+    fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    fn content(&self, file: usize) -> io::Result<Box<dyn Read + '_>> {
+        let entry = self.entries.get(file).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(self.archive.read_file(entry).map_err(io::Error::other)?))
+    }
+
+    fn each_record(&self, take: &mut dyn FnMut(Record) -> io::Result<()>) -> io::Result<()> {
+        let walked = self.archive.each_record_line(|line| {
+            let record = serde_json::from_slice(line).map_err(|error| WalkError(error.into()))?;
+            take(record).map_err(WalkError)
+        });
+        walked.map_err(|WalkError(error)| error)
+    }
+
+    fn each_record_place(&self, take: &mut dyn FnMut(&RecordPlace<'_>)) -> io::Result<()> {
+        let walked = self.archive.each_record_line(|line| {
+            let line: PlaceLine<'_> =
+                serde_json::from_slice(line).map_err(|error| WalkError(error.into()))?;
+            take(&RecordPlace {
+                namespace: &line.namespace,
+                origin_file: line.source.origin_file.as_deref(),
+                deleted: line.status == Status::Deleted.as_str(),
+            });
+            Ok(())
+        });
+        walked.map_err(|WalkError(error)| error)
+    }
+}

@@ -1,0 +1,232 @@
+//! Asks a chat model, where somebody settled one.
+//!
+//! What is sent leaves this machine, so only a place that was named is asked, and only over https
+//! unless it is this machine. What comes back is a stranger's text: it is bounded here, and whoever
+//! uses it treats it as such.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anemone_embed::{ApiKey, http_client};
+use anemone_memory::ChatSettings;
+use reqwest::blocking::{Client, Response};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
+use reqwest::{Url, redirect};
+use serde_json::{Value as Json, json};
+
+use crate::error::{Error, Kind};
+
+/// More than any answer that we ask for has.
+const MAX_ANSWER_BYTES: u64 = 256 << 10;
+/// What errors of the chat model are called.
+const CODE: &str = "chat";
+
+/// A chat model, as somebody named it.
+#[derive(Clone, Debug, Default)]
+pub struct ChatChoice {
+    /// Where it is.
+    pub url: Option<String>,
+    /// What it is called.
+    pub model: Option<String>,
+    /// The file that holds the key to it.
+    pub key_file: Option<PathBuf>,
+    /// How long its answer may take.
+    pub timeout: Option<Duration>,
+}
+
+impl ChatChoice {
+    /// Returns what was configured, as far as nothing else was said. A key is for the place it was
+    /// configured with, and for no other.
+    #[must_use]
+    pub fn over(&self, configured: ChatSettings) -> ChatSettings {
+        let timeout = self.timeout.unwrap_or(configured.timeout);
+        match &self.url {
+            None => ChatSettings { timeout, ..configured },
+            Some(url) => ChatSettings {
+                url: Some(url.clone()),
+                model: self.model.clone(),
+                key_file: self.key_file.clone(),
+                timeout,
+                allow_http: false,
+            },
+        }
+    }
+}
+
+/// A chat model that can be asked.
+pub struct Chat {
+    client: Client,
+    url: Url,
+    model: Option<String>,
+    key: Option<ApiKey>,
+    timeout: Duration,
+}
+
+impl Chat {
+    /// Returns the model that was settled, if one was. Nothing is asked yet.
+    pub fn of(settings: &ChatSettings) -> Result<Option<Self>, Error> {
+        let Some(url) = &settings.url else { return Ok(None) };
+        let url = endpoint(url, settings.allow_http)?;
+        let key = settings.key_file.as_deref().map(key_in).transpose()?;
+        let mut builder =
+            http_client().redirect(redirect::Policy::none()).connect_timeout(settings.timeout);
+        if url.scheme() == "http" {
+            // Through a proxy a plain request could be read, and this machine needs none.
+            builder = builder.no_proxy().tls_certs_only([]);
+        }
+        let client = builder.build().map_err(|_| failed("the chat client cannot be made"))?;
+        let (model, timeout) = (settings.model.clone(), settings.timeout);
+        Ok(Some(Self { client, url, model, key, timeout }))
+    }
+
+    /// Asks, and returns what the model says.
+    pub fn ask(&self, system: &str, user: &str, most_tokens: u32) -> Result<String, Error> {
+        let mut body = json!({
+            "messages": [
+                { "role": "system", "content": system },
+                { "role": "user", "content": user },
+            ],
+            "max_tokens": most_tokens,
+            "temperature": 0,
+            "stream": false,
+        });
+        if let Some(model) = &self.model {
+            body["model"] = json!(model);
+        }
+        let request = self.client.post(self.url.clone()).timeout(self.timeout);
+        let mut request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
+        if let Some(value) = self.key.as_ref().and_then(ApiKey::authorization) {
+            request = request.header(AUTHORIZATION, value);
+        }
+        let response = request.send().map_err(|error| {
+            let late = error.is_timeout();
+            failed(if late {
+                "the chat model took too long"
+            } else {
+                "the chat model cannot be reached"
+            })
+        })?;
+        // What a server says to an error may repeat the key.
+        if !response.status().is_success() {
+            let status = response.status().as_u16();
+            return Err(failed(format!("the chat model answered with status {status}")));
+        }
+        said_in(response)
+    }
+}
+
+fn said_in(response: Response) -> Result<String, Error> {
+    let mut bytes = Vec::new();
+    let read = response.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|_| failed("the answer of the chat model broke off"))?;
+    if bytes.len() as u64 > MAX_ANSWER_BYTES {
+        return Err(failed("the answer of the chat model is too long"));
+    }
+    let json: Json = serde_json::from_slice(&bytes).unwrap_or_default();
+    let said = json.pointer("/choices/0/message/content").and_then(Json::as_str);
+    let said = said.ok_or_else(|| failed("the chat model did not answer as one"))?;
+    Ok(said.to_owned())
+}
+
+fn failed(message: impl Into<String>) -> Error {
+    Error::new(Kind::Failed, CODE, message)
+}
+
+/// Returns where questions are sent. People give URLs with and without the version.
+fn endpoint(base: &str, allow_http: bool) -> Result<Url, Error> {
+    let mut url = Url::parse(base).map_err(|_| failed("the URL of the chat model is not a URL"))?;
+    let is_plain = match url.scheme() {
+        "https" => false,
+        "http" => true,
+        _ => return Err(failed("the URL of the chat model is neither https nor http")),
+    };
+    if is_plain && !allow_http && !is_loopback(&url) {
+        return Err(failed("what is said would be sent to the chat model unencrypted")
+            .hint("use https, or a model on this machine"));
+    }
+    url.set_fragment(None);
+    let segments: Vec<String> =
+        url.path_segments().into_iter().flatten().map(str::to_owned).collect();
+    let is_version = |it: &String| {
+        it.strip_prefix('v').is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let mut tail: Vec<&str> = Vec::new();
+    if !segments.iter().any(is_version) {
+        tail.push("v1");
+    }
+    if !segments.iter().any(|it| it == "completions") {
+        tail.extend(["chat", "completions"]);
+    } else {
+        tail.clear();
+    }
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.pop_if_empty().extend(tail);
+    }
+    Ok(url)
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let Some(host) = url.host_str() else { return false };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|it| it.is_loopback())
+}
+
+/// Reads the key. What is not there is not named: people put the key itself in the place of its
+/// file.
+fn key_in(path: &Path) -> Result<ApiKey, Error> {
+    if fs_err::symlink_metadata(path).is_err() {
+        let error =
+            Error::new(Kind::Failed, "key", "the file of the chat model's key is not there");
+        return Err(error.hint("put the key into a file that only you can read, and give its path"));
+    }
+    Ok(ApiKey::from_file(path)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_may_end_with_the_version_or_before_it() {
+        for base in [
+            "https://example.org",
+            "https://example.org/",
+            "https://example.org/v1",
+            "https://example.org/v1/",
+            "https://example.org/v1/chat/completions",
+        ] {
+            let url = endpoint(base, false).unwrap();
+            assert_eq!(url.as_str(), "https://example.org/v1/chat/completions", "{base}");
+        }
+        let local = endpoint("http://[::1]:11434/v1", false).unwrap();
+        assert_eq!(local.as_str(), "http://[::1]:11434/v1/chat/completions");
+    }
+
+    #[test]
+    fn plain_http_stays_on_this_machine_unless_it_is_allowed() {
+        for base in ["http://example.org", "http://10.0.0.1", "file:///x", "example.org"] {
+            assert!(endpoint(base, false).is_err(), "{base}");
+        }
+        assert!(endpoint("http://10.0.0.1", true).is_ok());
+        assert!(endpoint("http://127.0.0.1:1", false).is_ok());
+    }
+
+    #[test]
+    fn a_key_is_not_sent_to_another_place_than_it_was_settled_for() {
+        let settled = ChatSettings {
+            url: Some("https://example.org".to_owned()),
+            key_file: Some("key".into()),
+            allow_http: true,
+            ..ChatSettings::default()
+        };
+        let choice = ChatChoice {
+            url: Some("http://localhost:1".to_owned()),
+            timeout: Some(Duration::from_secs(3)),
+            ..ChatChoice::default()
+        };
+        let settings = choice.over(settled);
+        assert_eq!((settings.key_file, settings.allow_http), (None, false));
+        assert_eq!(settings.timeout, Duration::from_secs(3));
+    }
+}

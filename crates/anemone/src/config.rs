@@ -1,0 +1,286 @@
+//! `config.toml`: what somebody settled once, so that it need not be said at each command.
+//!
+//! It lies in `anemone/config.toml` under `XDG_CONFIG_HOME`. It holds no secrets, so that it can be
+//! shared and kept in a repository: a key stands in a file of its own or in the environment.
+
+mod memory;
+mod section;
+
+use std::collections::HashMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anemone_embed::Provider;
+use anemone_memory::{
+    AuditSettings, CaptureSettings, ChatSettings, FlushSettings, RecallSettings, RememberSettings,
+    TidySettings,
+};
+use toml_edit::{Document, Item, Value};
+
+use self::memory::{
+    read_audit, read_capture, read_chat, read_flush, read_recall, read_remember, read_tidy,
+};
+use self::section::{Folders, Section, expected, text, wrong};
+use crate::embedder::{Choice, Wanted};
+use crate::error::Error;
+use crate::host::Host;
+
+/// Every setting with its default, commented out.
+pub const DEFAULT: &str = include_str!("config/default.toml");
+/// More than anybody writes by hand.
+const MAX_BYTES: u64 = 256 << 10;
+
+/// What the file says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config {
+    /// What compares meanings when nobody says.
+    pub embedder: Option<Choice>,
+    /// What does it when that one fails.
+    pub fallback: Option<Choice>,
+    /// Of these, the first that can be had.
+    pub order: Vec<Wanted>,
+    pub services: HashMap<Provider, ServiceConfig>,
+    /// A chat model that may be asked.
+    pub chat: ChatSettings,
+    pub remember: RememberSettings,
+    pub flush: FlushSettings,
+    pub capture: CaptureSettings,
+    pub recall: RecallSettings,
+    pub tidy: TidySettings,
+    pub audit: AuditSettings,
+}
+
+/// What the file says about one service.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServiceConfig {
+    pub url: Option<String>,
+    pub model: Option<String>,
+    pub dimensions: Option<usize>,
+    /// The file that holds the key, as an absolute path.
+    pub key_file: Option<PathBuf>,
+    pub max_batch: Option<usize>,
+    pub query_input_type: Option<String>,
+    pub document_input_type: Option<String>,
+    pub allow_http: bool,
+}
+
+/// Returns where the config lies, if there is one.
+pub fn path(host: &Host) -> PathBuf {
+    host.folders.config.join("anemone/config.toml")
+}
+
+impl Config {
+    /// Reads the config; where there is none, nothing is settled.
+    pub fn read(host: &Host) -> Result<Self, Error> {
+        let path = path(host);
+        let file = match fs_err::File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut bytes = Vec::new();
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(wrong("it is too long to be a config").about(&path));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8").about(&path))?;
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        Self::parse(&text, folder, &host.folders.home).map_err(|error| error.about(&path))
+    }
+
+    /// Reads the text of a config; files are named relative to its folder or to the home folder.
+    fn parse(text: &str, folder: &Path, home: &Path) -> Result<Self, Error> {
+        let document = Document::parse(text).map_err(|error| {
+            // The error itself quotes the line, and that may hold what should not be shown.
+            let before = error.span().and_then(|it| text.get(..it.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            wrong(format!("line {line} is no TOML")).hint("write it as name = \"value\"")
+        })?;
+        let mut config = Self::default();
+        let mut root = Section::root(document.as_table(), Folders { config: folder, home });
+        config.read_embedding(root.section("embedding")?)?;
+        read_chat(&mut config.chat, root.section("chat")?)?;
+        read_remember(&mut config.remember, root.section("remember")?)?;
+        read_flush(&mut config.flush, root.section("flush")?)?;
+        read_capture(&mut config.capture, root.section("capture")?)?;
+        read_recall(&mut config.recall, root.section("recall")?)?;
+        read_tidy(&mut config.tidy, root.section("tidy")?)?;
+        read_audit(&mut config.audit, root.section("audit")?)?;
+        root.end()?;
+        Ok(config)
+    }
+
+    fn read_embedding(&mut self, mut section: Section<'_>) -> Result<(), Error> {
+        self.embedder = section.read("embedder", named)?;
+        self.fallback = section.read("fallback", named)?;
+        if self.fallback == Some(Choice::Auto) {
+            return Err(wrong("embedding.fallback cannot be \"auto\"")
+                .hint("give \"builtin\", \"none\" or the name of an embedder"));
+        }
+        self.order = section.read("order", list)?.unwrap_or_default();
+        for provider in Provider::ALL {
+            let service = section.section(provider.name())?;
+            if service.is_there() {
+                self.services.insert(provider, read_service(service)?);
+            }
+        }
+        section.end()
+    }
+}
+
+fn read_service(mut section: Section<'_>) -> Result<ServiceConfig, Error> {
+    let mut service = ServiceConfig {
+        url: section.text("url")?,
+        model: section.text("model")?,
+        dimensions: section.count("dimensions")?,
+        key_file: section.file("key_file")?,
+        max_batch: section.count("max_batch")?,
+        query_input_type: section.text("query_input_type")?,
+        document_input_type: section.text("document_input_type")?,
+        allow_http: false,
+    };
+    section.truth("allow_http", &mut service.allow_http)?;
+    section.end()?;
+    Ok(service)
+}
+
+fn named(place: &str, item: &Item) -> Result<Choice, Error> {
+    let text = text(place, item)?;
+    text.parse().map_err(|error| wrong(format!("{place}: {error}")))
+}
+
+fn list(place: &str, item: &Item) -> Result<Vec<Wanted>, Error> {
+    let Some(array) = item.as_array() else {
+        return Err(expected(place, "a list").hint("write [\"minilm\", \"openai\"]"));
+    };
+    let one = |value: &Value| {
+        let text = value.as_str().ok_or_else(|| expected(place, "a list of texts"))?;
+        text.parse().map_err(|error| wrong(format!("{place}: {error}")))
+    };
+    array.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedder::Name;
+
+    fn parse(text: &str) -> Result<Config, Error> {
+        Config::parse(text, Path::new("/config/anemone"), Path::new("/home/lin"))
+    }
+
+    fn failure(text: &str) -> String {
+        let error = parse(text).unwrap_err();
+        format!("{} / {}", error.message, error.hint.unwrap_or_default())
+    }
+
+    #[test]
+    fn everything_that_can_be_settled_is_read() {
+        let config = parse(
+            "[embedding]\nembedder = \"openai\"\nfallback = \"none\"\norder = [\"minilm\", \"gemini:x\"]\n\
+             [embedding.openai]\nurl = \"http://gpu:8080\"\nmodel = \"own\"\ndimensions = 512\n\
+             key_file = \"~/.keys/openai\"\nmax_batch = 16\nquery_input_type = \"query\"\n\
+             document_input_type = \"passage\"\nallow_http = true\n\
+             [embedding.voyage]\nkey_file = \"voyage.key\"\n",
+        )
+        .unwrap();
+        assert_eq!(config.embedder, Some("openai".parse().unwrap()));
+        assert_eq!(config.fallback, Some(Choice::None));
+        assert_eq!(config.order, [Wanted::of(Name::MiniLm), "gemini:x".parse().unwrap()]);
+        let openai = &config.services[&Provider::OpenAi];
+        assert_eq!(openai.key_file, Some(PathBuf::from("/home/lin/.keys/openai")));
+        assert_eq!((openai.dimensions, openai.max_batch), (Some(512), Some(16)));
+        assert!(openai.allow_http);
+        let voyage = &config.services[&Provider::Voyage];
+        assert_eq!(voyage.key_file, Some(PathBuf::from("/config/anemone/voyage.key")));
+        assert_eq!(parse("").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn a_setting_that_is_not_known_is_named_with_the_nearest_one() {
+        let error = failure("[embedding.openai]\nmodelx = \"x\"\n");
+        assert_eq!(
+            error,
+            "there is no setting embedding.openai.modelx / did you mean embedding.openai.model?"
+        );
+        assert!(failure("[embeddings]\n").contains("did you mean embedding?"));
+        assert!(failure("[embedding.opnai]\n").contains("did you mean embedding.openai?"));
+        assert!(failure("[embedding]\nzebra = 1\n").contains("there are: embedder, fallback"));
+    }
+
+    #[test]
+    fn a_key_in_the_config_is_refused_and_never_shown() {
+        for name in ["key", "api_key", "token", "API_KEY"] {
+            let error = failure(&format!("[embedding.openai]\n{name} = \"sk-secret\"\n"));
+            assert!(error.contains("key_file") && !error.contains("sk-secret"), "{error}");
+        }
+        let error = failure("[embedding.openai]\n\nkey = sk-secret\n");
+        assert!(error.starts_with("line 3 is no TOML") && !error.contains("sk-secret"), "{error}");
+    }
+
+    #[test]
+    fn values_of_another_sort_are_refused() {
+        for text in [
+            "embedding = 1",
+            "[embedding]\nembedder = 1",
+            "[embedding]\nembedder = \"zebra\"",
+            "[embedding]\nfallback = \"auto\"",
+            "[embedding]\norder = \"minilm\"",
+            "[embedding]\norder = [1]",
+            "[embedding]\nopenai = \"yes\"",
+            "[embedding.openai]\nurl = \"\"",
+            "[embedding.openai]\ndimensions = 0",
+            "[embedding.openai]\ndimensions = -1",
+            "[embedding.openai]\nallow_http = \"yes\"",
+        ] {
+            assert_eq!(parse(text).unwrap_err().code, "config", "{text}");
+        }
+    }
+
+    /// Takes the marks away from the settings of the default file.
+    fn unmarked(mark: &str) -> String {
+        let line = |line: &str| match line.strip_prefix(mark) {
+            Some(rest) if rest.contains(" = ") && !rest.starts_with(' ') => format!("{rest}\n"),
+            _ if line.starts_with('#') => String::new(),
+            _ => format!("{line}\n"),
+        };
+        DEFAULT.lines().map(line).collect()
+    }
+
+    #[test]
+    fn the_default_file_says_what_holds() {
+        assert_eq!(parse(DEFAULT).unwrap().tidy, TidySettings::default());
+        let mut settled = parse(&unmarked("# ")).unwrap();
+        assert!(!settled.services[&Provider::OpenAi].allow_http);
+        settled.services.clear();
+        assert_eq!(settled, Config::default());
+    }
+
+    #[test]
+    fn the_default_file_has_every_setting() {
+        let text = unmarked("# ") + &unmarked("#: ");
+        let mut sections: HashMap<String, Vec<String>> = HashMap::new();
+        let mut here = String::new();
+        for line in text.lines() {
+            match (line.strip_prefix('['), line.split_once(" = ")) {
+                (Some(name), _) => here = name.trim_end_matches(']').to_owned(),
+                (_, Some((name, _))) => {
+                    sections.entry(here.clone()).or_default().push(name.to_owned());
+                }
+                _ => {}
+            }
+        }
+        // An unknown setting is answered with all known ones when none is near.
+        for (section, names) in sections {
+            let error = failure(&format!("[{section}]\nxxxxxxxxxxxxxxxx = 1\n"));
+            let known = error.split_once("there are: ").unwrap().1;
+            let known = known.split(", ").filter(|it| Provider::by_name(it).is_none());
+            for name in known {
+                assert!(names.iter().any(|it| it == name), "[{section}] {name} is not in the file");
+            }
+        }
+        parse(&unmarked("#: ")).unwrap();
+    }
+}

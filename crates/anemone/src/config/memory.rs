@@ -1,0 +1,78 @@
+//! The settings of a living memory; what each means is said where it is used.
+
+use std::time::Duration;
+
+use anemone_memory::{
+    AuditSettings, CaptureSettings, ChatSettings, FlushSettings, RecallSettings, RememberSettings,
+    TidySettings,
+};
+
+use super::section::Section;
+use crate::error::Error;
+
+pub(super) fn read_chat(chat: &mut ChatSettings, mut it: Section<'_>) -> Result<(), Error> {
+    chat.url = it.text("url")?;
+    chat.model = it.text("model")?;
+    chat.key_file = it.file("key_file")?;
+    if let Some(seconds) = it.count("timeout_seconds")? {
+        chat.timeout = Duration::from_secs(seconds as u64);
+    }
+    it.truth("allow_http", &mut chat.allow_http)?;
+    it.end()
+}
+
+pub(super) fn read_remember(
+    remember: &mut RememberSettings,
+    mut it: Section<'_>,
+) -> Result<(), Error> {
+    it.share("near_duplicate", &mut remember.near_duplicate)?;
+    it.end()
+}
+
+pub(super) fn read_flush(flush: &mut FlushSettings, mut it: Section<'_>) -> Result<(), Error> {
+    it.truth("enabled", &mut flush.enabled)?;
+    it.amount("context_window", &mut flush.context_window)?;
+    it.amount("reserve_tokens", &mut flush.reserve_tokens)?;
+    it.amount("soft_tokens", &mut flush.soft_tokens)?;
+    it.amount("transcript_bytes", &mut flush.transcript_bytes)?;
+    it.end()
+}
+
+pub(super) fn read_capture(
+    capture: &mut CaptureSettings,
+    mut it: Section<'_>,
+) -> Result<(), Error> {
+    it.truth("enabled", &mut capture.enabled)?;
+    it.amount("most", &mut capture.most)?;
+    it.amount("least_chars", &mut capture.least_chars)?;
+    it.amount("most_chars", &mut capture.most_chars)?;
+    it.end()
+}
+
+pub(super) fn read_recall(recall: &mut RecallSettings, mut it: Section<'_>) -> Result<(), Error> {
+    it.truth("enabled", &mut recall.enabled)?;
+    it.amount("most", &mut recall.most)?;
+    it.share("least_share", &mut recall.least_share)?;
+    it.amount("most_chars", &mut recall.most_chars)?;
+    it.end()
+}
+
+pub(super) fn read_tidy(tidy: &mut TidySettings, mut it: Section<'_>) -> Result<(), Error> {
+    it.amount("structural_days", &mut tidy.structural_days)?;
+    it.amount("potential_days", &mut tidy.potential_days)?;
+    it.amount("contextual_days", &mut tidy.contextual_days)?;
+    tidy.archive = it.maybe("archive")?;
+    it.amount("archive_after_days", &mut tidy.archive_after_days)?;
+    it.amount("purge_after_days", &mut tidy.purge_after_days)?;
+    it.amount("conversation_days", &mut tidy.conversation_days)?;
+    it.amount("promote_recalls", &mut tidy.promote_recalls)?;
+    it.share("near_duplicate", &mut tidy.near)?;
+    it.end()
+}
+
+pub(super) fn read_audit(audit: &mut AuditSettings, mut it: Section<'_>) -> Result<(), Error> {
+    it.amount("stale_days", &mut audit.stale_days)?;
+    it.amount("contextual_days", &mut audit.contextual_days)?;
+    it.share("near_duplicate", &mut audit.near)?;
+    it.end()
+}

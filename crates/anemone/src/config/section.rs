@@ -1,0 +1,173 @@
+//! A section of the config that is read setting by setting: what nobody asked for is unknown.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use toml_edit::{Item, TableLike};
+
+use crate::error::{Error, Kind};
+use crate::nearest::Nearest;
+
+/// Names by which people try to put a key into the config.
+const KEYS: [&str; 6] = ["key", "api_key", "apikey", "api-key", "token", "secret"];
+
+/// Where files that the config names lie.
+#[derive(Clone, Copy)]
+pub(super) struct Folders<'a> {
+    /// The folder of the config.
+    pub config: &'a Path,
+    pub home: &'a Path,
+}
+
+/// A section, while it is read.
+pub(super) struct Section<'a> {
+    /// What its settings begin with, such as `embedding.`.
+    place: String,
+    table: Option<&'a dyn TableLike>,
+    /// The settings that were asked for.
+    known: Vec<String>,
+    folders: Folders<'a>,
+}
+
+impl<'a> Section<'a> {
+    /// Begins with the whole file.
+    pub(super) fn root(table: &'a dyn TableLike, folders: Folders<'a>) -> Self {
+        Self { place: String::new(), table: Some(table), known: Vec::new(), folders }
+    }
+
+    fn take(&mut self, name: &str) -> Option<(String, &'a Item)> {
+        self.known.push(name.to_owned());
+        let item = self.table?.get(name)?;
+        Some((format!("{}{name}", self.place), item))
+    }
+
+    /// Reads a section in this one; where it is not there, nothing in it is settled.
+    pub(super) fn section(&mut self, name: &str) -> Result<Self, Error> {
+        let place = format!("{}{name}.", self.place);
+        let table = match self.take(name) {
+            None => None,
+            Some((at, item)) => Some(
+                item.as_table_like()
+                    .ok_or_else(|| expected(&at, "a section").hint(format!("write [{at}]")))?,
+            ),
+        };
+        Ok(Self { place, table, known: Vec::new(), folders: self.folders })
+    }
+
+    /// Whether anything is said in it.
+    pub(super) fn is_there(&self) -> bool {
+        self.table.is_some()
+    }
+
+    /// Reads a setting with a reader of its own.
+    pub(super) fn read<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&str, &Item) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        self.take(name).map(|(at, item)| read(&at, item)).transpose()
+    }
+
+    /// Reads a text.
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Error> {
+        self.read(name, text)
+    }
+
+    /// Reads the name of a file: `~/x` lies in the home folder, `x` beside the config.
+    pub(super) fn file(&mut self, name: &str) -> Result<Option<PathBuf>, Error> {
+        let folders = self.folders;
+        Ok(self.text(name)?.map(|it| match it.strip_prefix("~/") {
+            Some(rest) => folders.home.join(rest),
+            None => folders.config.join(it),
+        }))
+    }
+
+    /// Reads a number from 1 on.
+    pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>, Error> {
+        self.read(name, |at, item| {
+            let number = item.as_integer().and_then(|it| usize::try_from(it).ok());
+            number.filter(|it| *it > 0).ok_or_else(|| expected(at, "a number from 1 on"))
+        })
+    }
+
+    /// Reads a number of anything that may be none at all.
+    pub(super) fn amount<T: TryFrom<i64>>(
+        &mut self,
+        name: &str,
+        into: &mut T,
+    ) -> Result<(), Error> {
+        let read = self.read(name, |at, item| {
+            let number = item.as_integer().and_then(|it| T::try_from(it).ok());
+            number.ok_or_else(|| expected(at, "a number from 0 on"))
+        })?;
+        if let Some(number) = read {
+            *into = number;
+        }
+        Ok(())
+    }
+
+    /// Reads a share from 0 to 1.
+    pub(super) fn share<T: FromStr>(&mut self, name: &str, into: &mut T) -> Result<(), Error> {
+        let read = self.read(name, |at, item| {
+            let wrong = || expected(at, "a number from 0 to 1");
+            let text = match (item.as_float(), item.as_integer()) {
+                (Some(number), _) if (0.0..=1.0).contains(&number) => number.to_string(),
+                (_, Some(number @ 0..=1)) => number.to_string(),
+                _ => return Err(wrong()),
+            };
+            text.parse().map_err(|_| wrong())
+        })?;
+        if let Some(number) = read {
+            *into = number;
+        }
+        Ok(())
+    }
+
+    /// Reads whether something is so, if anything is said.
+    pub(super) fn maybe(&mut self, name: &str) -> Result<Option<bool>, Error> {
+        self.read(name, |at, item| item.as_bool().ok_or_else(|| expected(at, "true or false")))
+    }
+
+    /// Reads whether something is so.
+    pub(super) fn truth(&mut self, name: &str, into: &mut bool) -> Result<(), Error> {
+        *into = self.maybe(name)?.unwrap_or(*into);
+        Ok(())
+    }
+
+    /// Refuses what nobody asked for, and names what was probably meant.
+    pub(super) fn end(self) -> Result<(), Error> {
+        let Some(table) = self.table else { return Ok(()) };
+        let unknown = table.iter().map(|(name, _)| name);
+        let Some(name) = unknown.into_iter().find(|it| !self.known.iter().any(|one| one == it))
+        else {
+            return Ok(());
+        };
+        let place = &self.place;
+        let has_key = self.known.iter().any(|it| it == "key_file");
+        if has_key && KEYS.contains(&name.to_lowercase().as_str()) {
+            return Err(wrong(format!("{place}{name}: keys do not stand in the config")).hint(
+                "put the key into a file that only you can read, and name that with key_file",
+            ));
+        }
+        let mut near = Nearest::to(name);
+        self.known.iter().for_each(|it| near.offer(it.clone()));
+        let error = wrong(format!("there is no setting {place}{name}"));
+        Err(match near.into_names().first() {
+            Some(name) => error.hint(format!("did you mean {place}{name}?")),
+            None => error.hint(format!("there are: {}", self.known.join(", "))),
+        })
+    }
+}
+
+pub(super) fn wrong(message: impl Into<String>) -> Error {
+    Error::new(Kind::Failed, "config", message)
+}
+
+pub(super) fn expected(place: &str, what: &str) -> Error {
+    wrong(format!("{place} is not {what}"))
+}
+
+pub(super) fn text(place: &str, item: &Item) -> Result<String, Error> {
+    let text = item.as_str().filter(|it| !it.trim().is_empty());
+    text.map(str::to_owned).ok_or_else(|| expected(place, "a text").hint("write it in quotes"))
+}

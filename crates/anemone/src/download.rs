@@ -1,0 +1,219 @@
+//! Fetching one file that is known byte by byte.
+//!
+//! Whoever holds the file may send us on to another host: nothing is told there but the path, and
+//! what comes back is taken only when its digest is the one that is expected.
+
+use std::io::Write;
+use std::time::Duration;
+
+use anemone_embed::http_client;
+use reqwest::Url;
+use reqwest::redirect::{Attempt, Policy};
+
+use crate::error::{Error, Kind};
+use crate::models::{Content, Pinned, copy};
+
+/// How often we may be sent on.
+const MOST_REDIRECTS: usize = 5;
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(15);
+/// How long nothing may come.
+const QUIET: Duration = Duration::from_secs(60);
+
+/// Fetches a file into `to`. An error means that what was written is not the file.
+pub fn download(
+    url: &str,
+    file: Pinned,
+    to: &mut dyn Write,
+    advance: &dyn Fn(u64),
+) -> Result<(), Error> {
+    let url = Url::parse(url)
+        .map_err(|error| Error::new(Kind::Usage, "usage", format!("--url is no URL: {error}")))?;
+    if !is_allowed(&url) {
+        let message = "a model is fetched over https only";
+        return Err(Error::new(Kind::Usage, "usage", message)
+            .hint("http is taken for this machine alone, such as http://127.0.0.1:8000/file"));
+    }
+    let host = url.host_str().unwrap_or_default().to_owned();
+    let client = http_client()
+        .redirect(Policy::custom(follow))
+        .connect_timeout(CONNECT)
+        .timeout(QUIET)
+        .build()
+        .map_err(|error| failed(&host, error))?;
+    let mut answer = client.get(url).send().map_err(|error| failed(&host, error))?;
+    let status = answer.status();
+    if !status.is_success() {
+        let message = format!("{host} refused the download: {status}");
+        return Err(Error::new(Kind::Failed, "download", message));
+    }
+    if let Some(length) = answer.content_length().filter(|it| *it != file.bytes) {
+        return Err(another(&host, &format!("{length} bytes long, not {}", file.bytes)));
+    }
+    let content = copy(&mut answer, to, file.bytes, advance).map_err(|error| Error {
+        message: format!("the download from {host} was interrupted"),
+        ..error.into()
+    })?;
+    check(&host, &content, file)
+}
+
+/// Whether a file may come from there: over https, or from this machine.
+fn is_allowed(url: &Url) -> bool {
+    match url.scheme() {
+        "https" => true,
+        "http" => is_this_machine(url),
+        _ => false,
+    }
+}
+
+fn is_this_machine(url: &Url) -> bool {
+    match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => {
+            let host = host.trim_start_matches('[').trim_end_matches(']');
+            host.parse::<std::net::IpAddr>().is_ok_and(|it| it.is_loopback())
+        }
+        None => false,
+    }
+}
+
+fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+    if attempt.previous().len() > MOST_REDIRECTS {
+        return attempt.error("sent on too often");
+    }
+    // From https only to https: what was asked for in private stays so.
+    let was_https = attempt.previous().last().is_some_and(|it| it.scheme() == "https");
+    match attempt.url().scheme() == "https" || (!was_https && is_allowed(attempt.url())) {
+        true => attempt.follow(),
+        false => attempt.error("sent on to a place that is not https"),
+    }
+}
+
+fn check(host: &str, content: &Content, file: Pinned) -> Result<(), Error> {
+    if content.bytes < file.bytes {
+        let message = format!("the download from {host} was interrupted");
+        return Err(Error::new(Kind::Failed, "download", message));
+    }
+    match content.is(file) {
+        true => Ok(()),
+        false => Err(another(host, "not the one that is known, by its digest")),
+    }
+}
+
+fn another(host: &str, why: &str) -> Error {
+    let message = format!("what {host} gives is {why}");
+    Error::new(Kind::Failed, "wrong_file", message)
+}
+
+/// Says why there is no answer, without the URL: it may hold a password.
+fn failed(host: &str, error: reqwest::Error) -> Error {
+    let error = error.without_url();
+    let mut failure =
+        Error::new(Kind::Failed, "download", format!("cannot fetch the file from {host}"));
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        failure.causes.push(cause.to_string());
+        source = cause.source();
+    }
+    failure
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    const ABC: Pinned = Pinned {
+        sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        bytes: 3,
+    };
+
+    /// Answers one request after the other with these texts, and says where.
+    fn server(answers: Vec<String>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for answer in answers {
+                let Ok((stream, _)) = listener.accept() else { return };
+                let mut reader = BufReader::new(stream);
+                let mut line = String::new();
+                while reader.read_line(&mut line).is_ok_and(|it| it > 2) {
+                    line.clear();
+                }
+                reader.get_mut().write_all(answer.as_bytes()).ok();
+            }
+        });
+        address
+    }
+
+    fn body(text: &str) -> String {
+        let length = text.len();
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{text}")
+    }
+
+    fn sent_to(url: &str) -> String {
+        format!(
+            "HTTP/1.1 302 Found\r\nlocation: {url}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        )
+    }
+
+    fn fetch(url: &str) -> Result<Vec<u8>, String> {
+        let mut file = Vec::new();
+        match download(url, ABC, &mut file, &|_| {}) {
+            Ok(()) => Ok(file),
+            Err(error) => Err(format!("{}: {} {:?}", error.code, error.message, error.causes)),
+        }
+    }
+
+    #[test]
+    fn the_file_that_is_expected_is_taken() {
+        assert_eq!(fetch(&server(vec![body("abc")])), Ok(b"abc".to_vec()));
+    }
+
+    #[test]
+    fn another_file_is_refused() {
+        for (text, code) in [("xyz", "wrong_file"), ("abcd", "wrong_file"), ("", "wrong_file")] {
+            let error = fetch(&server(vec![body(text)])).unwrap_err();
+            assert!(error.starts_with(code), "{text}: {error}");
+        }
+        let endless = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nabcdefghij".to_owned();
+        assert!(fetch(&server(vec![endless])).unwrap_err().starts_with("wrong_file"));
+        let short = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nab".to_owned();
+        assert!(fetch(&server(vec![short])).unwrap_err().contains("was interrupted"));
+    }
+
+    #[test]
+    fn no_answer_is_said_with_the_host_and_without_the_rest_of_the_url() {
+        let gone = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        let url = server(vec![gone.to_owned()]);
+        let error = fetch(&format!("{url}/x?token=hidden")).unwrap_err();
+        assert!(error.contains("127.0.0.1") && error.contains("404"), "{error}");
+        assert!(!error.contains("hidden"), "{error}");
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let error = fetch(&format!("http://lin:hidden@{closed}/x")).unwrap_err();
+        assert!(error.starts_with("download") && !error.contains("hidden"), "{error}");
+    }
+
+    #[test]
+    fn we_are_sent_on_a_few_times_and_never_out_of_https() {
+        let last = server(vec![body("abc")]);
+        assert_eq!(fetch(&server(vec![sent_to(&last)])), Ok(b"abc".to_vec()));
+        let error = fetch(&server(vec![sent_to("http://example.invalid/x")])).unwrap_err();
+        assert!(error.contains("not https"), "{error}");
+        let own = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", own.local_addr().unwrap());
+        drop(own);
+        assert!(fetch(&url).is_err());
+        let error = fetch(&server(vec![sent_to("/again"); 8])).unwrap_err();
+        assert!(error.contains("too often"), "{error}");
+    }
+
+    #[test]
+    fn other_schemes_are_wrong_usage() {
+        for url in ["http://example.com/x", "file:///etc/passwd", "ftp://localhost/x", "x"] {
+            assert!(fetch(url).unwrap_err().starts_with("usage"), "{url}");
+        }
+    }
+}

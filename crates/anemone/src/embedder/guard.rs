@@ -1,0 +1,99 @@
+//! Nobody sends much by accident.
+
+use anemone_embed::{Effort, EmbedError, Embedder, Identity, Made, Purpose, estimate_tokens};
+
+/// Tokens that go to a service without somebody saying yes.
+pub(super) const MANY_TOKENS: u64 = 200_000;
+
+/// An embedder that is handed all that is missing for a search at once, and looks how much that is
+/// before any of it is sent.
+pub struct Guarded {
+    embedder: Box<dyn Embedder>,
+    host: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("this would send {texts} texts, about {tokens} tokens, to {host}; if that is meant: --yes")]
+struct LargeJob {
+    texts: usize,
+    tokens: u64,
+    host: String,
+}
+
+impl Guarded {
+    pub fn new(embedder: Box<dyn Embedder>, host: Option<&str>) -> Self {
+        Self { embedder, host: host.unwrap_or("a service").to_owned() }
+    }
+}
+
+impl Embedder for Guarded {
+    fn identity(&self) -> &Identity {
+        self.embedder.identity()
+    }
+
+    fn effort(&self) -> Effort {
+        self.embedder.effort()
+    }
+
+    fn texts_at_once(&self) -> usize {
+        usize::MAX
+    }
+
+    fn knows(&self, words: &str) -> f32 {
+        self.embedder.knows(words)
+    }
+
+    fn reads(&self, text: &str) -> f32 {
+        self.embedder.reads(text)
+    }
+
+    fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.embed_some(texts, purpose).into_result()
+    }
+
+    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> Made {
+        let tokens: u64 = texts.iter().map(|it| estimate_tokens(it) as u64).sum();
+        let mut all = Made { vectors: Vec::with_capacity(texts.len()), ..Made::default() };
+        if tokens > MANY_TOKENS {
+            let (provider, host) = (self.identity().provider.clone(), self.host.clone());
+            let source = Box::new(LargeJob { texts: texts.len(), tokens, host });
+            all.error = Some(EmbedError::Failed { provider, source });
+        }
+        for batch in texts.chunks(self.embedder.texts_at_once().max(1)) {
+            if all.error.is_some() {
+                break;
+            }
+            let Made { vectors, cut, refused, error } = self.embedder.embed_some(batch, purpose);
+            all.vectors.extend(vectors);
+            all.cut += cut;
+            all.refused += refused;
+            all.error = error;
+        }
+        if all.error.is_some() {
+            all.vectors.resize(texts.len(), None);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anemone_embed::Builtin;
+
+    use super::*;
+
+    #[test]
+    fn a_small_job_goes_through_and_of_a_large_one_nothing_does() {
+        let builtin = Builtin::new();
+        let guarded = Guarded::new(Box::new(Builtin::new()), Some("example.org"));
+        let texts = ["tea", "coffee"].repeat(100);
+        let expected = builtin.embed(&texts, Purpose::Document).unwrap();
+        assert_eq!(guarded.embed(&texts, Purpose::Document).unwrap(), expected);
+        let long = "word ".repeat(100_000);
+        let made = guarded.embed_some(&["tea", &long, &long], Purpose::Document);
+        assert_eq!(made.vectors, [None, None, None]);
+        let EmbedError::Failed { source, .. } = made.error.unwrap() else { panic!("it is") };
+        let why = source.to_string();
+        assert!(why.contains("3 texts") && why.contains("example.org"), "{why}");
+    }
+}

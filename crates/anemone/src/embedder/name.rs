@@ -1,0 +1,204 @@
+//! What embedders are called on the command line and in the config.
+
+use std::fmt;
+use std::str::FromStr;
+
+use anemone_embed::Provider;
+use serde::{Serialize, Serializer};
+
+use crate::nearest::Nearest;
+
+/// An embedder that there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    Builtin,
+    BuiltinQuality,
+    MiniLm,
+    /// Another program, mostly on another machine.
+    Service(Provider),
+}
+
+impl Name {
+    pub const ALL: [Self; 8] = [
+        Self::Builtin,
+        Self::BuiltinQuality,
+        Self::MiniLm,
+        Self::Service(Provider::OpenAi),
+        Self::Service(Provider::Ollama),
+        Self::Service(Provider::Gemini),
+        Self::Service(Provider::Voyage),
+        Self::Service(Provider::Mistral),
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::BuiltinQuality => "builtin-quality",
+            Self::MiniLm => "minilm",
+            Self::Service(service) => service.name(),
+        }
+    }
+}
+
+/// An embedder that somebody named, perhaps with a model of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    pub name: Name,
+    /// Only services have several.
+    pub model: Option<String>,
+}
+
+impl Wanted {
+    pub const fn of(name: Name) -> Self {
+        Self { name, model: None }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.model {
+            Some(model) => write!(f, "{}:{model}", self.name.name()),
+            None => f.write_str(self.name.name()),
+        }
+    }
+}
+
+/// What compares meanings, as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// What fits the index and the config.
+    Auto,
+    /// Nothing: only words are compared.
+    None,
+    This(Wanted),
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::None => f.write_str("none"),
+            Self::This(wanted) => wanted.fmt(f),
+        }
+    }
+}
+
+impl Serialize for Choice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Why a text names no embedder; it is said to whoever typed it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    #[error("there is no embedder {text:?}{}; choose one of {}", meant(.near), known())]
+    Unknown { text: String, near: Vec<String> },
+    #[error("{name} has one model; leave out what stands behind the colon")]
+    OneModel { name: &'static str },
+    #[error("a model must stand behind the colon, as in openai:text-embedding-3-small")]
+    NoModel,
+    #[error(
+        "the name of a model has at most {MOST_OF_A_MODEL} characters, and none of them is a space"
+    )]
+    OddModel,
+}
+
+/// Characters of a model's name; the longest that is known has some sixty.
+const MOST_OF_A_MODEL: usize = 200;
+
+fn meant(near: &[String]) -> String {
+    match near.first() {
+        Some(name) => format!(" (did you mean {name}?)"),
+        None => String::new(),
+    }
+}
+
+/// Lists all names.
+fn known() -> String {
+    let names = ["auto", "none"].into_iter().chain(Name::ALL.map(Name::name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+impl FromStr for Choice {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        match text {
+            "auto" => return Ok(Self::Auto),
+            "none" => return Ok(Self::None),
+            _ => {}
+        }
+        text.parse().map(Self::This)
+    }
+}
+
+impl FromStr for Wanted {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let (head, model) = match text.split_once(':') {
+            Some((head, model)) => (head, Some(model)),
+            None => (text, None),
+        };
+        let Some(name) = Name::ALL.into_iter().find(|it| it.name() == head) else {
+            let mut near = Nearest::to(head);
+            for name in Name::ALL {
+                near.offer(name.name().to_owned());
+            }
+            return Err(NameError::Unknown { text: text.to_owned(), near: near.into_names() });
+        };
+        match (name, model) {
+            (_, None) => Ok(Self::of(name)),
+            (Name::Service(_), Some("")) => Err(NameError::NoModel),
+            (Name::Service(_), Some(model)) => {
+                let odd = |c: char| c.is_whitespace() || c.is_control();
+                match model.chars().count() > MOST_OF_A_MODEL || model.chars().any(odd) {
+                    true => Err(NameError::OddModel),
+                    false => Ok(Self { name, model: Some(model.to_owned()) }),
+                }
+            }
+            (name, Some(_)) => Err(NameError::OneModel { name: name.name() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_as_it_is_written() {
+        for name in Name::ALL {
+            let wanted: Wanted = name.name().parse().unwrap();
+            assert_eq!((wanted.name, wanted.to_string()), (name, name.name().to_owned()));
+        }
+        for text in ["auto", "none", "openai:text-embedding-3-large", "ollama:bge-m3:latest"] {
+            assert_eq!(text.parse::<Choice>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_nearly_a_name_is_offered_that_name() {
+        let error = "opnai".parse::<Choice>().unwrap_err().to_string();
+        assert!(error.contains("did you mean openai?"), "{error}");
+        let error = "builtin-qualty".parse::<Choice>().unwrap_err().to_string();
+        assert!(error.contains("did you mean builtin-quality?"), "{error}");
+        let error = "zebra".parse::<Choice>().unwrap_err().to_string();
+        assert!(
+            !error.contains("did you mean") && error.contains("auto, none, builtin"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn only_services_have_several_models() {
+        assert_eq!("builtin:x".parse::<Choice>(), Err(NameError::OneModel { name: "builtin" }));
+        assert_eq!("openai:".parse::<Choice>(), Err(NameError::NoModel));
+        assert_eq!("openai:a b".parse::<Choice>(), Err(NameError::OddModel));
+        assert_eq!(
+            format!("openai:{}", "x".repeat(201)).parse::<Choice>(),
+            Err(NameError::OddModel)
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! When an agent was last exported, and to where: a note for each workspace.
+//!
+//! ```text
+//! <state>/anemone/exports/
+//!   0f3a....json    by the digest of the workspace's path
+//! ```
+//!
+//! An archive is right without its note. Where the note cannot be written or read, nothing is said
+//! and nothing fails: then nobody knows when the agent was exported.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anemone_files::{Durability, folder_of, make_private_folder, read_small, replace_file};
+use anemone_format::{Moment, sha256_hex};
+use anemone_runtimes::{Adapter, FoundAgent, Machine, Store};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::host::Host;
+use crate::known_folders::{FolderKind, note_folder};
+use crate::survey::{Survey, WorkspaceScan, real};
+
+/// A path has some thousand bytes, and no byte of it takes more than ten in JSON.
+const MAX_NOTE: u64 = 64 << 10;
+
+/// An export that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Export {
+    /// The workspace; what is not UTF-8 is replaced.
+    pub workspace: String,
+    /// The archive; what is not UTF-8 is replaced.
+    pub archive: String,
+    /// Its bytes, when they are not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    archive_bytes: Option<Vec<u8>>,
+    /// When reading began: what was written later may not be in it.
+    pub at: Moment,
+    /// Bytes of the archive.
+    pub size_bytes: u64,
+    /// Files that the agent had.
+    pub files: u64,
+}
+
+impl Export {
+    /// Returns where the archive was written.
+    pub fn path(&self) -> PathBuf {
+        match &self.archive_bytes {
+            Some(bytes) => PathBuf::from(OsStr::from_bytes(bytes)),
+            None => PathBuf::from(&self.archive),
+        }
+    }
+
+    /// Looks at what the agent has now; `changed` says what this export does not have.
+    pub fn compare(&self, adapter: &dyn Adapter, workspace: &Path, stores: &[Store]) -> Survey {
+        let (path, since) = (self.path(), Some(self.at.instant()));
+        let question = WorkspaceScan { adapter, workspace, stores, since, except: Some(&path) };
+        let mut survey = question.run();
+        // What was removed since leaves no file that says so.
+        if survey.changed == 0 {
+            survey.changed = self.files.saturating_sub(survey.files);
+        }
+        survey
+    }
+}
+
+/// An export that begins.
+pub struct ExportLogEntry<'a> {
+    adapter: &'a dyn Adapter,
+    workspace: PathBuf,
+    stores: Vec<Store>,
+    at: Timestamp,
+}
+
+impl<'a> ExportLogEntry<'a> {
+    /// Notes when it is that the agent is going to be read.
+    pub fn new(
+        adapter: &'a dyn Adapter,
+        agent: &FoundAgent,
+        machine: &Machine,
+        now: Timestamp,
+    ) -> Self {
+        let stores = adapter.searchable(machine, agent).stores;
+        Self { adapter, workspace: real(&agent.workspace), stores, at: now }
+    }
+
+    /// Notes that everything is in this archive.
+    pub fn note(&self, archive: &Path, host: &Host) {
+        let archive = real(archive);
+        let Ok(there) = fs_err::metadata(&archive) else { return };
+        let survey = WorkspaceScan {
+            adapter: self.adapter,
+            workspace: &self.workspace,
+            stores: &self.stores,
+            since: None,
+            except: Some(&archive),
+        };
+        let bytes = || archive.as_os_str().as_bytes().to_vec();
+        let export = Export {
+            workspace: self.workspace.to_string_lossy().into_owned(),
+            archive: archive.to_string_lossy().into_owned(),
+            archive_bytes: archive.to_str().is_none().then(bytes),
+            at: self.at.into(),
+            size_bytes: there.len(),
+            files: survey.run().files,
+        };
+        write(&note_path(host, &self.workspace), &export).ok();
+        note_folder(host, FolderKind::Archive, &archive, Some(&self.workspace));
+    }
+}
+
+/// Returns the last export of the agent in a workspace that anybody noted.
+pub fn last_of(host: &Host, workspace: &Path) -> Option<Export> {
+    let path = note_path(host, &real(workspace));
+    serde_json::from_slice(&read_small(&path, MAX_NOTE).ok()??).ok()
+}
+
+fn note_path(host: &Host, workspace: &Path) -> PathBuf {
+    let name = sha256_hex(workspace.as_os_str().as_encoded_bytes());
+    host.folders.state.join("anemone/exports").join(&name[..32]).with_extension("json")
+}
+
+/// Writes a note as a whole; a link in its place is replaced.
+fn write(path: &Path, export: &Export) -> std::io::Result<()> {
+    make_private_folder(folder_of(path))?;
+    let mut note = serde_json::to_vec(export)?;
+    note.push(b'\n');
+    replace_file(path, &note, Durability::Immediate)
+}
+
+#[cfg(test)]
+mod tests {
+    use anemone_runtimes::by_name;
+
+    use super::*;
+
+    struct Place {
+        folder: tempfile::TempDir,
+        host: Host,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let host = crate::testing::host(folder.path());
+            fs_err::create_dir_all(folder.path().join("workspace/memory")).unwrap();
+            let place = Self { folder, host };
+            place.write("workspace/MEMORY.md");
+            place.write("workspace/memory/a.md");
+            place
+        }
+
+        fn write(&self, name: &str) {
+            fs_err::write(self.folder.path().join(name), "text").unwrap();
+        }
+
+        fn workspace(&self) -> PathBuf {
+            self.folder.path().join("workspace")
+        }
+
+        /// Notes an export that began at the end of time, when nothing can be newer.
+        fn export(&self, archive: &str) {
+            let adapter = by_name("openclaw").unwrap();
+            let workspace = self.workspace();
+            let agent = FoundAgent::without_install("openclaw", "a".to_owned(), workspace);
+            let machine = self.host.machine().unwrap();
+            let begun = ExportLogEntry::new(adapter, &agent, &machine, Timestamp::MAX);
+            self.write(archive);
+            begun.note(&self.folder.path().join(archive), &self.host);
+        }
+
+        fn changed(&self) -> u64 {
+            let export = last_of(&self.host, &self.workspace()).unwrap();
+            export.compare(by_name("openclaw").unwrap(), &self.workspace(), &[]).changed
+        }
+    }
+
+    #[test]
+    fn an_export_is_noted_by_its_workspace() {
+        let place = Place::new();
+        assert_eq!(last_of(&place.host, &place.workspace()), None);
+        place.export("a.alf");
+        let noted = last_of(&place.host, &place.workspace()).unwrap();
+        assert_eq!((noted.size_bytes, noted.files), (4, 2));
+        assert_eq!(noted.path(), real(&place.folder.path().join("a.alf")));
+        assert_eq!(last_of(&place.host, place.folder.path()), None);
+    }
+
+    #[test]
+    fn what_was_removed_since_is_a_change() {
+        let place = Place::new();
+        place.export("a.alf");
+        assert_eq!(place.changed(), 0);
+        fs_err::remove_file(place.workspace().join("memory/a.md")).unwrap();
+        assert_eq!(place.changed(), 1);
+    }
+
+    #[test]
+    fn the_archive_itself_is_no_change_where_it_lies_in_the_workspace() {
+        let place = Place::new();
+        for _ in 0..2 {
+            place.export("workspace/a.alf");
+            assert_eq!(place.changed(), 0);
+        }
+    }
+
+    #[test]
+    fn a_note_that_is_no_note_says_nothing() {
+        let place = Place::new();
+        place.export("a.alf");
+        let path = note_path(&place.host, &real(&place.workspace()));
+        for text in [&b"{}"[..], b"\xff", b""] {
+            fs_err::write(&path, text).unwrap();
+            assert_eq!(last_of(&place.host, &place.workspace()), None);
+        }
+    }
+}

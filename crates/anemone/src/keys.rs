@@ -1,0 +1,163 @@
+//! Keys of sealed archives: where they come from.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use age::secrecy::SecretString;
+use anemone_format::VaultKey;
+use zeroize::Zeroizing;
+
+use crate::error::{Error, Kind};
+use crate::host::Console;
+use crate::sealed_header::{MAX_RECIPIENTS, WORK_FACTOR};
+
+/// What seals a file, so that a result can be sealed as its source was.
+#[derive(Clone)]
+pub enum Sealing {
+    Passphrase(SecretString),
+    /// Text forms of recipients, such as `age1...`.
+    Recipients(Vec<String>),
+}
+
+/// Where keys of sealed archives are found when they are needed.
+#[derive(Clone, Default)]
+pub struct Keys {
+    /// Files of age identities.
+    pub identities: Vec<PathBuf>,
+    /// A file that holds a passphrase.
+    pub passphrase_file: Option<PathBuf>,
+    /// A passphrase that was given otherwise, such as by the environment.
+    pub passphrase: Option<Zeroizing<String>>,
+    /// What was answered when somebody was asked, so that it is asked for once.
+    answer: Arc<OnceLock<Zeroizing<String>>>,
+}
+
+/// Whether a new passphrase has to be typed twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmation {
+    /// It opens something: a wrong one is noticed.
+    None,
+    /// It seals something: a typing error would lock everybody out.
+    TypeTwice,
+}
+
+impl Keys {
+    /// Finds keys in these places.
+    #[must_use]
+    pub fn new(
+        identities: Vec<PathBuf>,
+        passphrase_file: Option<PathBuf>,
+        passphrase: Option<Zeroizing<String>>,
+    ) -> Self {
+        Self { identities, passphrase_file, passphrase, answer: Arc::default() }
+    }
+
+    /// Returns the passphrase: of the file, as it was given, or from somebody who is asked.
+    pub fn passphrase(
+        &self,
+        confirmation: Confirmation,
+        console: &dyn Console,
+    ) -> Result<SecretString, Error> {
+        let text = if let Some(path) = &self.passphrase_file {
+            let text = Zeroizing::new(fs_err::read_to_string(path)?);
+            Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned())
+        } else if let Some(text) = &self.passphrase {
+            text.clone()
+        } else if console.can_ask() {
+            let first = match self.answer.get() {
+                Some(answer) => answer.clone(),
+                None => console.passphrase("Passphrase: ")?,
+            };
+            if confirmation == Confirmation::TypeTwice {
+                let again = console.passphrase("Once more: ")?;
+                if *first != *again {
+                    let message = "the two passphrases differ";
+                    return Err(Error::new(Kind::Failed, "passphrase", message));
+                }
+            }
+            self.answer.get_or_init(|| first).clone()
+        } else {
+            return Err(Error::new(Kind::Failed, "key_needed", "a passphrase is needed")
+                .hint("give --passphrase-file FILE or set ANEMONE_PASSPHRASE"));
+        };
+        if text.is_empty() {
+            return Err(Error::new(Kind::Failed, "passphrase", "the passphrase is empty"));
+        }
+        Ok(SecretString::from(text.to_string()))
+    }
+
+    /// Returns the identities that the user gave, and who they are.
+    pub fn identities(&self, sealed: &Path) -> Result<(Identities, Vec<String>), Error> {
+        let mut identities: Identities = Vec::new();
+        let mut recipients = Vec::new();
+        for path in &self.identities {
+            for identity in read_identities(path)? {
+                recipients.push(identity.to_public().to_string());
+                identities.push(Box::new(identity));
+            }
+        }
+        if identities.is_empty() {
+            let message = "the archive is sealed for a recipient; its identity is needed";
+            return Err(Error::new(Kind::Failed, "key_needed", message)
+                .about(sealed)
+                .hint("give --identity FILE, the file that age-keygen or `anemone vault keygen --age` wrote"));
+        }
+        Ok((identities, recipients))
+    }
+}
+
+type Identities = Vec<Box<dyn age::Identity>>;
+
+fn read_identities(path: &Path) -> Result<Vec<age::x25519::Identity>, Error> {
+    let text = Zeroizing::new(fs_err::read_to_string(path)?);
+    let lines = text.lines().map(str::trim);
+    let keys = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let identities: Result<Vec<_>, _> = keys.map(str::parse::<age::x25519::Identity>).collect();
+    match identities {
+        Ok(identities) if !identities.is_empty() => Ok(identities),
+        _ => Err(Error::new(Kind::Failed, "identity", "not a file of age identities")
+            .about(path)
+            .hint("it should have a line that starts with AGE-SECRET-KEY-1")),
+    }
+}
+
+/// Makes an age encryptor for a sealing.
+pub fn encryptor(sealing: &Sealing) -> Result<age::Encryptor, Error> {
+    match sealing {
+        Sealing::Passphrase(passphrase) => {
+            let mut recipient = age::scrypt::Recipient::new(passphrase.clone());
+            // A fixed cost: the library would choose one by the speed of this machine, which
+            // another one may refuse.
+            recipient.set_work_factor(WORK_FACTOR);
+            age::Encryptor::with_recipients(std::iter::once(&recipient as &dyn age::Recipient))
+                .map_err(|error| Error::from(io::Error::other(error)))
+        }
+        Sealing::Recipients(texts) => {
+            // One more is added by the library, so that readers do not take the number for granted.
+            if texts.len() >= MAX_RECIPIENTS {
+                let message =
+                    format!("a file is sealed for at most {} recipients", MAX_RECIPIENTS - 1);
+                return Err(
+                    Error::new(Kind::Usage, "recipient", message).hint("seal several copies")
+                );
+            }
+            let parsed: Result<Vec<age::x25519::Recipient>, _> =
+                texts.iter().map(|text| text.parse()).collect();
+            let parsed = parsed.map_err(|error: &str| {
+                Error::new(Kind::Usage, "recipient", format!("not an age recipient: {error}"))
+                    .hint("recipients look like age1...")
+            })?;
+            age::Encryptor::with_recipients(parsed.iter().map(|it| it as &dyn age::Recipient))
+                .map_err(|error| Error::from(io::Error::other(error)))
+        }
+    }
+}
+
+/// Reads a vault key from its file.
+pub fn read_vault_key(path: &Path) -> Result<VaultKey, Error> {
+    let text = Zeroizing::new(fs_err::read_to_string(path)?);
+    VaultKey::parse(&text).map_err(|error| {
+        Error::from(error).about(path).hint("`anemone vault keygen -o FILE` makes a key")
+    })
+}

@@ -1,0 +1,189 @@
+//! Models that were added, each in a folder of its own:
+//!
+//! ```text
+//! <data>/anemone/models/
+//!   minilm/model.safetensors
+//! ```
+//!
+//! What is in a model decides what is found, so a file is taken only when it is the very file that
+//! is meant, by its digest, or when somebody says that another one is fine.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anemone_embed::MiniLm;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::{Error, Kind};
+use crate::host::Host;
+use crate::nearest::Nearest;
+
+/// A model that can be added.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Model {
+    /// As it is called on the command line.
+    pub name: &'static str,
+    /// As its makers call it.
+    pub full_name: &'static str,
+    /// Where it can be had.
+    pub url: &'static str,
+    pub file: Pinned,
+}
+
+/// A file that is known byte by byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pinned {
+    pub sha256: &'static str,
+    pub bytes: u64,
+}
+
+/// The models that there are.
+pub const MODELS: [Model; 1] = [Model {
+    name: "minilm",
+    full_name: "sentence-transformers/all-MiniLM-L6-v2",
+    url: "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/main/model.safetensors",
+    file: Pinned { sha256: MiniLm::SHA256, bytes: MiniLm::SIZE_BYTES },
+}];
+
+/// How the file of a model is called.
+pub const FILE: &str = "model.safetensors";
+/// No model that can be added is larger, known or not.
+pub const MAX_BYTES: u64 = 512 << 20;
+
+impl Model {
+    /// Returns the model of a name.
+    pub fn of_name(name: &str) -> Result<&'static Self, Error> {
+        MODELS.iter().find(|it| it.name == name).ok_or_else(|| {
+            let mut near = Nearest::to(name);
+            let mut names = Vec::new();
+            for model in &MODELS {
+                near.offer(model.name.to_owned());
+                names.push(model.name);
+            }
+            if let "builtin" | "builtin-quality" = name {
+                let message = format!("{name} comes with the program");
+                return Error::new(Kind::Usage, "usage", message)
+                    .hint(format!("nothing is fetched or removed; --embedder {name} uses it"));
+            }
+            let error = Error::new(Kind::Usage, "usage", format!("there is no model {name:?}"));
+            match near.into_names().first() {
+                Some(name) => error.hint(format!("did you mean {name}?")),
+                None => error.hint(format!("there are: {}", names.join(", "))),
+            }
+        })
+    }
+
+    /// Returns the folder that it lies in, or would lie in.
+    pub fn folder(&self, host: &Host) -> PathBuf {
+        home(host).join(self.name)
+    }
+
+    /// Returns the file that it lies in, or would lie in.
+    pub fn path(&self, host: &Host) -> PathBuf {
+        self.folder(host).join(FILE)
+    }
+
+    /// Whether it was added.
+    pub fn is_there(&self, host: &Host) -> bool {
+        self.path(host).is_file()
+    }
+}
+
+/// Returns the folder of all models of this user.
+pub fn home(host: &Host) -> PathBuf {
+    host.folders.data.join("anemone/models")
+}
+
+/// Finds the file that is meant: the file itself, or the one in a folder.
+pub fn file_at(path: &Path) -> Result<PathBuf, Error> {
+    let file = match fs_err::metadata(path)?.is_dir() {
+        true => path.join(FILE),
+        false => path.to_owned(),
+    };
+    let there = match fs_err::metadata(&file) {
+        Ok(there) => there,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let message = format!("there is no {FILE} in the folder");
+            return Err(Error::new(Kind::Failed, "not_found", message)
+                .about(path)
+                .hint("give the file itself"));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if !there.is_file() {
+        return Err(
+            Error::new(Kind::Failed, "not_a_file", "this is not a regular file").about(&file)
+        );
+    }
+    if there.len() > MAX_BYTES {
+        return Err(
+            Error::new(Kind::Failed, "too_large", "it is too large to be the model").about(&file)
+        );
+    }
+    Ok(file)
+}
+
+/// What was read: how much, and its digest in hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    pub bytes: u64,
+    pub sha256: String,
+}
+
+impl Content {
+    pub fn is(&self, pinned: Pinned) -> bool {
+        (self.bytes, self.sha256.as_str()) == (pinned.bytes, pinned.sha256)
+    }
+}
+
+/// Copies at most `limit` bytes and one more, and says what they were.
+pub fn copy(
+    from: &mut dyn Read,
+    to: &mut dyn Write,
+    limit: u64,
+    advance: &dyn Fn(u64),
+) -> std::io::Result<Content> {
+    let mut digest = Sha256::new();
+    let mut buffer = vec![0; 256 << 10];
+    let mut from = from.take(limit + 1);
+    let mut bytes = 0;
+    loop {
+        let read = match from.read(&mut buffer) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        if read == 0 {
+            break;
+        }
+        digest.update(&buffer[..read]);
+        to.write_all(&buffer[..read])?;
+        bytes += read as u64;
+        advance(read as u64);
+    }
+    let sha256 = digest.finalize().iter().map(|it| format!("{it:02x}")).collect();
+    Ok(Content { bytes, sha256 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_copied_is_known_by_its_digest() {
+        let mut copied = Vec::new();
+        let done = std::cell::Cell::new(0);
+        let advance = |bytes| done.set(done.get() + bytes);
+        let content = copy(&mut &b"abc"[..], &mut copied, 100, &advance).unwrap();
+        assert_eq!((copied.as_slice(), done.get()), (&b"abc"[..], 3));
+        let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert!(content.is(Pinned { sha256, bytes: 3 }));
+        assert!(!content.is(Pinned { sha256, bytes: 4 }));
+    }
+
+    #[test]
+    fn no_more_is_copied_than_shows_that_it_is_too_much() {
+        let mut copied = Vec::new();
+        let content = copy(&mut std::io::repeat(7), &mut copied, 1000, &|_| {}).unwrap();
+        assert_eq!((content.bytes, copied.len()), (1001, 1001));
+    }
+}

@@ -1,0 +1,130 @@
+//! What an agent has now, before it comes back to a runtime: everything of it must be there.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+
+use anemone_format::RecordId;
+use anemone_runtimes::SnapshotSource;
+use anemone_runtimes::mapping::{Becomes, Mapping};
+
+use super::{Current, called, digest_of_text, is_comment, is_row_of, without_labels, words};
+
+/// A record that is nowhere.
+pub(super) struct Missing {
+    pub called: String,
+    pub digest: String,
+}
+
+/// A part of a record that is looked for; its text is in the spool.
+struct Wanted {
+    /// The record that it is a part of.
+    record: usize,
+    offset: u64,
+    length: usize,
+    found: bool,
+}
+
+/// Returns the records of an agent that no record of the target holds, other than those of which
+/// it was announced.
+pub(super) fn missing(
+    current: &Current<'_>,
+    target: &dyn SnapshotSource,
+    mapping: Option<&Mapping>,
+    announced: &HashSet<RecordId>,
+) -> io::Result<Vec<Missing>> {
+    let mut whole: HashSet<String> = HashSet::new();
+    target.each_record(&mut |record| {
+        whole.insert(digest_of_text(&record.content));
+        Ok(())
+    })?;
+    let mut records: Vec<Missing> = Vec::new();
+    let mut wanted: Vec<Wanted> = Vec::new();
+    // A line of each text, the longest: where it is not, the text is not.
+    let mut lines: HashMap<u64, Vec<usize>> = HashMap::new();
+    // Where it may be a row of a table, its longest word: a row has everything on one line.
+    let mut in_rows: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut spool = tempfile::tempfile()?;
+    let mut out = io::BufWriter::with_capacity(256 << 10, spool.try_clone()?);
+    let mut offset = 0;
+    current.source.each_record(&mut |record| {
+        let row = mapping.and_then(|it| it.row_of(&record)).map(|it| it.becomes);
+        let has_a_place = !matches!(row, Some(Becomes::Aside(_) | Becomes::Nowhere(_)));
+        let digest = digest_of_text(&record.content);
+        let origin = (current.origin_of)(record.id).unwrap_or(record.id);
+        if !has_a_place || whole.contains(&digest) || announced.contains(&origin) {
+            return Ok(());
+        }
+        let text = bare(&record.content);
+        if text.is_empty() {
+            return Ok(());
+        }
+        for chapter in chapters(&text) {
+            let longest = chapter.lines().max_by_key(|line| line.len()).unwrap_or_default();
+            lines.entry(hash(longest)).or_default().push(wanted.len());
+            let longest = words(chapter).max_by_key(|word| word.len()).unwrap_or_default();
+            in_rows.entry(hash(longest)).or_default().push(wanted.len());
+            out.write_all(chapter.as_bytes())?;
+            let (record, length) = (records.len(), chapter.len());
+            wanted.push(Wanted { record, offset, length, found: false });
+            offset += length as u64;
+        }
+        records.push(Missing { called: called(&record), digest });
+        Ok(())
+    })?;
+    out.flush()?;
+    if !wanted.is_empty() {
+        target.each_record(&mut |record| {
+            let text = plain(&record.content);
+            let mut tried: HashSet<usize> = HashSet::new();
+            let of_lines = text.lines().filter_map(|line| lines.get(&hash(line)));
+            let has_rows = text.lines().any(|line| line.starts_with('|'));
+            let of_rows = has_rows.then(|| words(&text)).into_iter().flatten();
+            let of_rows = of_rows.filter_map(|word| in_rows.get(&hash(word)));
+            for index in of_lines.chain(of_rows).flatten() {
+                let it = &mut wanted[*index];
+                if it.found || !tried.insert(*index) {
+                    continue;
+                }
+                spool.seek(SeekFrom::Start(it.offset))?;
+                let mut bytes = vec![0; it.length];
+                spool.read_exact(&mut bytes)?;
+                let looked_for = String::from_utf8(bytes).map_err(io::Error::other)?;
+                it.found = text.contains(&looked_for) || is_row_of(&text, &looked_for);
+            }
+            Ok(())
+        })?;
+    }
+    let lost: HashSet<usize> = wanted.iter().filter(|it| !it.found).map(|it| it.record).collect();
+    let records = records.into_iter().enumerate();
+    Ok(records.filter(|(index, _)| lost.contains(index)).map(|(_, record)| record).collect())
+}
+
+/// Cuts a text where a runtime with Markdown files cuts it, so that each piece is in one record.
+fn chapters(text: &str) -> impl Iterator<Item = &str> {
+    let heads = text.match_indices("\n## ").map(|(at, _)| at + 1);
+    let starts: Vec<usize> = std::iter::once(0).chain(heads).collect();
+    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([text.len()]).collect();
+    starts.into_iter().zip(ends).map(|(start, end)| text[start..end].trim_end())
+}
+
+/// Returns a text without what runtimes add to it: comments, tags and blank lines.
+fn plain(text: &str) -> String {
+    let lines = text.lines().filter(|line| !is_comment(line)).map(without_labels);
+    lines.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// The same, without the heading before it.
+fn bare(text: &str) -> String {
+    let text = plain(text);
+    match text.split_once('\n') {
+        Some((heading, rest)) if heading.starts_with('#') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+fn hash(line: &str) -> u64 {
+    use std::hash::{DefaultHasher, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    hasher.write(line.as_bytes());
+    hasher.finish()
+}

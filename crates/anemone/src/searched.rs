@@ -1,0 +1,717 @@
+//! What a search is about: an agent, a folder, a database or an archive, as sources of documents.
+//!
+//! Finding it is cheap: an agent's configuration is read, and no file or database is opened that
+//! may be large. What is in them is for the sources to say.
+
+mod archive;
+mod documents;
+mod store;
+mod vectors;
+mod words;
+mod workspace;
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anemone_format::{Archive, Limits, StampTable, sha256_hex};
+use anemone_index::{
+    FileSource, FolderSource, MAX_FILE_BYTES, MarkdownFolder, SkipReason, Skipped, Source,
+    SourceError, is_markdown, markdown_document, may_hold_index,
+};
+use anemone_memory::stamps_in;
+use anemone_runtimes::{FoundAgent, Machine, Store, StoreKind, by_name};
+
+use self::archive::ArchiveDocuments;
+use self::documents::Wanted;
+use self::store::StoreSource;
+pub use self::words::quoted;
+use self::workspace::{Scope, WorkspaceSource, extra_sources};
+use crate::agent::{AgentChoice, ChosenAgent, FOLDER, check_folder};
+use crate::error::{Error, Kind};
+use crate::files::{self, Scratch};
+use crate::host::Host;
+use crate::host::Progress;
+use crate::sealed_header::Packaging;
+
+/// How every file of SQLite's starts.
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+/// How every ZIP file with something in it starts.
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+
+/// What is searched, as somebody said it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceChoice {
+    /// Whose memory.
+    pub agent: AgentChoice,
+    /// Whether transcripts of conversations are searched too.
+    pub sessions: bool,
+    /// Whether entries are searched that the runtime keeps for one person only.
+    pub private: bool,
+    /// The folder of the index, instead of one in the user's cache.
+    pub index_dir: Option<PathBuf>,
+}
+
+/// What is searched, and where its index lies.
+pub struct SearchTarget {
+    pub sources: Vec<Box<dyn Source>>,
+    /// The agent's runtime, `archive`, `database`, `folder` or `file`.
+    pub kind: &'static str,
+    /// The workspace, archive, database or folder.
+    pub place: PathBuf,
+    /// The arguments that name it, each behind a space.
+    pub words: String,
+    /// The folder of its index, which may not exist; the same things always have the same one.
+    pub index_folder: PathBuf,
+    /// What somebody should know.
+    pub warnings: Vec<String>,
+    /// Entries without which there is nothing to search: their source, and their key.
+    vital: Vec<(usize, String)>,
+    /// Where the index of something encrypted lies: no longer than the run.
+    scratch: Option<Scratch>,
+}
+
+/// What was found, before it has an index.
+#[derive(Default)]
+struct Found {
+    sources: Vec<Box<dyn Source>>,
+    kind: &'static str,
+    place: PathBuf,
+    warnings: Vec<String>,
+    vital: Vec<(usize, String)>,
+    is_encrypted: bool,
+}
+
+/// Files that a workspace has beside its memories.
+const OF_WORKSPACES: [&str; 13] = [
+    "AGENTS.md",
+    "BOOT.md",
+    "BOOTSTRAP.md",
+    "CLAUDE.md",
+    "DREAMS.md",
+    "HEARTBEAT.md",
+    "IDENTITY.md",
+    "MEMORY.md",
+    "README.md",
+    "SOUL.md",
+    "TOOLS.md",
+    "USER.md",
+    "memory.md",
+];
+
+/// Says which notes are not searched, where a folder of notes may be taken for a workspace because
+/// of one name in it.
+fn notes_beside(workspace: &Path) -> Option<String> {
+    let names = fs_err::read_dir(workspace).ok()?.flatten();
+    let names = names.map(|it| it.file_name().to_string_lossy().into_owned());
+    let notes = names.filter(|it| is_markdown(it) && !OF_WORKSPACES.contains(&it.as_str())).count();
+    (notes > 0).then(|| {
+        format!(
+            "this folder is an agent's workspace, so only its memories are searched; {} beside \
+             them not: `-r folder -w DIR` searches all files",
+            match notes {
+                1 => "1 Markdown file is".to_owned(),
+                many => format!("{many} Markdown files are"),
+            }
+        )
+    })
+}
+
+impl SourceChoice {
+    /// Finds what is meant; `source` is the archive, database or folder given by its path alone.
+    /// An encrypted archive is opened with the user's keys.
+    pub fn find(
+        &self,
+        source: Option<&Path>,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<SearchTarget, Error> {
+        let found = match source {
+            Some(path) => {
+                if self.agent.workspace.is_some() {
+                    return Err(usage("give either -w DIR or a path, not both")
+                        .hint("quote the query if it has several words"));
+                }
+                self.by_path(path, machine, host)?
+            }
+            None => self.workspace(&self.agent, machine)?,
+        };
+        let words = self.words(source);
+        self.place_index(found, words, host)
+    }
+
+    /// Returns what is searched of an agent when nothing but the agent is named.
+    pub fn of_agent(
+        chosen: ChosenAgent,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<SearchTarget, Error> {
+        let agent = AgentChoice { runtime: None, workspace: None, agent: None };
+        let args = Self { agent, sessions: false, private: false, index_dir: None };
+        let found = args.agent(chosen, machine)?;
+        args.place_index(found, String::new(), host)
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted { sessions: self.sessions, private: self.private }
+    }
+
+    /// Finds what lies at a path by looking at it.
+    fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<Found, Error> {
+        const HINT: &str = "give a workspace, a folder of Markdown, a .md file, a ZeroClaw \
+                            database or an .alf archive";
+        let there = fs_err::metadata(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                let message = format!("there is nothing at {}", path.display());
+                Error::new(Kind::Failed, "not_found", message).hint(HINT)
+            }
+            _ => Error::from(error).hint(HINT),
+        })?;
+        if there.is_dir() {
+            let args = AgentChoice { workspace: Some(path.to_owned()), ..self.agent.clone() };
+            return self.workspace(&args, machine);
+        }
+        let refused = |message: &str| {
+            Error::new(Kind::Failed, "not_searchable", message).about(path).hint(HINT)
+        };
+        if !there.is_file() {
+            return Err(refused("this is not a regular file"));
+        }
+        let mut start = Vec::new();
+        fs_err::File::open(path)?.take(Packaging::START_BYTES).read_to_end(&mut start)?;
+        let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        if ending == "alf-delta" {
+            return Err(Error::new(Kind::Failed, "wrong_kind", "this is a delta")
+                .about(path)
+                .hint("apply it to its archive with `anemone apply`, and search the result"));
+        }
+        if start.starts_with(SQLITE_MAGIC) {
+            return self.database(path, machine);
+        }
+        if Packaging::of(&start).is_sealed() {
+            return self.encrypted(path, host);
+        }
+        if start.starts_with(ZIP_MAGIC) || ending == "alf" {
+            let path = absolute(path);
+            return Ok(single(
+                "archive",
+                &path,
+                Box::new(ArchiveDocuments::closed(path.clone(), self.wanted())),
+            ));
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if is_markdown(&name) || ending == "txt" {
+            if there.len() > MAX_FILE_BYTES {
+                let message = format!(
+                    "a file of more than {} is not searched",
+                    format_args!("{:.2} MiB", MAX_FILE_BYTES as f64 / f64::from(1 << 20))
+                );
+                return Err(Error::new(Kind::Failed, "too_large", message)
+                    .about(path)
+                    .hint("cut it into several files"));
+            }
+            let path = absolute(path);
+            let source = FileSource::new(&path, markdown_document(&name));
+            return Ok(single("file", &path, Box::new(source)));
+        }
+        Err(refused("this is nothing that can be searched"))
+    }
+
+    /// Takes the rows of a database, of one agent or of all in it.
+    fn database(&self, path: &Path, machine: &Machine) -> Result<Found, Error> {
+        let path = absolute(path);
+        if path.ends_with("memory/facts.db") && self.agent.runtime.as_deref() != Some("zeroclaw") {
+            // The facts that some users of OpenClaw keep beside their notes.
+            let workspace = path.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+            let agent =
+                FoundAgent::without_install("openclaw", String::new(), workspace.to_owned());
+            return Ok(self.store("openclaw", StoreKind::Facts, &path, agent, machine));
+        }
+        let alias = self.agent.agent.clone().unwrap_or_default();
+        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+        let mut agent = FoundAgent::without_install("zeroclaw", alias, folder);
+        agent.database = Some(path.clone());
+        Ok(self.store("zeroclaw", StoreKind::Rows, &path, agent, machine))
+    }
+
+    fn store(
+        &self,
+        runtime: &str,
+        kind: StoreKind,
+        path: &Path,
+        agent: FoundAgent,
+        machine: &Machine,
+    ) -> Found {
+        let log = |end: &str| {
+            let mut path = path.as_os_str().to_owned();
+            path.push(end);
+            PathBuf::from(path)
+        };
+        let source = StoreSource {
+            adapter: by_name(runtime).expect("the runtime is one of ours"),
+            machine: machine.clone(),
+            agent: Arc::new(agent),
+            store: Store {
+                kind,
+                name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                files: vec![path.to_owned(), log("-wal"), log("-journal")],
+                folders: Vec::new(),
+            },
+            private: self.private,
+        };
+        single("database", path, Box::new(source))
+    }
+
+    /// Opens an encrypted archive; nothing of it is left on disk after the run.
+    fn encrypted(&self, path: &Path, host: &Host) -> Result<Found, Error> {
+        let opened = files::Source::open(path, host, &Progress::hidden())?;
+        let archive = Archive::open(opened.bytes, opened.length, &Limits::default())
+            .map_err(|error| Error::from(error).about(path))?;
+        let path = absolute(path);
+        let source = ArchiveDocuments::decrypted(path.clone(), self.wanted(), archive);
+        let found = single("archive", &path, Box::new(source));
+        Ok(Found { is_encrypted: true, ..found })
+    }
+
+    /// Takes an agent, or a folder that is none's.
+    fn workspace(&self, args: &AgentChoice, machine: &Machine) -> Result<Found, Error> {
+        if args.runtime.as_deref() == Some(FOLDER) {
+            let Some(folder) = &args.workspace else {
+                return Err(usage("which folder is meant?").hint("give it with -w DIR"));
+            };
+            check_folder(folder)?;
+            return Ok(folder_of_markdown(folder));
+        }
+        let chosen = args.choose_by_files(machine)?;
+        let agent = &chosen.agent;
+        if let Some(oddity) = agent.oddities.iter().find(|it| it.code == "state_folder") {
+            let error = Error::new(Kind::Usage, "state_folder", oddity.message.clone());
+            return Err(error.hint("give the workspace with -w DIR"));
+        }
+        if let Some(folder) = &args.workspace
+            && args.runtime.is_none()
+            && is_nobodys(agent)
+        {
+            return Ok(folder_of_markdown(folder));
+        }
+        self.agent(chosen, machine)
+    }
+
+    fn agent(&self, chosen: ChosenAgent, machine: &Machine) -> Result<Found, Error> {
+        let ChosenAgent { adapter, agent } = chosen;
+        let searchable = adapter.searchable(machine, &agent);
+        let workspace = absolute(&agent.workspace);
+        let mut found = Found {
+            kind: adapter.runtime(),
+            place: workspace.clone(),
+            warnings: searchable
+                .warnings
+                .iter()
+                .map(|it| match &it.path {
+                    Some(path) if !it.message.contains(path) => format!("{path}: {}", it.message),
+                    _ => it.message.clone(),
+                })
+                .collect(),
+            ..Found::default()
+        };
+        let has_rows = searchable.stores.iter().any(|it| it.kind == StoreKind::Rows);
+        if !workspace.is_dir() && !has_rows {
+            let message = format!("there is no workspace at {}", workspace.display());
+            return Err(Error::new(Kind::Failed, "workspace_not_found", message)
+                .hint("give the folder that holds MEMORY.md and memory/ with -w DIR"));
+        }
+        if !searchable.files
+            && searchable.stores.iter().all(|it| it.kind == StoreKind::Sessions)
+            && !self.sessions
+        {
+            let message = format!("the agent {:?} keeps no memories", agent.alias);
+            return Err(Error::new(Kind::Failed, "nothing_to_search", message)
+                .about(&workspace)
+                .hint("search its conversations with --sessions"));
+        }
+        let mut scope = Scope::Memories;
+        if is_folder_of_notes(&self.agent, &agent) {
+            scope = Scope::Everything;
+            found.kind = FOLDER;
+        } else if agent.install.is_none() && self.agent.runtime.is_none() {
+            found.warnings.extend(notes_beside(&workspace));
+        }
+        let agent = Arc::new(agent);
+        if searchable.files && workspace.is_dir() {
+            let files = WorkspaceSource::new(adapter, workspace.clone(), scope);
+            // Rows have their own vectors.
+            found.sources.push(Box::new(match has_rows {
+                true => files,
+                false => files.indexed_for(machine.clone(), agent.clone()),
+            }));
+        }
+        let extra = extra_sources(adapter, &workspace, &searchable.extra, &mut found.warnings);
+        found.sources.extend(extra);
+        for store in searchable.stores {
+            if store.kind == StoreKind::Sessions && !self.sessions {
+                continue;
+            }
+            if store.kind == StoreKind::Rows {
+                found.vital.push((found.sources.len(), store.name.clone()));
+            }
+            found.sources.push(Box::new(StoreSource {
+                adapter,
+                machine: machine.clone(),
+                agent: agent.clone(),
+                store,
+                private: self.private,
+            }));
+        }
+        Ok(found)
+    }
+
+    /// Says where the index lies.
+    fn place_index(&self, found: Found, words: String, host: &Host) -> Result<SearchTarget, Error> {
+        let mut scratch = None;
+        let index_folder = if found.is_encrypted {
+            let folder = Scratch::new()?;
+            let path = folder.path().join("index");
+            scratch = Some(folder);
+            path
+        } else if let Some(folder) = &self.index_dir {
+            check_index_folder(folder)?;
+            absolute(folder)
+        } else {
+            let identities: Vec<String> = found.sources.iter().map(|it| it.identity()).collect();
+            let mut name = sha256_hex(identities.join("\n").as_bytes());
+            name.truncate(32);
+            host.folders.cache.join("anemone/index").join(name)
+        };
+        let mut warnings = found.warnings;
+        if found.is_encrypted && self.index_dir.is_some() {
+            warnings.push(
+                "the archive is encrypted, so its index is not kept in --index-dir".to_owned(),
+            );
+        }
+        Ok(SearchTarget {
+            sources: found.sources,
+            kind: found.kind,
+            place: found.place,
+            words,
+            index_folder,
+            warnings,
+            vital: found.vital,
+            scratch,
+        })
+    }
+}
+
+impl SearchTarget {
+    /// Returns what the short stamps of the entries say.
+    pub fn stamps(&self) -> StampTable {
+        if self.place.is_dir() {
+            return stamps_in(&self.place);
+        }
+        self.sources.first().map(|it| it.stamps()).unwrap_or_default()
+    }
+
+    /// Whether there is no index of it after the run.
+    pub fn is_encrypted(&self) -> bool {
+        self.scratch.is_some()
+    }
+
+    /// Says why there is nothing to search, when something is missing without which there is not:
+    /// the archive, the database of memories. What is skipped is what a refresh said.
+    pub fn failure(&self, skipped: &[Skipped]) -> Option<SourceError> {
+        let is_missing = |key: &str| {
+            skipped.iter().any(|it| it.reason == SkipReason::Unreadable && it.path == key)
+        };
+        let mut missing = self.vital.iter().filter(|(_, key)| is_missing(key));
+        missing.find_map(|(at, _)| {
+            let source = self.sources.get(*at)?;
+            let listing = match source.list() {
+                Ok(listing) => listing,
+                Err(error) => return Some(error),
+            };
+            listing.entries.iter().find_map(|entry| source.load(entry, &mut |_| {}).err())
+        })
+    }
+}
+
+/// What is one thing.
+fn single(kind: &'static str, path: &Path, source: Box<dyn Source>) -> Found {
+    let key = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Found {
+        sources: vec![source],
+        kind,
+        place: path.to_owned(),
+        vital: vec![(0, key)],
+        ..Found::default()
+    }
+}
+
+fn folder_of_markdown(folder: &Path) -> Found {
+    let folder = absolute(folder);
+    let rules = Box::new(MarkdownFolder::default());
+    let source = FolderSource::new(folder.clone(), String::new(), rules);
+    Found { vital: Vec::new(), ..single(FOLDER, &folder, Box::new(source)) }
+}
+
+/// Files that a runtime puts into the workspace of an agent and that say who it is. One of them may
+/// be there for other reasons: repositories have an `AGENTS.md`.
+const BOOTSTRAP: [&str; 7] =
+    ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"];
+/// Files that only an agent's workspace has.
+const OF_AGENTS: [&str; 2] = [".alf-agent-id", "memory/facts.db"];
+
+/// Whether a folder outside any install is an agent's workspace for certain: it has several of the
+/// files that runtimes put there, or one that nothing else has. A file called `MEMORY.md` and a
+/// folder called `memory` are no such sign: `remember` makes them in any folder.
+fn is_surely_workspace(agent: &FoundAgent) -> bool {
+    let has = |name: &&str| agent.workspace.join(name).is_file();
+    agent.config.is_some()
+        || agent.database.is_some()
+        || OF_AGENTS.iter().any(has)
+        || BOOTSTRAP.iter().filter(|name| has(name)).count() >= 2
+}
+
+/// Whether all Markdown of a folder is the memory, and not only what an agent would read. When in
+/// doubt it is.
+pub fn is_folder_of_notes(args: &AgentChoice, agent: &FoundAgent) -> bool {
+    let is_named = args.runtime.as_deref() == Some(FOLDER);
+    let is_in_doubt = args.runtime.is_none() && agent.install.is_none();
+    is_named || (is_in_doubt && !is_surely_workspace(agent))
+}
+
+/// Whether a folder that was taken for a workspace shows no sign of an agent.
+fn is_nobodys(agent: &FoundAgent) -> bool {
+    const FILES: [&str; 3] = ["MEMORY.md", "memory.md", "USER.md"];
+    agent.install.is_none()
+        && agent.config.is_none()
+        && agent.database.is_none()
+        && !FILES.iter().any(|name| agent.workspace.join(name).is_file())
+        && !agent.workspace.join("memory").is_dir()
+}
+
+/// Refuses a folder that holds something else than an index: an index is emptied now and then.
+fn check_index_folder(folder: &Path) -> Result<(), Error> {
+    if may_hold_index(folder)
+        .map_err(|error| Error::from(error).hint("give another --index-dir"))?
+    {
+        return Ok(());
+    }
+    let message = "this folder holds something other than an index";
+    Err(Error::new(Kind::Usage, "index_dir", message)
+        .about(folder)
+        .hint("give an empty or a new folder"))
+}
+
+fn usage(message: &str) -> Error {
+    Error::new(Kind::Usage, "usage", message)
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    fs_err::canonicalize(path)
+        .or_else(|_| std::path::absolute(path))
+        .unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    struct Home {
+        folder: tempfile::TempDir,
+        machine: Machine,
+        host: Host,
+    }
+
+    impl Home {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let home = fs_err::canonicalize(folder.path()).unwrap();
+            let machine = Machine {
+                home: home.clone(),
+                variables: BTreeMap::new(),
+                database_reader: PathBuf::new(),
+                scratch: home.clone(),
+            };
+            let mut host = crate::testing::host(&home);
+            host.folders.home.clone_from(&home);
+            Self { folder, machine, host }
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            fs_err::canonicalize(self.folder.path()).unwrap().join(name)
+        }
+
+        fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+            let path = self.path(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(&path, content).unwrap();
+            path
+        }
+
+        fn find(&self, args: &SourceChoice, source: Option<&str>) -> Result<SearchTarget, Error> {
+            let source = source.map(|it| self.path(it));
+            args.find(source.as_deref(), &self.machine, &self.host)
+        }
+
+        /// Finds what is at a path, and returns its kind and the paths of its documents.
+        fn at(&self, name: &str) -> Result<(&'static str, Vec<String>), Error> {
+            let searched = self.find(&args(), Some(name))?;
+            let mut paths = Vec::new();
+            for source in &searched.sources {
+                for entry in source.list().unwrap().entries {
+                    source.load(&entry, &mut |it| paths.push(it.path)).unwrap();
+                }
+            }
+            Ok((searched.kind, paths))
+        }
+    }
+
+    fn args() -> SourceChoice {
+        SourceChoice {
+            agent: AgentChoice { runtime: None, workspace: None, agent: None },
+            sessions: false,
+            private: false,
+            index_dir: None,
+        }
+    }
+
+    #[test]
+    fn what_lies_at_a_path_is_told_by_looking_at_it() {
+        let home = Home::new();
+        home.write("w/MEMORY.md", "# A\n");
+        home.write("w/other.md", "# A\n");
+        home.write("notes/a.md", "# A\n");
+        home.write("notes/b/c.markdown", "# A\n");
+        home.write("notes/.hidden/d.md", "# A\n");
+        let found = |name| home.at(name).unwrap();
+        home.write("w/SOUL.md", "# A\n");
+        home.write("w/USER.md", "# A\n");
+        assert_eq!(found("w").0, "openclaw");
+        assert!(!found("w").1.contains(&"other.md".to_owned()));
+        let notes = ["a.md", "b/c.markdown"].map(str::to_owned).to_vec();
+        assert_eq!(found("notes"), ("folder", notes));
+        assert_eq!(found("notes/a.md"), ("file", vec!["a.md".to_owned()]));
+        home.write("x.bin", "x");
+        home.write("x.alf-delta", "x");
+        for (name, code) in
+            [("gone", "not_found"), ("x.bin", "not_searchable"), ("x.alf-delta", "wrong_kind")]
+        {
+            let error = home.at(name).unwrap_err();
+            assert_eq!(error.code, code, "{name}");
+            assert!(error.hint.is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn one_file_called_memory_does_not_make_a_folder_a_workspace() {
+        let home = Home::new();
+        home.write("docs/memory.md", "# A\n");
+        home.write("docs/search.md", "# A\n");
+        home.write("docs/guide/start.md", "# A\n");
+        home.write("docs/memory/2026-11-16.md", "# A\n");
+        let (kind, mut paths) = home.at("docs").unwrap();
+        paths.sort();
+        assert_eq!(kind, "folder");
+        assert_eq!(paths, ["guide/start.md", "memory.md", "memory/2026-11-16.md", "search.md"]);
+        home.write("repository/AGENTS.md", "# A\n");
+        home.write("repository/MEMORY.md", "# A\n");
+        home.write("repository/docs/a.md", "# A\n");
+        assert_eq!(home.at("repository").unwrap().1.len(), 3);
+        home.write("docs/.alf-agent-id", "x");
+        assert_eq!(home.at("docs").unwrap().0, "openclaw");
+    }
+
+    #[test]
+    fn a_workspace_can_be_taken_for_a_folder_but_not_for_two_things() {
+        let home = Home::new();
+        home.write("w/MEMORY.md", "# A\n");
+        home.write("w/other.md", "# A\n");
+        let mut args = args();
+        home.write("w/SOUL.md", "# A\n");
+        home.write("w/IDENTITY.md", "# A\n");
+        args.agent.workspace = Some(home.path("w"));
+        assert_eq!(home.find(&args, None).unwrap().kind, "openclaw");
+        assert_eq!(home.find(&args, Some("w")).err().unwrap().code, "usage");
+        args.agent.runtime = Some("folder".to_owned());
+        let searched = home.find(&args, None).unwrap();
+        assert_eq!(searched.kind, "folder");
+        assert_eq!(searched.sources[0].list().unwrap().entries.len(), 4);
+        args.agent.workspace = None;
+        assert_eq!(home.find(&args, None).err().unwrap().code, "usage");
+        args.agent.runtime = None;
+        assert_eq!(home.find(&args, None).err().unwrap().code, "agent_not_found");
+    }
+
+    #[test]
+    fn the_same_things_have_the_same_index_and_others_another() {
+        let home = Home::new();
+        home.write("w/MEMORY.md", "# A\n");
+        home.write("v/MEMORY.md", "# A\n");
+        let folder = |args: &SourceChoice, name| home.find(args, Some(name)).unwrap().index_folder;
+        let first = folder(&args(), "w");
+        assert!(first.starts_with(home.path("cache/anemone/index")), "{first:?}");
+        assert_eq!(first.file_name().unwrap().len(), 32);
+        assert_eq!(folder(&args(), "w"), first);
+        assert_ne!(folder(&args(), "v"), first);
+        assert_ne!(folder(&SourceChoice { private: true, ..args() }, "w"), first);
+    }
+
+    #[test]
+    fn an_index_is_put_into_no_folder_that_holds_something_else() {
+        let home = Home::new();
+        home.write("w/MEMORY.md", "# A\n");
+        home.write("docs/thesis.txt", "years of work");
+        drop(anemone_index::Index::open(&home.path("ours")).unwrap());
+        home.write("ours/index.sqlite", "");
+        home.write("ours/index.sqlite-journal", "");
+        drop(anemone_index::Index::open(&home.path("mixed")).unwrap());
+        home.write("mixed/thesis.txt", "");
+        home.write("named/lock", "");
+        home.write("named/lexical/thesis.txt", "");
+        fs_err::create_dir(home.path("empty")).unwrap();
+        for (name, fits) in [
+            ("docs", false),
+            ("mixed", false),
+            ("named", false),
+            ("ours", true),
+            ("empty", true),
+            ("new", true),
+        ] {
+            let args = SourceChoice { index_dir: Some(home.path(name)), ..args() };
+            let found = home.find(&args, Some("w"));
+            assert_eq!(found.is_ok(), fits, "{name}");
+            if let Ok(found) = found {
+                assert_eq!(found.index_folder, home.path(name));
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_log_of_a_database_is_found_whatever_its_name() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let home = Home::new();
+        let name = std::ffi::OsStr::from_bytes(b"nu\xff.db");
+        let path = home.folder.path().join(name);
+        fs_err::write(&path, [SQLITE_MAGIC, b"x"].concat()).unwrap();
+        let found = args().database(&path, &home.machine).unwrap();
+        let before = found.sources[0].list().unwrap().entries;
+        let mut log = path.into_os_string();
+        log.push("-wal");
+        fs_err::write(log, "a commit").unwrap();
+        assert_ne!(found.sources[0].list().unwrap().entries, before);
+    }
+
+    #[test]
+    fn a_damaged_archive_is_a_failure_with_its_reason() {
+        let home = Home::new();
+        home.write("a.alf", b"PK\x03\x04 and then nothing of a ZIP");
+        let searched = home.find(&args(), Some("a.alf")).unwrap();
+        assert_eq!(searched.kind, "archive");
+        assert!(searched.failure(&[]).is_none());
+        let skipped = Skipped { path: "a.alf".to_owned(), reason: SkipReason::Unreadable };
+        let failure = searched.failure(&[skipped]).unwrap();
+        assert!(failure.source.downcast_ref::<anemone_format::OpenError>().is_some());
+    }
+}

@@ -1,0 +1,263 @@
+//! An archive as a source, searched in place.
+//!
+//! Markdown files of memories that it carries are documents as they are; records that come from
+//! none of them are documents by themselves.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Read as _};
+use std::path::PathBuf;
+
+use anemone_embed::Identity;
+use anemone_format::{
+    Archive, CarriedFile, EntryKind, Limits, ReadEntryError, ReadJsonError, Root, StampTable,
+};
+use anemone_index::{
+    Carried, Document, Entry, FileStamp, Listing, MAX_FILE_BYTES, SkipReason, Skipped, Source,
+    SourceError, is_markdown, text_of_bytes,
+};
+use anemone_runtimes::{Remembered, by_name, vectors_in};
+
+use super::documents::{Documents, Wanted};
+use super::vectors::{carried, wanted_model};
+use super::workspace::AgentRules;
+use crate::files::open_plain;
+
+/// An archive.
+pub(super) struct ArchiveDocuments {
+    path: PathBuf,
+    wanted: Wanted,
+    /// The open archive, when it is encrypted: its keys are asked for once.
+    decrypted: Option<(Archive, FileStamp)>,
+}
+
+/// Why an archive cannot be searched.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+impl ArchiveDocuments {
+    /// Takes an archive that is opened when it is needed.
+    pub(super) fn closed(path: PathBuf, wanted: Wanted) -> Self {
+        Self { path, wanted, decrypted: None }
+    }
+
+    /// Takes an archive that only its keys open.
+    pub(super) fn decrypted(path: PathBuf, wanted: Wanted, archive: Archive) -> Self {
+        let stamp = FileStamp::of_path(&path).unwrap_or_default();
+        Self { path, wanted, decrypted: Some((archive, stamp)) }
+    }
+
+    fn failed(&self, source: Failure) -> SourceError {
+        SourceError { place: self.path.display().to_string(), source }
+    }
+
+    fn open(&self) -> Result<Archive, SourceError> {
+        let (bytes, length) =
+            open_plain(&self.path).map_err(|error| self.failed(Box::new(error)))?;
+        Archive::open(bytes, length, &Limits::default())
+            .map_err(|error| self.failed(Box::new(error)))
+    }
+
+    fn stamp(&self) -> Result<FileStamp, SourceError> {
+        let failed = |error: io::Error| self.failed(Box::new(error));
+        let gone = || failed(io::ErrorKind::NotFound.into());
+        let stamp = FileStamp::of_path(&self.path).ok_or_else(gone)?;
+        match &self.decrypted {
+            Some((_, opened)) if *opened != stamp => {
+                Err(failed(io::Error::other("the encrypted file has changed since it was opened")))
+            }
+            _ => Ok(stamp),
+        }
+    }
+}
+
+impl Source for ArchiveDocuments {
+    fn identity(&self) -> String {
+        format!("archive {:?}, {:?}", self.path, self.wanted)
+    }
+
+    fn list(&self) -> Result<Listing, SourceError> {
+        let key = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let entries = vec![Entry { key, stamp: self.stamp()? }];
+        Ok(Listing { entries, skipped: Vec::new() })
+    }
+
+    fn load(&self, _: &Entry, each: &mut dyn FnMut(Document)) -> Result<Vec<Skipped>, SourceError> {
+        let opened;
+        let archive = match &self.decrypted {
+            Some((archive, _)) => archive,
+            None => {
+                opened = self.open()?;
+                &opened
+            }
+        };
+        let mut documents = Documents::new(self.wanted, each);
+        let files = files(archive, &mut documents).map_err(|error| self.failed(error))?;
+        let walked = archive.each_record_line(|line| {
+            let it = Remembered::parse(line).map_err(Walk::Json)?;
+            let in_file = it.file.as_ref().is_some_and(|file| {
+                files.get(&it.runtime).is_some_and(|of_runtime| of_runtime.contains(file))
+            });
+            if it.is_session || !in_file {
+                documents.take(it);
+            }
+            Ok::<_, Walk>(())
+        });
+        walked.map_err(|error| self.failed(error.into()))?;
+        Ok(documents.finish())
+    }
+
+    fn stamps(&self) -> StampTable {
+        let read = |archive: &Archive| stamps(archive).unwrap_or_default();
+        match &self.decrypted {
+            Some((archive, _)) => read(archive),
+            None => self.open().as_ref().map(read).unwrap_or_default(),
+        }
+    }
+
+    fn carried(
+        &self,
+        identity: &Identity,
+        each: &mut dyn FnMut(Carried),
+    ) -> Result<(), SourceError> {
+        let opened;
+        let archive = match &self.decrypted {
+            Some((archive, _)) => archive,
+            None => {
+                opened = self.open()?;
+                &opened
+            }
+        };
+        let walked = archive.each_record_line(|line| {
+            vectors_in(line, &wanted_model(identity), &mut |of, vector| each(carried(of, vector)));
+            Ok::<_, Walk>(())
+        });
+        walked.map_err(|error| self.failed(error.into()))
+    }
+}
+
+/// The paths of files, by the runtime in whose workspace they are.
+type Taken = HashMap<String, HashSet<String>>;
+
+/// Hands out the files of memories; returns which.
+fn files(archive: &Archive, documents: &mut Documents<'_>) -> Result<Taken, Failure> {
+    let mut taken = Taken::new();
+    let mut take = |runtime: String, path| taken.entry(runtime).or_default().insert(path);
+    let carried = archive.files().map_err(boxed)?;
+    let several = runtimes(&carried) > 1;
+    for file in carried {
+        let Some((runtime, path)) = file.with_head(|head| match head.root {
+            Root::Raw(runtime) => {
+                let path = std::str::from_utf8(head.path).ok()?;
+                Some((runtime.to_owned(), path.to_owned()))
+            }
+            Root::Artifacts | Root::Other => None,
+        }) else {
+            continue;
+        };
+        let Some(adapter) = by_name(&runtime) else { continue };
+        // A folder that the runtime would not enter holds nothing here either.
+        let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+        let rules = AgentRules(adapter);
+        let kept = folders.find_map(|it| anemone_index::FolderRules::enters(&rules, it).err());
+        let placed = match (kept, rules.place(&path)) {
+            (None, placed) => placed,
+            (Some(reason), Ok(_)) => Err(Some(reason)),
+            (Some(_), Err(reason)) => Err(reason),
+        };
+        let shown = if several { format!("{runtime}/{path}") } else { path.clone() };
+        let mut document = match placed {
+            Ok(document) => document,
+            Err(Some(reason)) if is_markdown(&path) => {
+                // Its records are of the same kind.
+                take(runtime, path);
+                documents.skip(&shown, reason);
+                continue;
+            }
+            Err(_) => continue,
+        };
+        let reason = match file.entry.kind() {
+            EntryKind::Symlink => Some(SkipReason::Symlink),
+            EntryKind::Directory => continue,
+            _ if file.entry.size.is_some_and(|it| it > MAX_FILE_BYTES) => {
+                Some(SkipReason::TooLarge)
+            }
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            documents.skip(&shown, reason);
+            continue;
+        }
+        let mut bytes = Vec::new();
+        let reader = archive.read_file(&file.entry.path).map_err(boxed)?;
+        reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| {
+            boxed(ReadEntryError {
+                entry: file.entry.path.clone(),
+                line: None,
+                source: ReadJsonError::Io(error),
+            })
+        })?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            documents.skip(&shown, SkipReason::TooLarge);
+            continue;
+        }
+        document.text = text_of_bytes(bytes);
+        document.path = shown;
+        documents.document(document);
+        take(runtime, path);
+    }
+    Ok(taken)
+}
+
+/// Reads the table of stamps, if the archive has one.
+fn stamps(archive: &Archive) -> Option<StampTable> {
+    let is_table = |file: &CarriedFile| {
+        file.with_head(|head| {
+            !matches!(head.root, Root::Other) && head.path == StampTable::PATH.as_bytes()
+        })
+    };
+    let files = archive.files().ok()?;
+    let table = files.iter().find(|file| is_table(file))?;
+    let mut bytes = Vec::new();
+    let reader = archive.read_file(&table.entry.path).ok()?;
+    reader.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(StampTable::new(bytes))
+}
+
+/// Counts the runtimes whose files an archive carries.
+fn runtimes(files: &[CarriedFile]) -> usize {
+    let runtime = |file: &CarriedFile| {
+        file.with_head(|head| match head.root {
+            Root::Raw(runtime) if by_name(runtime).is_some() => Some(runtime.to_owned()),
+            _ => None,
+        })
+    };
+    files.iter().filter_map(runtime).collect::<HashSet<_>>().len()
+}
+
+fn boxed(error: ReadEntryError) -> Failure {
+    Box::new(error)
+}
+
+/// What ends a walk over records.
+enum Walk {
+    Entry(ReadEntryError),
+    Json(serde_json::Error),
+}
+
+impl From<ReadEntryError> for Walk {
+    fn from(error: ReadEntryError) -> Self {
+        Self::Entry(error)
+    }
+}
+
+impl From<Walk> for Failure {
+    fn from(error: Walk) -> Self {
+        match error {
+            Walk::Entry(error) => Box::new(error),
+            Walk::Json(error) => Box::new(ReadEntryError {
+                entry: "memory".to_owned(),
+                line: None,
+                source: ReadJsonError::Json(error),
+            }),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! A store of a runtime as a source: rows, facts, conversations.
+
+use std::sync::Arc;
+
+use anemone_embed::Identity;
+use anemone_index::{
+    Carried, Document, Entry, FileStamp, Listing, SkipReason, Skipped, Source, SourceError,
+};
+use anemone_runtimes::{Adapter, FoundAgent, Machine, Store, StoreKind};
+
+use super::documents::{Documents, Wanted};
+use super::vectors;
+
+/// One store of an agent; it is read as a whole, and only when it changed.
+pub(super) struct StoreSource {
+    pub adapter: &'static dyn Adapter,
+    pub machine: Machine,
+    pub agent: Arc<FoundAgent>,
+    pub store: Store,
+    pub private: bool,
+}
+
+impl StoreSource {
+    /// Whether the store is a link where the runtime makes none.
+    fn is_link(&self) -> bool {
+        let path = self.store.files.first().filter(|_| self.store.kind == StoreKind::Facts);
+        path.and_then(|it| fs_err::symlink_metadata(it).ok()).is_some_and(|it| it.is_symlink())
+    }
+}
+
+impl Source for StoreSource {
+    fn identity(&self) -> String {
+        let Self { adapter, agent, store, private, .. } = self;
+        let runtime = adapter.runtime();
+        let (files, folders) = (&store.files, &store.folders);
+        format!("{runtime} {:?} of {:?}: {files:?} {folders:?} {private}", store.kind, agent.alias)
+    }
+
+    fn list(&self) -> Result<Listing, SourceError> {
+        let mut listing = Listing::default();
+        if self.is_link() {
+            let path = self.store.name.clone();
+            listing.skipped.push(Skipped { path, reason: SkipReason::Symlink });
+        } else if let Some(stamp) = FileStamp::of_all(&self.store.files, &self.store.folders) {
+            listing.entries.push(Entry { key: self.store.name.clone(), stamp });
+        }
+        Ok(listing)
+    }
+
+    fn load(&self, _: &Entry, each: &mut dyn FnMut(Document)) -> Result<Vec<Skipped>, SourceError> {
+        let sessions = self.store.kind == StoreKind::Sessions;
+        let wanted = Wanted { sessions, private: self.private };
+        let mut documents = Documents::new(wanted, each);
+        let name = &self.store.name;
+        let read = self.adapter.read_store(
+            &self.machine,
+            &self.agent,
+            self.store.kind,
+            self.private,
+            &mut |it| documents.take(it),
+        );
+        let left = read.map_err(|error| SourceError {
+            place: self.store.name.clone(),
+            source: Box::new(error),
+        })?;
+        for _ in 0..left.private {
+            documents.skip(name, SkipReason::Private);
+        }
+        for _ in 0..left.unreadable {
+            documents.skip(name, SkipReason::Unreadable);
+        }
+        Ok(documents.finish())
+    }
+
+    fn carried(
+        &self,
+        identity: &Identity,
+        each: &mut dyn FnMut(Carried),
+    ) -> Result<(), SourceError> {
+        let Self { adapter, machine, agent, private, .. } = self;
+        match self.store.kind {
+            StoreKind::Rows => {
+                vectors::of_agent(*adapter, machine, agent, *private, identity, each)
+            }
+            StoreKind::Facts | StoreKind::Sessions => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,501 @@
+//! The Markdown files of an agent: those of its workspace, and what its configuration adds.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use anemone_embed::Identity;
+use anemone_index::{
+    Carried, Document, Entry, FileSource, FolderRules, FolderSource, Listing, MarkdownFolder,
+    Provenance, SkipReason, Skipped, Source, SourceError, is_markdown, markdown_document,
+};
+use anemone_runtimes::{Adapter, ExtraPlace, FoundAgent, Machine, SearchedFile, SearchedFolder};
+
+use super::vectors;
+
+/// Which files of a workspace are memories.
+#[derive(Clone)]
+pub(super) struct AgentRules(pub &'static dyn Adapter);
+
+/// Files that are kept up to date and do not grow old.
+const EVERGREEN: [&str; 3] = ["MEMORY.md", "memory.md", "USER.md"];
+
+impl AgentRules {
+    /// Says what a file of a workspace is: a document without its text, or why it is none.
+    pub(super) fn place(&self, path: &str) -> Result<Document, Option<SkipReason>> {
+        let facts = match self.0.searched_file(path) {
+            SearchedFile::Memory(facts) => facts,
+            SearchedFile::MachineState => return Err(Some(SkipReason::MachineState)),
+            SearchedFile::Other => return Err(None),
+        };
+        Ok(Document {
+            path: path.to_owned(),
+            date: facts.date,
+            // What was written down to stay; a day in a heading does not age it.
+            evergreen: EVERGREEN.contains(&path),
+            memory_type: facts.memory_type,
+            namespace: facts.namespace,
+            provenance: Provenance {
+                source: "memory".to_owned(),
+                session: facts.session,
+                ..Provenance::default()
+            },
+            ..Document::default()
+        })
+    }
+}
+
+impl FolderRules for AgentRules {
+    fn identity(&self) -> String {
+        self.0.runtime().to_owned()
+    }
+
+    fn enters(&self, folder: &str) -> Result<(), SkipReason> {
+        match self.0.searched_folder(folder) {
+            SearchedFolder::Memory => Ok(()),
+            SearchedFolder::MachineState => Err(SkipReason::MachineState),
+            SearchedFolder::OfTool | SearchedFolder::Other => Err(SkipReason::Ignored),
+        }
+    }
+
+    fn document(&self, path: &str) -> Option<Document> {
+        self.place(path).ok()
+    }
+}
+
+/// Which files of a folder are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// The memories of an agent.
+    Memories,
+    /// Every Markdown file; memories are known as such.
+    Everything,
+}
+
+/// Every Markdown file of a folder that may or may not be an agent's workspace.
+struct EverythingRules {
+    agent: AgentRules,
+    rest: MarkdownFolder,
+}
+
+impl FolderRules for EverythingRules {
+    fn identity(&self) -> String {
+        format!("{} and {}", self.agent.identity(), self.rest.identity())
+    }
+
+    fn enters(&self, folder: &str) -> Result<(), SkipReason> {
+        match self.agent.enters(folder) {
+            Err(SkipReason::Ignored) => self.rest.enters(folder),
+            known => known,
+        }
+    }
+
+    fn document(&self, path: &str) -> Option<Document> {
+        match self.agent.place(path) {
+            Ok(document) => Some(document),
+            Err(Some(_)) => None,
+            Err(None) => self.rest.document(path),
+        }
+    }
+}
+
+/// The files of a workspace.
+pub(super) struct WorkspaceSource {
+    adapter: &'static dyn Adapter,
+    scope: Scope,
+    files: FolderSource,
+    /// Whose index has vectors of the files.
+    indexed_for: Option<(Machine, Arc<FoundAgent>)>,
+}
+
+impl WorkspaceSource {
+    pub(super) fn new(adapter: &'static dyn Adapter, workspace: PathBuf, scope: Scope) -> Self {
+        let agent = AgentRules(adapter);
+        let rules: Box<dyn FolderRules> = match scope {
+            Scope::Memories => Box::new(agent),
+            Scope::Everything => {
+                Box::new(EverythingRules { agent, rest: MarkdownFolder::default() })
+            }
+        };
+        let files = FolderSource::new(workspace, String::new(), rules);
+        Self { adapter, scope, files, indexed_for: None }
+    }
+
+    /// Takes vectors from the index that the runtime keeps of the files.
+    pub(super) fn indexed_for(self, machine: Machine, agent: Arc<FoundAgent>) -> Self {
+        Self { indexed_for: Some((machine, agent)), ..self }
+    }
+}
+
+impl Source for WorkspaceSource {
+    fn identity(&self) -> String {
+        self.files.identity()
+    }
+
+    fn list(&self) -> Result<Listing, SourceError> {
+        let mut listing = self.files.list()?;
+        // The rest of a workspace is no memory that is missing.
+        listing.skipped.retain(|it| {
+            it.reason != SkipReason::Ignored
+                || self.scope == Scope::Everything
+                || self.adapter.searched_folder(&it.path) != SearchedFolder::Other
+        });
+        Ok(listing)
+    }
+
+    fn load(
+        &self,
+        entry: &Entry,
+        each: &mut dyn FnMut(Document),
+    ) -> Result<Vec<Skipped>, SourceError> {
+        self.files.load(entry, each)
+    }
+
+    fn read(&self, path: &str) -> Result<Option<Document>, SourceError> {
+        self.files.read(path)
+    }
+
+    fn carried(
+        &self,
+        identity: &Identity,
+        each: &mut dyn FnMut(Carried),
+    ) -> Result<(), SourceError> {
+        let Some((machine, agent)) = &self.indexed_for else { return Ok(()) };
+        vectors::of_agent(self.adapter, machine, agent, false, identity, each)
+    }
+}
+
+/// Makes the sources of an agent's extra places; what an earlier source has, no later one has.
+pub(super) fn extra_sources(
+    adapter: &'static dyn Adapter,
+    workspace: &Path,
+    places: &[ExtraPlace],
+    warnings: &mut Vec<String>,
+) -> Vec<Box<dyn Source>> {
+    let mut sources: Vec<Box<dyn Source>> = Vec::new();
+    let mut earlier = vec![Claim { root: text(workspace), rules: Claimed::Agent(adapter) }];
+    for place in places {
+        let rules = match place.pattern.as_deref().map(MarkdownFolder::matching).transpose() {
+            Ok(rules) => rules.unwrap_or_default(),
+            Err(error) => {
+                let shown = place.path.display();
+                warnings.push(format!("{shown} is not searched: {error}"));
+                continue;
+            }
+        };
+        let root = text(&place.path);
+        let rules = ExtraRules { root: root.clone(), rules, earlier: earlier.clone() };
+        let claim = Claim { root, rules: Claimed::Markdown(rules.rules.clone()) };
+        earlier.push(claim);
+        sources.push(Box::new(ExtraSource::new(workspace, place, rules)));
+    }
+    sources
+}
+
+/// What a source takes, by absolute paths.
+#[derive(Clone)]
+struct Claim {
+    root: String,
+    rules: Claimed,
+}
+
+#[derive(Clone)]
+enum Claimed {
+    Agent(&'static dyn Adapter),
+    Markdown(MarkdownFolder),
+}
+
+impl Claim {
+    fn has(&self, path: &str) -> bool {
+        let Some(rest) = path.strip_prefix(self.root.as_str()).and_then(|it| it.strip_prefix('/'))
+        else {
+            // A place may be one file.
+            return path == self.root;
+        };
+        match &self.rules {
+            Claimed::Agent(adapter) => takes(&AgentRules(*adapter), rest),
+            Claimed::Markdown(rules) => takes(rules, rest),
+        }
+    }
+}
+
+fn takes(rules: &dyn FolderRules, path: &str) -> bool {
+    let mut folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+    folders.all(|folder| rules.enters(folder).is_ok()) && rules.document(path).is_some()
+}
+
+/// Markdown below an extra place that no earlier source has.
+struct ExtraRules {
+    root: String,
+    rules: MarkdownFolder,
+    earlier: Vec<Claim>,
+}
+
+impl ExtraRules {
+    fn is_taken(&self, path: &str) -> bool {
+        self.earlier.iter().any(|it| it.has(path))
+    }
+}
+
+impl FolderRules for ExtraRules {
+    fn identity(&self) -> String {
+        let earlier: Vec<String> = self
+            .earlier
+            .iter()
+            .map(|it| match &it.rules {
+                Claimed::Agent(adapter) => format!("{} {:?}", adapter.runtime(), it.root),
+                Claimed::Markdown(rules) => format!("{} {:?}", rules.identity(), it.root),
+            })
+            .collect();
+        format!("{} but not {}", self.rules.identity(), earlier.join(", "))
+    }
+
+    fn enters(&self, folder: &str) -> Result<(), SkipReason> {
+        self.rules.enters(folder)
+    }
+
+    fn document(&self, path: &str) -> Option<Document> {
+        let document = self.rules.document(path)?;
+        (!self.is_taken(&format!("{}/{path}", self.root))).then_some(document)
+    }
+}
+
+/// An extra place: a folder, or one file. A link in its stead is not followed.
+struct ExtraSource {
+    path: PathBuf,
+    /// What its documents are called: relative to the workspace, as the runtime has it.
+    name: String,
+    /// Whether an earlier source has it, when it is a file.
+    is_taken: bool,
+    folder: FolderSource,
+    file: FileSource,
+}
+
+enum Shape {
+    Link,
+    Folder,
+    File,
+    Absent,
+    Unreadable,
+}
+
+impl ExtraSource {
+    fn new(workspace: &Path, place: &ExtraPlace, rules: ExtraRules) -> Self {
+        let name = relative(workspace, &place.path);
+        let prefix = if name.is_empty() { String::new() } else { format!("{name}/") };
+        let is_taken = rules.is_taken(&rules.root);
+        Self {
+            path: place.path.clone(),
+            is_taken,
+            file: FileSource::new(&place.path, markdown_document(&name)),
+            folder: FolderSource::new(place.path.clone(), prefix, Box::new(rules)),
+            name,
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        match fs_err::symlink_metadata(&self.path) {
+            Ok(there) if there.is_symlink() => Shape::Link,
+            Ok(there) if there.is_dir() => Shape::Folder,
+            Ok(_) if is_markdown(&self.name) && !self.is_taken => Shape::File,
+            Ok(_) => Shape::Absent,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Shape::Absent,
+            Err(_) => Shape::Unreadable,
+        }
+    }
+}
+
+impl Source for ExtraSource {
+    fn identity(&self) -> String {
+        format!("{} or {}", self.folder.identity(), self.file.identity())
+    }
+
+    fn list(&self) -> Result<Listing, SourceError> {
+        let skipped = |reason| {
+            let skipped = vec![Skipped { path: self.name.clone(), reason }];
+            Ok(Listing { skipped, ..Listing::default() })
+        };
+        match self.shape() {
+            Shape::Link => skipped(SkipReason::Symlink),
+            Shape::Folder => self.folder.list().or_else(|_| skipped(SkipReason::Unreadable)),
+            Shape::File => self.file.list(),
+            Shape::Absent => Ok(Listing::default()),
+            Shape::Unreadable => skipped(SkipReason::Unreadable),
+        }
+    }
+
+    fn load(
+        &self,
+        entry: &Entry,
+        each: &mut dyn FnMut(Document),
+    ) -> Result<Vec<Skipped>, SourceError> {
+        match self.shape() {
+            Shape::Folder => self.folder.load(entry, each),
+            Shape::File => self.file.load(entry, each),
+            Shape::Link | Shape::Absent | Shape::Unreadable => Ok(Vec::new()),
+        }
+    }
+
+    fn read(&self, path: &str) -> Result<Option<Document>, SourceError> {
+        match self.shape() {
+            Shape::Folder => self.folder.read(path),
+            Shape::File => self.file.read(path),
+            Shape::Link | Shape::Absent | Shape::Unreadable => Ok(None),
+        }
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().trim_end_matches('/').to_owned()
+}
+
+/// Returns a path as it is seen from a folder, both absolute: it may begin with `../`.
+fn relative(folder: &Path, path: &Path) -> String {
+    let mut from = folder.components().peekable();
+    let mut to = path.components().peekable();
+    while let (Some(one), Some(other)) = (from.peek(), to.peek())
+        && one == other
+    {
+        from.next();
+        to.next();
+    }
+    let up = from.map(|_| "..".to_owned());
+    let down = to.filter(|it| !matches!(it, Component::RootDir));
+    let down = down.map(|it| it.as_os_str().to_string_lossy().into_owned());
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use anemone_runtimes::by_name;
+
+    use super::*;
+
+    fn openclaw() -> &'static dyn Adapter {
+        by_name("openclaw").unwrap()
+    }
+
+    fn write(folder: &Path, names: &[&str]) {
+        for name in names {
+            let path = folder.join(name);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, "# Text\n").unwrap();
+        }
+    }
+
+    /// Returns what a source has, and what it skips.
+    fn look(source: &dyn Source) -> (Vec<String>, Vec<(String, SkipReason)>) {
+        let listing = source.list().unwrap();
+        let mut skipped = listing.skipped;
+        let mut paths = Vec::new();
+        for entry in &listing.entries {
+            skipped.extend(source.load(entry, &mut |it| paths.push(it.path)).unwrap());
+        }
+        (paths, skipped.into_iter().map(|it| (it.path, it.reason)).collect())
+    }
+
+    #[test]
+    fn a_path_is_seen_from_the_workspace() {
+        for (path, wanted) in [
+            ("/home/a/w/notes", "notes"),
+            ("/home/a/w", ""),
+            ("/home/a", ".."),
+            ("/home/b/x", "../../b/x"),
+            ("/srv", "../../../srv"),
+        ] {
+            assert_eq!(relative(Path::new("/home/a/w"), Path::new(path)), wanted, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_workspace_has_its_memories_and_counts_what_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        write(
+            folder.path(),
+            &[
+                "MEMORY.md",
+                "USER.md",
+                "SOUL.md",
+                "notes.md",
+                "skills/a/SKILL.md",
+                ".git/x.md",
+                ".alf-origin/files/a.md",
+                "memory/2026-01-15.md",
+                "memory/deep/er/x.md",
+                "memory/node_modules/x.md",
+                "memory/.dreams/x.md",
+                "memory/dreaming/light/2026-01-01.md",
+                "memory/.openclaw-repair/x.md",
+                "memory/picture.png",
+            ],
+        );
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("../SOUL.md", folder.path().join("memory/link.md")).unwrap();
+        let source = WorkspaceSource::new(openclaw(), folder.path().to_owned(), Scope::Memories);
+        let (paths, skipped) = look(&source);
+        assert_eq!(paths, ["MEMORY.md", "USER.md", "memory/2026-01-15.md", "memory/deep/er/x.md"]);
+        let skip = |path: &str, reason| (path.to_owned(), reason);
+        assert_eq!(
+            skipped,
+            [
+                skip(".alf-origin", SkipReason::MachineState),
+                skip(".git", SkipReason::Ignored),
+                skip("memory/.dreams", SkipReason::MachineState),
+                skip("memory/.openclaw-repair", SkipReason::Ignored),
+                skip("memory/dreaming", SkipReason::MachineState),
+                skip("memory/link.md", SkipReason::Symlink),
+                skip("memory/node_modules", SkipReason::Ignored),
+            ]
+        );
+    }
+
+    #[test]
+    fn extra_places_add_what_nothing_before_them_has() {
+        let home = tempfile::tempdir().unwrap();
+        let home = fs_err::canonicalize(home.path()).unwrap();
+        let workspace = home.join("w");
+        write(
+            &home,
+            &["w/MEMORY.md", "w/memory/a.md", "w/notes/b.md", "w/notes/c.txt", "wiki/d.md", "e.md"],
+        );
+        write(&home, &["wiki/x/f.md"]);
+        let place = |path: &str, pattern: Option<&str>| ExtraPlace {
+            path: home.join(path),
+            pattern: pattern.map(str::to_owned),
+        };
+        let mut places = vec![
+            place("w/notes", None),
+            place("wiki", Some("*.md")),
+            place("wiki/d.md", None),
+            place("e.md", None),
+            place("", None),
+            place("gone", None),
+            place("wiki", Some("a{")),
+        ];
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(home.join("wiki"), home.join("link")).unwrap();
+            places.push(place("link", None));
+        }
+        let mut warnings = Vec::new();
+        let sources = extra_sources(openclaw(), &workspace, &places, &mut warnings);
+        let found: Vec<_> = sources.iter().map(|it| look(&**it)).collect();
+        let paths: Vec<Vec<String>> = found.iter().map(|it| it.0.clone()).collect();
+        assert_eq!(
+            paths,
+            [
+                vec!["notes/b.md".to_owned()],
+                vec!["../wiki/d.md".to_owned()],
+                vec![],
+                vec!["../e.md".to_owned()],
+                vec!["../wiki/x/f.md".to_owned()],
+                vec![],
+                vec![],
+            ]
+        );
+        assert_eq!(warnings.len(), 1);
+        assert_eq!(found[6].1, [("../link".to_owned(), SkipReason::Symlink)]);
+        let read = sources[1].read("../wiki/d.md").unwrap().unwrap();
+        assert_eq!(read.text, "# Text\n");
+        assert_eq!(sources[1].read("../wiki/x/f.md").unwrap(), None);
+    }
+}

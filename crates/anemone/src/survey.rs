@@ -1,0 +1,193 @@
+//! Counts the files of an agent's workspace without reading them. `agents` and `status` both count
+//! in this way; `export` and `inspect` count the files in the archive.
+
+use std::ffi::OsStr;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anemone_files::{FileKind, FileStat, FileTime, Folder, Step, Visited, Visitor, walk};
+use anemone_runtimes::{AGENT_ID_FILE, Adapter, SearchedFolder, Store, StoreKind};
+use jiff::Timestamp;
+
+/// Folders within folders, at most: nobody makes more.
+const MAX_DEPTH: usize = 64;
+/// Files and folders that are looked at, at most.
+const MAX_ENTRIES: u64 = 200_000;
+
+/// What a look at a workspace found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    pub files: u64,
+    pub bytes: u64,
+    /// When the newest file was written.
+    pub newest: Option<Timestamp>,
+    /// Files that were written, moved or replaced after the time that was given.
+    pub changed: u64,
+    /// Files and folders that could not be looked at.
+    pub unreadable: u64,
+    /// Whether there is more than was looked at.
+    pub is_partial: bool,
+}
+
+/// What is looked at, and how.
+pub struct WorkspaceScan<'a> {
+    pub adapter: &'a dyn Adapter,
+    pub workspace: &'a Path,
+    /// What holds memories and lies elsewhere, such as a database.
+    pub stores: &'a [Store],
+    /// What happened after this is counted.
+    pub since: Option<Timestamp>,
+    /// Files that do not count.
+    pub except: Option<&'a Path>,
+}
+
+impl WorkspaceScan<'_> {
+    /// Looks at all of it. Links are not followed; what tools and machines keep for themselves
+    /// does not count, and neither does the note of the agent's id.
+    pub fn run(&self) -> Survey {
+        let mut count = Count { scan: self, survey: Survey::default(), seen: 0 };
+        match Folder::open(self.workspace) {
+            Ok(folder) => walk(&folder, &mut count),
+            Err(error) => drop(count.unreadable(b"", error)),
+        }
+        let mut survey = count.survey;
+        if count.seen <= MAX_ENTRIES {
+            self.count_stores(&mut survey);
+        }
+        survey
+    }
+
+    /// Looks at the times of stores outside the workspace. Their files are not counted: several
+    /// agents may share one.
+    fn count_stores(&self, survey: &mut Survey) {
+        let kept = self.stores.iter().filter(|store| store.kind != StoreKind::Sessions);
+        for file in kept.flat_map(|store| &store.files) {
+            if file.starts_with(self.workspace) {
+                continue;
+            }
+            match FileStat::of_path(file) {
+                Ok(stat) if stat.is_file() => self.note_time(&stat, survey),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(_) => survey.unreadable += 1,
+            }
+        }
+    }
+
+    fn note_time(&self, stat: &FileStat, survey: &mut Survey) {
+        let written = time(stat.modified);
+        survey.newest = survey.newest.max(written);
+        // What is put back with an old date, or moved here, is a change as well.
+        let changed = written.max(time(stat.changed));
+        survey.changed += u64::from(self.since.is_some() && changed > self.since);
+    }
+}
+
+/// A scan that is under way.
+struct Count<'a> {
+    scan: &'a WorkspaceScan<'a>,
+    survey: Survey,
+    seen: u64,
+}
+
+impl Visitor for Count<'_> {
+    fn visit(&mut self, visited: &Visited<'_>) -> Step {
+        self.seen += 1;
+        if self.seen > MAX_ENTRIES {
+            self.survey.is_partial = true;
+            return Step::Stop;
+        }
+        let Ok(stat) = visited.stat() else {
+            self.survey.unreadable += 1;
+            return Step::Pass;
+        };
+        match stat.kind {
+            FileKind::Folder => {
+                let path = String::from_utf8_lossy(visited.path);
+                match self.scan.adapter.searched_folder(&path) {
+                    SearchedFolder::OfTool | SearchedFolder::MachineState => {}
+                    _ if visited.depth >= MAX_DEPTH => self.survey.is_partial = true,
+                    _ => return Step::Enter,
+                }
+            }
+            FileKind::File if visited.name != AGENT_ID_FILE => {
+                let path = self.scan.workspace.join(OsStr::from_bytes(visited.path));
+                if self.scan.except.is_none_or(|except| except != path) {
+                    self.survey.files += 1;
+                    self.survey.bytes = self.survey.bytes.saturating_add(stat.size);
+                    self.scan.note_time(&stat, &mut self.survey);
+                }
+            }
+            FileKind::File | FileKind::Symlink | FileKind::Special => {}
+        }
+        Step::Pass
+    }
+
+    fn unreadable(&mut self, _: &[u8], error: io::Error) -> ControlFlow<()> {
+        self.survey.unreadable += u64::from(error.kind() != io::ErrorKind::NotFound);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Returns a time of a file system; `None` for one that no calendar has.
+fn time(time: FileTime) -> Option<Timestamp> {
+    Timestamp::new(time.seconds, i32::try_from(time.nanoseconds).ok()?).ok()
+}
+
+/// Returns a path from the root, with links followed as far as that can be done.
+pub fn real(path: &Path) -> PathBuf {
+    fs_err::canonicalize(path)
+        .or_else(|_| std::path::absolute(path))
+        .unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use anemone_runtimes::by_name;
+
+    use super::*;
+
+    fn look(workspace: &Path, since: Option<Timestamp>, except: Option<&Path>) -> Survey {
+        let adapter = by_name("openclaw").unwrap();
+        WorkspaceScan { adapter, workspace, stores: &[], since, except }.run()
+    }
+
+    #[test]
+    fn files_are_counted_and_what_machines_keep_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["MEMORY.md", "memory/a.md", "skills/b/c.md", ".git/HEAD", ".alf-agent-id"] {
+            fs_err::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            fs_err::write(root.join(name), "12345").unwrap();
+        }
+        fs_err::os::unix::fs::symlink("/", root.join("all")).unwrap();
+        let survey = look(root, None, None);
+        assert_eq!((survey.files, survey.bytes, survey.changed), (3, 15, 0));
+        assert_eq!((survey.unreadable, survey.is_partial), (0, false));
+        let except = root.join("MEMORY.md");
+        assert_eq!(look(root, None, Some(&except)).files, 2);
+    }
+
+    #[test]
+    fn what_comes_with_an_old_date_is_a_change_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("MEMORY.md");
+        fs_err::write(&path, "old").unwrap();
+        let file = fs_err::File::options().write(true).open(&path).unwrap();
+        let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(86400);
+        file.file().set_modified(long_ago).unwrap();
+        let yesterday: Timestamp = "2000-01-01T00:00:00Z".parse().unwrap();
+        let survey = look(folder.path(), Some(yesterday), None);
+        assert_eq!(survey.newest, Some("1970-01-02T00:00:00Z".parse().unwrap()));
+        assert_eq!(survey.changed, 1);
+        assert_eq!(look(folder.path(), Some(Timestamp::MAX), None).changed, 0);
+    }
+
+    #[test]
+    fn a_workspace_that_is_not_there_has_nothing() {
+        let survey = look(Path::new("/nowhere/at/all"), None, None);
+        assert_eq!(survey, Survey::default());
+    }
+}

@@ -1,0 +1,67 @@
+//! Takes a reading for its numbers: what would travel, and how much of it.
+
+use std::io::{self, Read};
+
+use anemone_format::{FileHead, Record, WriteArchiveError};
+use anemone_runtimes::Sink;
+use serde::Serialize;
+
+use crate::host::Progress;
+
+/// What went by.
+#[derive(Default)]
+pub struct Tally<'a> {
+    pub bytes: u64,
+    pub embeddings: u64,
+    /// Every file, link and folder.
+    pub listed: Vec<ListedFile>,
+    pub progress: Option<&'a Progress>,
+}
+
+/// A file that travels.
+#[derive(Serialize)]
+pub struct ListedFile {
+    path: String,
+    pub kind: &'static str,
+    size: u64,
+}
+
+impl Tally<'_> {
+    fn list(&mut self, head: &FileHead<'_>, kind: &'static str, size: u64) -> String {
+        let path = String::from_utf8_lossy(head.path).into_owned();
+        self.listed.push(ListedFile { path: path.clone(), kind, size });
+        path
+    }
+}
+
+impl Sink for Tally<'_> {
+    fn file(
+        &mut self,
+        head: &FileHead<'_>,
+        content: &mut dyn Read,
+    ) -> Result<String, WriteArchiveError> {
+        let entry = || String::from_utf8_lossy(head.path).into_owned();
+        let size = io::copy(content, &mut io::sink())
+            .map_err(|source| WriteArchiveError::Io { entry: entry(), source })?;
+        self.bytes += size;
+        if let Some(progress) = self.progress {
+            progress.advance(size);
+        }
+        Ok(self.list(head, "file", size))
+    }
+
+    fn symlink(&mut self, head: &FileHead<'_>, _: &[u8]) -> Result<(), WriteArchiveError> {
+        self.list(head, "symlink", 0);
+        Ok(())
+    }
+
+    fn folder(&mut self, head: &FileHead<'_>) -> Result<(), WriteArchiveError> {
+        self.list(head, "folder", 0);
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError> {
+        self.embeddings += record.embeddings.len() as u64;
+        Ok(())
+    }
+}
