@@ -28,8 +28,8 @@ pub use folder::{Appended, FileRead, Folder, FolderEntry, Swapped};
 pub use read::{NotRegularFile, each_block, is_not_plain, open_regular, read_limited, read_small};
 pub use remove::{prune, remove_tree};
 pub use replace::{
-    Durability, Existing, commit, create_private, folder_of, make_private_folder, rename_to_free,
-    replace_file, replace_through, sync_folder, sync_folder_if_possible,
+    Durability, Existing, commit, create_private, folder_of, make_private_folder, open_private,
+    rename_to_free, replace_file, replace_through, sync_folder, sync_folder_if_possible,
 };
 pub use stat::{FileKind, FileStamp, FileStat, FileTime};
 pub use temporary::{

@@ -130,6 +130,13 @@ pub fn create_private(path: &Path) -> io::Result<File> {
     Ok(options.write(true).create_new(true).mode(0o600).open(path)?.into_file())
 }
 
+/// Opens a file to write, or makes one that only its owner can read.
+pub fn open_private(path: &Path) -> io::Result<File> {
+    use fs_err::os::unix::fs::OpenOptionsExt as _;
+    let mut options = fs_err::OpenOptions::new();
+    Ok(options.write(true).create(true).truncate(false).mode(0o600).open(path)?.into_file())
+}
+
 /// Gives a file or folder a name that nobody has.
 pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {

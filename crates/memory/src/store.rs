@@ -20,6 +20,7 @@ use crate::acknowledged::Restored;
 use crate::change::digest;
 use crate::forgetting::FinishedForget;
 use crate::journal::JournalError;
+use crate::reading::{self, Unread, UnreadReason};
 use crate::rest::RestTimes;
 
 /// Bytes of a file, at most.
@@ -332,38 +333,19 @@ impl MarkdownStore {
     /// Lists the files of the memory, sorted, each with what it is. What cannot be listed is an
     /// error; links and what is not Markdown are passed over.
     pub fn pages(&self) -> Result<Vec<(String, PageKind)>, MarkdownStoreError> {
-        let mut found = Vec::new();
-        let is_plain = |path: &Path| fs_err::symlink_metadata(path).is_ok_and(|it| it.is_file());
-        if is_plain(&self.root.join(self.curated())) {
-            found.push((self.curated().to_owned(), PageKind::Curated));
-        }
-        let mut folders = Vec::new();
-        if fs_err::symlink_metadata(self.root.join("memory")).is_ok_and(|it| it.is_dir()) {
-            folders.push("memory".to_owned());
-        }
-        while let Some(folder) = folders.pop() {
-            let full = self.root.join(&folder);
-            let fail = |source| MarkdownStoreError::Io { path: full.clone(), source };
-            let listed = match fs_err::read_dir(&full) {
-                Ok(listed) => listed,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(fail(error)),
-            };
-            for one in listed {
-                let one = one.map_err(fail)?;
-                let Ok(name) = one.file_name().into_string() else { continue };
-                let path = format!("{folder}/{name}");
-                let kind = one.file_type().map_err(fail)?;
-                if kind.is_dir() && !name.starts_with('.') {
-                    folders.push(path);
-                } else if kind.is_file() && name.ends_with(".md") {
-                    let kind = PageKind::of(&path);
-                    found.push((path, kind));
-                }
+        let (mut found, unread) = reading::list(self);
+        for Unread { path, why } in unread {
+            match why {
+                // A file in the place of the folder holds no pages.
+                UnreadReason::Refused(io::ErrorKind::NotADirectory) => {}
+                UnreadReason::Refused(kind) => return Err(self.fail(&path, kind.into())),
+                _ => {}
             }
         }
-        self.add_other_pages(&mut found);
-        found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let is_plain = |path: &str| {
+            fs_err::symlink_metadata(self.root.join(path)).is_ok_and(|stat| stat.is_file())
+        };
+        found.retain(|(path, _)| path != self.curated() || is_plain(path));
         Ok(found)
     }
 

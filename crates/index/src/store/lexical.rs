@@ -5,13 +5,12 @@
 //! find at the cut depends on how the documents came in. Here every sum is added up in the same
 //! order and nothing is skipped but what cannot reach the cut.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anemone_files::{Durability, Existing, commit, make_private_folder};
-use fs_err::File;
-use fs_err::os::unix::fs::OpenOptionsExt as _;
+use anemone_files::{Durability, Existing, commit, create_private, make_private_folder};
 use tantivy::columnar::Column;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -487,9 +486,7 @@ impl Directory for Files {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let mut options = fs_err::OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let file = options.open(self.path.join(path)).map_err(|error| {
+        let file = create_private(&self.path.join(path)).map_err(|error| {
             if error.kind() == io::ErrorKind::AlreadyExists {
                 OpenWriteError::FileAlreadyExists(path.to_owned())
             } else {
