@@ -3,7 +3,7 @@
 //! Whoever puts a link in the place of a folder while we work does not make us read or write
 //! elsewhere.
 
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -101,7 +101,29 @@ impl Folder {
 
     /// Opens a folder in this one. A link is an error.
     pub fn folder(&self, name: impl Arg) -> io::Result<Self> {
-        Ok(Self { handle: openat(self, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())? })
+        Ok(Self { handle: self.open_name(name, FOLDER | OFlags::NOFOLLOW, 0)? })
+    }
+
+    pub(crate) fn open_name(
+        &self,
+        name: impl Arg,
+        flags: OFlags,
+        mode: u32,
+    ) -> rustix::io::Result<OwnedFd> {
+        self.with_name(name, |name| openat(self, name, flags, Mode::from_raw_mode(mode)))
+    }
+
+    /// Does something by a name in this folder. A name that leads elsewhere is an error.
+    fn with_name<T>(
+        &self,
+        name: impl Arg,
+        work: impl FnOnce(&CStr) -> rustix::io::Result<T>,
+    ) -> rustix::io::Result<T> {
+        name.into_with_c_str(|name| match name.to_bytes() {
+            b"." | b".." => Err(Errno::INVAL),
+            bytes if bytes.contains(&b'/') => Err(Errno::INVAL),
+            _ => work(name),
+        })
     }
 
     /// Opens the folder that a path below this one lies in, part by part and never through a link,
@@ -140,7 +162,9 @@ impl Folder {
 
     /// Looks at a name, without following a link.
     pub fn stat(&self, name: impl Arg) -> io::Result<FileStat> {
-        Ok(FileStat::from(&rustix::fs::statat(self, name, AtFlags::SYMLINK_NOFOLLOW)?))
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        let stat = self.with_name(name, |name| rustix::fs::statat(self, name, flags))?;
+        Ok(FileStat::from(&stat))
     }
 
     /// Lists the names in this folder, in no order.
@@ -157,19 +181,21 @@ impl Folder {
 
     /// Reads where a link points.
     pub fn read_link(&self, name: impl Arg) -> io::Result<Vec<u8>> {
-        Ok(rustix::fs::readlinkat(self, name, Vec::new())?.into_bytes())
+        let read = |name: &CStr| rustix::fs::readlinkat(self, name, Vec::new());
+        Ok(self.with_name(name, read)?.into_bytes())
     }
 
     /// Makes a new file to write to. The mode is what the umask leaves of `mode`.
     pub fn create_file(&self, name: impl Arg, mode: u32) -> io::Result<std::fs::File> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW;
-        Ok(openat(self, name, flags | OFlags::CLOEXEC, Mode::from_raw_mode(mode))?.into())
+        Ok(self.open_name(name, flags | OFlags::CLOEXEC, mode)?.into())
     }
 
     /// Opens a folder in this one, and makes it where there is none.
     pub fn make_folder(&self, name: &str) -> io::Result<Self> {
         faults::step()?;
-        match mkdirat(self, name, Mode::RWXU | Mode::RWXG | Mode::RWXO) {
+        let mode = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+        match self.with_name(name, |name| mkdirat(self, name, mode)) {
             Ok(()) => self.sync()?,
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
@@ -218,7 +244,7 @@ impl Folder {
             Some(_) => flags,
             None => flags | OFlags::CREATE | OFlags::EXCL,
         };
-        let handle = match openat(self, name, flags, Mode::from_raw_mode(0o666)) {
+        let handle = match self.open_name(name, flags, 0o666) {
             Err(Errno::EXIST | Errno::NOENT) => return Ok(Appended::Refused),
             handle => handle?,
         };
@@ -267,7 +293,7 @@ impl Folder {
     pub fn cut(&self, name: &str, length: u64, expected: FileStamp) -> io::Result<Swapped> {
         faults::step()?;
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let handle = match openat(self, name, flags, Mode::empty()) {
+        let handle = match self.open_name(name, flags, 0) {
             Err(Errno::NOENT) => return Ok(Swapped::Refused),
             handle => handle?,
         };
@@ -306,7 +332,7 @@ impl Folder {
     /// Takes a file away; says whether there was one.
     pub fn remove(&self, name: &str) -> io::Result<bool> {
         faults::step()?;
-        match unlinkat(self, name, AtFlags::empty()) {
+        match self.with_name(name, |name| unlinkat(self, name, AtFlags::empty())) {
             Ok(()) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
             Err(error) => Err(error.into()),
@@ -362,7 +388,7 @@ impl Folder {
     /// Makes a file and its name safe on the disk; one that is not there, or no plain file, is
     /// passed over.
     pub fn sync_file(&self, name: &str) -> io::Result<()> {
-        match openat(self, name, READ, Mode::empty()) {
+        match self.open_name(name, READ, 0) {
             Ok(handle) => faults::sync(|| Ok(fsync(&handle)?))?,
             Err(Errno::NOENT | Errno::LOOP | Errno::NXIO) => {}
             Err(error) => return Err(error.into()),
@@ -413,6 +439,14 @@ mod tests {
             assert!(is_not_plain(&folder.file_at(path.as_bytes()).unwrap_err()), "{path}");
         }
         assert!(folder.folder("inside").is_err() && folder.folder("a").is_ok());
+        for path in
+            ["../outside/secret.md", "a/../../outside/secret.md", "a/./b/c.md", "/etc/hosts"]
+        {
+            assert!(folder.file_at(path.as_bytes()).is_err(), "{path}");
+            assert!(folder.stat(path).is_err() && folder.file(path).is_err(), "{path}");
+            assert!(folder.remove(path).is_err() && folder.create(path, b"", None).is_err());
+        }
+        assert!(folder.folder("..").is_err() && folder.make_folder("../new").is_err());
         assert_eq!(folder.read("missing", 10).unwrap().map(|file| file.bytes), None);
         let inner = folder.folder("a").unwrap().folder("b").unwrap();
         let error = inner.read("c.md", 3).unwrap_err();

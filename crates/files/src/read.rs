@@ -106,7 +106,7 @@ pub fn each_block(
 impl Folder {
     /// Opens a regular file of this folder to read. A link is an error.
     pub fn file(&self, name: impl rustix::path::Arg) -> io::Result<File> {
-        let file = rustix::fs::openat(self, name, READ, Mode::empty())?;
+        let file = self.open_name(name, READ, 0)?;
         stat_regular(&file)?;
         Ok(file.into())
     }

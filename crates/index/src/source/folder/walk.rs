@@ -1,5 +1,6 @@
 //! Lists what a folder holds, without opening any file.
 
+use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;
 
@@ -37,8 +38,8 @@ struct Lister<'a> {
 
 impl Visitor for Lister<'_> {
     fn visit(&mut self, visited: &Visited<'_>) -> Step {
-        let path = &*String::from_utf8_lossy(visited.path);
-        let is_text = str::from_utf8(visited.path).is_ok();
+        let path = &String::from_utf8_lossy(visited.path);
+        let is_text = matches!(path, Cow::Borrowed(_));
         let kind = match visited.kind() {
             Ok(kind) => kind,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Step::Pass,
