@@ -10,6 +10,7 @@ pub mod agent;
 pub mod archive_source;
 pub mod chat;
 pub mod config;
+pub mod connect;
 pub mod download;
 pub mod embedder;
 pub mod error;

@@ -21,7 +21,7 @@ pub(crate) const ANEMONE_PASSPHRASE: &str = "ANEMONE_PASSPHRASE";
 /// The existing tool's key to its service; only whether it is set matters to us.
 pub(crate) const ALF_API_KEY: &str = "ALF_API_KEY";
 /// Variables with which a runtime is told where its things are.
-const OF_RUNTIMES: [&str; 2] = ["OPENCLAW_", "ZEROCLAW_"];
+const OF_RUNTIMES: [&str; 4] = ["OPENCLAW_", "ZEROCLAW_", CLAUDE_CONFIG_DIR, CODEX_HOME];
 
 /// Where programs of this user keep what they must not lose; `~/.local/share` when it is not set.
 pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
@@ -48,13 +48,6 @@ fn home() -> PathBuf {
 fn folder(variable: &str, otherwise: &str) -> PathBuf {
     let named = std::env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
     named.unwrap_or_else(|| home().join(otherwise))
-}
-
-/// Returns the folder that a variable names, as other programs take it: also from here.
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
-fn named(variable: &str) -> Option<PathBuf> {
-    let value = std::env::var_os(variable).filter(|it| !it.is_empty())?;
-    std::path::absolute(value).ok()
 }
 
 /// What the environment says.
@@ -125,16 +118,6 @@ impl Environment {
             state_home: folder.join("state"),
             of_runtimes,
         }
-    }
-
-    /// Returns where Claude Code was told to keep its settings.
-    pub(crate) fn claude_config(&self) -> Option<PathBuf> {
-        named(CLAUDE_CONFIG_DIR)
-    }
-
-    /// Returns where Codex keeps its settings.
-    pub(crate) fn codex_home(&self) -> PathBuf {
-        named(CODEX_HOME).unwrap_or_else(|| self.home.join(".codex"))
     }
 
     /// Returns what the library is handed: this environment, with somebody to ask and keys.

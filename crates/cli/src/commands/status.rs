@@ -17,11 +17,11 @@ use serde::Serialize;
 use self::next::Next;
 use self::problems::Problem;
 use super::Context;
-use super::connect::{Connection, Connections, is_connectable};
 use crate::agent::{ChosenAgent, NamedAgent as Found, adapters, discover};
 use crate::args::AgentArgs;
 use crate::config::Config;
 use crate::error::CliError;
+use anemone::connect::{Connection, Connections, is_connectable};
 use anemone::host::Host;
 
 /// Look at this machine: agents, archives, search, and what to do next
@@ -152,10 +152,11 @@ pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusRepo
         let words = words_of(one, &found, args.workspace.as_deref());
         let mut agent = look::at(one, words, &machine, &context.host, now);
         agent.is_named = args.workspace.is_some();
-        agent.is_connectable = is_connectable(agent.runtime, &one.agent.alias, context, &machine);
+        agent.is_connectable =
+            is_connectable(agent.runtime, &one.agent.alias, &context.host, &machine);
         agents.push(agent);
     }
-    let Connections { connected, broken } = Connections::look(context.environment);
+    let Connections { connected, broken } = Connections::look(&context.host);
     let mut connections: Vec<&'static str> = connected.iter().map(|it| it.program).collect();
     connections.dedup();
     let looked_in = looked_in(&machine);

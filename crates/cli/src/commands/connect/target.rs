@@ -1,17 +1,16 @@
-//! The programs that can be connected.
+//! The programs that can be connected, as they are typed.
 
 use std::ffi::OsStr;
 
+use anemone::connect::{Program, Target, names_of_others};
+use anemone::nearest::Nearest;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error, ValueEnum};
 
-use super::by_hand;
-use crate::nearest::Nearest;
-
 /// The programs whose configuration we edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Target {
+pub(super) enum TargetArg {
     /// ~/.claude/settings.json and ~/.claude.json, or below CLAUDE_CONFIG_DIR
     ClaudeCode,
     /// ~/.openclaw/openclaw.json, or where OPENCLAW_CONFIG_PATH and OPENCLAW_STATE_DIR say
@@ -24,31 +23,27 @@ pub(super) enum Target {
     Codex,
 }
 
-impl Target {
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::OpenClaw => "openclaw",
-            Self::ZeroClaw => "zeroclaw",
-            Self::Codex => "codex",
+impl From<TargetArg> for Target {
+    fn from(target: TargetArg) -> Self {
+        match target {
+            TargetArg::ClaudeCode => Self::ClaudeCode,
+            TargetArg::OpenClaw => Self::OpenClaw,
+            TargetArg::ZeroClaw => Self::ZeroClaw,
+            TargetArg::Codex => Self::Codex,
         }
     }
 }
 
 /// A program that a memory can be given to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Program {
-    Known(Target),
-    /// Any other MCP client; the user edits its configuration.
-    Other(String),
-}
+#[derive(Clone, Debug)]
+pub(super) struct ProgramArg(pub(super) Program);
 
 /// Takes any name, and refuses one that looks like a misspelt name of a program we know.
 #[derive(Clone)]
 pub(super) struct ProgramParser;
 
 impl TypedValueParser for ProgramParser {
-    type Value = Program;
+    type Value = ProgramArg;
 
     fn parse_ref(
         &self,
@@ -57,18 +52,18 @@ impl TypedValueParser for ProgramParser {
         value: &OsStr,
     ) -> Result<Self::Value, Error> {
         let name = value.to_string_lossy();
-        if let Ok(target) = Target::from_str(&name, true) {
-            return Ok(Program::Known(target));
+        if let Ok(target) = TargetArg::from_str(&name, true) {
+            return Ok(ProgramArg(Program::Known(target.into())));
         }
-        if by_hand::names().any(|it| it == name) {
-            return Ok(Program::Other(name.into_owned()));
+        if names_of_others().any(|it| it == name) {
+            return Ok(ProgramArg(Program::Other(name.into_owned())));
         }
         let mut nearest = Nearest::to(&name);
-        let known = Target::value_variants().iter().map(|it| it.word());
-        known.chain(by_hand::names()).for_each(|it| nearest.offer(it.to_owned()));
+        let known = Target::ALL.iter().map(|target| target.word());
+        known.chain(names_of_others()).for_each(|it| nearest.offer(it.to_owned()));
         let similar = nearest.into_names();
         if similar.is_empty() && !name.is_empty() {
-            return Ok(Program::Other(name.into_owned()));
+            return Ok(ProgramArg(Program::Other(name.into_owned())));
         }
         let mut error = Error::new(ErrorKind::InvalidValue).with_cmd(command);
         if let Some(arg) = arg {
@@ -82,7 +77,7 @@ impl TypedValueParser for ProgramParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let known = Target::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-        Some(Box::new(known.chain(by_hand::names().map(PossibleValue::new))))
+        let known = TargetArg::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        Some(Box::new(known.chain(names_of_others().map(PossibleValue::new))))
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anemone_files::make_private_folder;
 
 use super::document::MAX_BYTES;
-use crate::error::{CliError, Kind};
+use crate::error::{Error, Kind};
 use crate::files::{Existing, Target};
 
 /// A file as it was when the plan was made.
@@ -22,11 +22,11 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn look(path: &Path) -> Result<Self, CliError> {
+    pub(super) fn look(path: &Path) -> Result<Self, Error> {
         let real = match fs_err::symlink_metadata(path) {
             Ok(there) if there.is_symlink() => fs_err::canonicalize(path).map_err(|_| {
                 let message = "this is a link that leads nowhere";
-                CliError::new(Kind::Failed, "link", message).about(path)
+                Error::new(Kind::Failed, "link", message).about(path)
             })?,
             _ => path.to_owned(),
         };
@@ -36,12 +36,12 @@ impl Place {
     }
 
     /// Refuses a file that is protected: replacing it would not ask its mode.
-    pub(super) fn check_writable(&self) -> Result<(), CliError> {
+    pub(super) fn check_writable(&self) -> Result<(), Error> {
         if !self.is_read_only {
             return Ok(());
         }
         let message = "this file is read-only; nothing was changed";
-        let error = CliError::new(Kind::Failed, "read_only", message).about(&self.path);
+        let error = Error::new(Kind::Failed, "read_only", message).about(&self.path);
         Err(error.hint("something else may write this file; else make it writable first"))
     }
 
@@ -64,12 +64,12 @@ impl Place {
     }
 
     /// Writes the file, unless somebody else has changed it since it was looked at.
-    pub(super) fn write(&self, text: &str) -> Result<(), CliError> {
+    pub(super) fn write(&self, text: &str) -> Result<(), Error> {
         self.stage(text)?.commit()
     }
 
     /// Puts back what the file held when it was looked at.
-    pub(super) fn put_back(&self) -> Result<(), CliError> {
+    pub(super) fn put_back(&self) -> Result<(), Error> {
         let now = Self::look(&self.path)?;
         match &self.text {
             Some(text) => now.write(text),
@@ -78,7 +78,7 @@ impl Place {
     }
 
     /// Writes what the file shall hold beside it, so that only its name is missing.
-    pub(super) fn stage(&self, text: &str) -> Result<Staged<'_>, CliError> {
+    pub(super) fn stage(&self, text: &str) -> Result<Staged<'_>, Error> {
         self.check_writable()?;
         self.check_unchanged()?;
         for folder in self.missing_folders() {
@@ -95,7 +95,7 @@ impl Place {
     }
 
     /// Takes the file away, unless somebody else has changed it.
-    pub(super) fn remove(&self) -> Result<(), CliError> {
+    pub(super) fn remove(&self) -> Result<(), Error> {
         self.check_writable()?;
         self.check_unchanged()?;
         if self.text.is_some() {
@@ -104,12 +104,12 @@ impl Place {
         Ok(())
     }
 
-    fn check_unchanged(&self) -> Result<(), CliError> {
+    fn check_unchanged(&self) -> Result<(), Error> {
         if read(&self.real)? == self.text {
             return Ok(());
         }
         let message = "somebody else changed this file just now; nothing was written to it";
-        let error = CliError::new(Kind::Conflict, "changed_meanwhile", message).about(&self.path);
+        let error = Error::new(Kind::Conflict, "changed_meanwhile", message).about(&self.path);
         Err(error.hint("run it again"))
     }
 }
@@ -122,7 +122,7 @@ pub(super) struct Staged<'a> {
 
 impl Staged<'_> {
     /// Gives the file its name, unless somebody else has changed the one that has it.
-    pub(super) fn commit(self) -> Result<(), CliError> {
+    pub(super) fn commit(self) -> Result<(), Error> {
         self.place.check_unchanged()?;
         self.target.commit()
     }
@@ -146,8 +146,8 @@ fn is_read_only(path: &Path) -> bool {
     there.is_ok_and(|it| is_set(&it))
 }
 
-fn read(path: &Path) -> Result<Option<String>, CliError> {
-    let wrong = |code, message: &str| CliError::new(Kind::Failed, code, message).about(path);
+fn read(path: &Path) -> Result<Option<String>, Error> {
+    let wrong = |code, message: &str| Error::new(Kind::Failed, code, message).about(path);
     // Looked at before it is opened: opening a pipe waits for somebody to write to it.
     let there = match fs_err::metadata(path) {
         Ok(there) => there,
@@ -173,7 +173,7 @@ fn read(path: &Path) -> Result<Option<String>, CliError> {
 
 /// Gives a new file the rights and the owner of the one whose place it takes.
 #[cfg(unix)]
-fn keep_rights(old: &Path, new: &tempfile::NamedTempFile) -> Result<(), CliError> {
+fn keep_rights(old: &Path, new: &tempfile::NamedTempFile) -> Result<(), Error> {
     use std::os::unix::fs::MetadataExt as _;
     let old = fs_err::metadata(old)?;
     let there = new.as_file().metadata()?;
@@ -184,6 +184,6 @@ fn keep_rights(old: &Path, new: &tempfile::NamedTempFile) -> Result<(), CliError
 }
 
 #[cfg(not(unix))]
-fn keep_rights(_: &Path, _: &tempfile::NamedTempFile) -> Result<(), CliError> {
+fn keep_rights(_: &Path, _: &tempfile::NamedTempFile) -> Result<(), Error> {
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::document::{Format, RefuseError, Want, at};
 use super::toml_file;
 use super::wish::{Entry, FileWish, Wish, is_own_server, known_elements, known_member, names};
 
-const ENTRY: &str = include_str!("../../../../../integrations/zeroclaw/mcp.toml");
+const ENTRY: &str = include_str!("../../../../integrations/zeroclaw/mcp.toml");
 /// From this version of the configuration on an agent sees only the servers of its bundles.
 const BUNDLES_SINCE: i64 = 3;
 

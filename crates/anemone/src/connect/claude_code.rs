@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use serde_json::Value;
 
 use super::document::{Format, RefuseError, Want};
@@ -12,9 +11,9 @@ use super::wish::{Entry, FileWish, Wish, is_own_program, is_own_server, known_el
 use super::wish::{known_member, names, no_orphans};
 use super::{json_file, shell};
 
-const READING: &str = include_str!("../../../../../integrations/claude-code/hooks/hooks.json");
-const WRITING: &str = include_str!("../../../../../integrations/claude-code/writing-hooks.json");
-const SERVERS: &str = include_str!("../../../../../integrations/claude-code/.mcp.json");
+const READING: &str = include_str!("../../../../integrations/claude-code/hooks/hooks.json");
+const WRITING: &str = include_str!("../../../../integrations/claude-code/writing-hooks.json");
+const SERVERS: &str = include_str!("../../../../integrations/claude-code/.mcp.json");
 
 /// Where Claude Code keeps its settings.
 pub(super) struct Folders {
@@ -24,15 +23,15 @@ pub(super) struct Folders {
 }
 
 /// Which hooks Claude Code gets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Hooks {
-    /// No hooks, only the tools
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hooks {
+    /// No hooks, only the tools.
     None,
-    /// Hooks that show the memory to a session, and write nothing
+    /// Hooks that show the memory to a session, and write nothing.
     #[default]
     Read,
     /// Also hooks that write: a note when a session ends, and what a configured chat model lists
-    /// before a conversation is compacted
+    /// before a conversation is compacted.
     Write,
 }
 

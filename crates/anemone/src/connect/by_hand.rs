@@ -41,7 +41,7 @@ const CLIENTS: [Client; 6] = [
 ];
 
 /// Returns every name by which such programs are known, for completions and messages.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     CLIENTS.iter().flat_map(|it| it.names.iter().copied())
 }
 

@@ -11,12 +11,12 @@ use super::document::{Changes, Format, RefuseError, Want, is_void, put_in, take_
 use super::place::{Place, Staged, remove_empty};
 use super::record::{FileRecord, OwnRecord, Record};
 use super::wish::{FileWish, OwnFile, Wish, no_orphans};
-use crate::error::{CliError, Kind};
+use crate::error::{Error, Kind};
 
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Fate {
+pub enum Fate {
     Made,
     Changed,
     Removed,
@@ -63,13 +63,13 @@ impl Plan {
     }
 
     /// Refuses what cannot be done, before any of it is.
-    pub(super) fn check(&self) -> Result<(), CliError> {
+    pub(super) fn check(&self) -> Result<(), Error> {
         self.changed().try_for_each(|it| it.place.check_writable())
     }
 
     /// Changes every file, or none: new files are written whole beside the old ones before the
     /// first gets its name, and what was done is taken back when one of them cannot be changed.
-    pub(super) fn apply(&self) -> Result<(), CliError> {
+    pub(super) fn apply(&self) -> Result<(), Error> {
         let missing: Vec<PathBuf> =
             self.files.iter().flat_map(|it| it.place.missing_folders()).collect();
         let mut done = Vec::new();
@@ -98,7 +98,7 @@ impl Plan {
     }
 
     /// Writes the new files beside the old ones; `None` for a file that goes.
-    fn stage(&self) -> Result<Vec<Option<Staged<'_>>>, CliError> {
+    fn stage(&self) -> Result<Vec<Option<Staged<'_>>>, Error> {
         let mut staged = Vec::new();
         for file in self.changed() {
             staged.push(match file.fate {
@@ -129,7 +129,7 @@ impl Plan {
 pub(super) fn base(
     wish: &FileWish,
     record: Option<&Record>,
-) -> Result<(Place, String, Value), CliError> {
+) -> Result<(Place, String, Value), Error> {
     let place = Place::look(&wish.path)?;
     let refuse = |error| refused(wish.format, &wish.path, &error);
     let mut text = place.text.clone().unwrap_or_default();
@@ -146,7 +146,7 @@ pub(super) fn base(
 }
 
 /// Plans to put in everything that is wished for.
-pub(super) fn connect(wish: &Wish, record: Option<&Record>) -> Result<Plan, CliError> {
+pub(super) fn connect(wish: &Wish, record: Option<&Record>) -> Result<Plan, Error> {
     let mut plan = Plan::new(wish.notes.clone());
     for own in &wish.own {
         plan.add_own(own, record)?;
@@ -214,7 +214,7 @@ impl Want {
 
 /// Refuses a file in which something that starts us stands that nobody kept a note of: it may be
 /// the user's own.
-fn check_known(file: &FileWish, document: &Value) -> Result<(), CliError> {
+fn check_known(file: &FileWish, document: &Value) -> Result<(), Error> {
     let known = (file.known)(document);
     let Some(other) = known.iter().find(|it| !file.wants.contains(it)) else { return Ok(()) };
     let error = refused(file.format, &file.path, &RefuseError::Taken { path: other.name() });
@@ -222,7 +222,7 @@ fn check_known(file: &FileWish, document: &Value) -> Result<(), CliError> {
 }
 
 impl Plan {
-    fn add_own(&mut self, own: &OwnFile, record: Option<&Record>) -> Result<(), CliError> {
+    fn add_own(&mut self, own: &OwnFile, record: Option<&Record>) -> Result<(), Error> {
         let place = Place::look(&own.path)?;
         let before = record.and_then(|it| it.own(&own.path));
         let fate = match &place.text {
@@ -233,7 +233,7 @@ impl Plan {
             }
             Some(_) => {
                 let message = "this file exists, and Anemone did not write it";
-                let error = CliError::new(Kind::Conflict, "taken", message).about(&own.path);
+                let error = Error::new(Kind::Conflict, "taken", message).about(&own.path);
                 return Err(error.hint("move it away first"));
             }
         };
@@ -257,7 +257,7 @@ pub(super) fn disconnect(
     wish: &Wish,
     record: Option<&Record>,
     extent: Extent,
-) -> Result<Plan, CliError> {
+) -> Result<Plan, Error> {
     let mut plan = Plan::new(Vec::new());
     let elsewhere = record.map(|it| elsewhere(wish, it)).unwrap_or_default();
     for file in wish.files.iter().chain(&elsewhere) {
@@ -295,7 +295,7 @@ impl Plan {
         file: &FileWish,
         record: Option<&Record>,
         extent: Extent,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), Error> {
         let refuse = |error| refused(file.format, &file.path, &error);
         let before = record.and_then(|it| it.file(&file.path));
         let (place, mut text, mut document) = base(file, record)?;
@@ -379,7 +379,7 @@ fn is_left_empty(format: Format, text: &str) -> bool {
 }
 
 /// Says which file is not changed, and why.
-pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseError) -> CliError {
+pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseError) -> Error {
     let path = path.display();
     let (kind, code) = match error {
         RefuseError::Unparsable { .. } => (Kind::Failed, "unparsable"),
@@ -404,7 +404,7 @@ pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseErro
             if !there.is_empty() =>
         {
             let hint = format!("name the agent with --to; there are: {}", there.join(", "));
-            return CliError::new(kind, code, message).hint(hint);
+            return Error::new(kind, code, message).hint(hint);
         }
         (
             RefuseError::NoAgent { .. } | RefuseError::NoAgents | RefuseError::ManyAgents { .. },
@@ -419,5 +419,5 @@ pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseErro
         (RefuseError::Form { .. }, Format::Json) => "write it as an object of its own",
         (RefuseError::Entangled { .. }, _) => "take the lines out by hand",
     };
-    CliError::new(kind, code, message).hint(hint)
+    Error::new(kind, code, message).hint(hint)
 }

@@ -8,7 +8,7 @@ use super::document::{Format, RefuseError, Want};
 use super::toml_file;
 use super::wish::{Entry, FileWish, Wish, is_own_server, known_member, names, no_orphans};
 
-const ENTRY: &str = include_str!("../../../../../integrations/codex/config.toml");
+const ENTRY: &str = include_str!("../../../../integrations/codex/config.toml");
 
 pub(super) fn wish(folder: &Path, entry: Option<&Entry>) -> Result<Wish, RefuseError> {
     let template = toml_file::parse(ENTRY)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::error::{CliError, Kind};
+use crate::error::{Error, Kind};
 
 /// So long one waits for another one, in steps.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -17,7 +17,7 @@ pub(super) struct Lock {
 
 impl Lock {
     /// Waits until nobody else connects or disconnects.
-    pub(super) fn take(home: &Path) -> Result<Self, CliError> {
+    pub(super) fn take(home: &Path) -> Result<Self, Error> {
         // Where a folder cannot be opened as a file, nobody is kept away.
         let Ok(folder) = fs_err::File::open(home).map(fs_err::File::into_file) else {
             return Ok(Self { _folder: None });
@@ -32,7 +32,7 @@ impl Lock {
                 }
                 Err(std::fs::TryLockError::WouldBlock) => {
                     let message = "another `anemone connect` is running; nothing was changed";
-                    let error = CliError::new(Kind::Conflict, "busy", message);
+                    let error = Error::new(Kind::Conflict, "busy", message);
                     return Err(error.hint("run it again when the other one is done"));
                 }
                 // Some file systems have no locks.

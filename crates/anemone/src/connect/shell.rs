@@ -9,7 +9,7 @@ pub(super) fn line(words: impl IntoIterator<Item = String>) -> String {
 }
 
 /// Reads the words of a line.
-pub(super) fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::document::Changes;
 use super::place::{Place, remove_empty};
-use crate::environment::Environment;
-use crate::error::CliError;
+use crate::error::Error;
+use crate::host::Host;
 
 /// All that was done for one program.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -44,7 +44,7 @@ pub(super) struct OwnRecord {
 
 impl Record {
     /// Reads the record of a program; one that makes no sense counts for nothing.
-    pub(super) fn load(path: &Path) -> Result<Option<Self>, CliError> {
+    pub(super) fn load(path: &Path) -> Result<Option<Self>, Error> {
         let text = Place::look(path)?.text;
         Ok(text.and_then(|it| serde_json::from_str(&it).ok()))
     }
@@ -55,7 +55,7 @@ impl Record {
     }
 
     /// Keeps the record; `before` is the one whose place it takes.
-    pub(super) fn save(&mut self, path: &Path, before: Option<&Self>) -> Result<(), CliError> {
+    pub(super) fn save(&mut self, path: &Path, before: Option<&Self>) -> Result<(), Error> {
         self.folders = match before {
             Some(before) => before.folders.clone(),
             None => {
@@ -72,7 +72,7 @@ impl Record {
     }
 
     /// Takes the record away, and the folders that were made for it.
-    pub(super) fn remove(&self, path: &Path) -> Result<(), CliError> {
+    pub(super) fn remove(&self, path: &Path) -> Result<(), Error> {
         Place::look(path)?.remove()?;
         remove_empty(&self.folders);
         Ok(())
@@ -101,21 +101,21 @@ fn beside(path: &Path) -> Vec<Record> {
 }
 
 /// Returns where records lie.
-fn folder(environment: &Environment) -> PathBuf {
-    environment.state_home.join("anemone/connections")
+fn folder(host: &Host) -> PathBuf {
+    host.folders.state.join("anemone/connections")
 }
 
 /// Returns where the record of a program lies, or that of a project of it.
-pub(super) fn path_of(environment: &Environment, program: &str, project: Option<&str>) -> PathBuf {
+pub(super) fn path_of(host: &Host, program: &str, project: Option<&str>) -> PathBuf {
     let mark = |it: &str| format!("-{}", &sha256_hex(it.as_bytes())[..16]);
     let project = project.map(mark).unwrap_or_default();
-    folder(environment).join(format!("{program}{project}.json"))
+    folder(host).join(format!("{program}{project}.json"))
 }
 
 /// Returns the records of a program's projects that can be read, by their projects.
-pub(super) fn of_projects(environment: &Environment, program: &str) -> Vec<(String, Record)> {
+pub(super) fn of_projects(host: &Host, program: &str) -> Vec<(String, Record)> {
     let prefix = format!("{program}-");
-    let Ok(listed) = fs_err::read_dir(folder(environment)) else { return Vec::new() };
+    let Ok(listed) = fs_err::read_dir(folder(host)) else { return Vec::new() };
     let is_own = |path: &PathBuf| {
         let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
         name.starts_with(&prefix) && name.ends_with(".json")

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anemone_runtimes::{Machine, MemoryBackend};
 
-use crate::agent::ChosenAgent;
-use crate::args::AgentArgs;
-use crate::error::{CliError, Kind};
+use crate::agent::{AgentChoice, ChosenAgent};
+
+use crate::error::{Error, Kind};
 
 /// A memory and the arguments that name it.
 pub(super) struct Memory {
@@ -15,31 +15,31 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn of(args: &AgentArgs, machine: &Machine) -> Result<Self, CliError> {
-        let chosen = args.choice().choose_by_files(machine)?;
+    pub(super) fn of(args: &AgentChoice, machine: &Machine) -> Result<Self, Error> {
+        let chosen = args.choose_by_files(machine)?;
         for candidate in candidates(args, &chosen) {
             // Only arguments that lead back to the same agent will do.
-            let found = candidate.choice().choose_by_files(machine);
+            let found = candidate.choose_by_files(machine);
             if found.is_ok_and(|it| is_same(&it, &chosen)) {
                 return Ok(Self { words: words(&candidate)?, chosen });
             }
         }
         let message = "no arguments name this agent for sure from another folder";
-        let error = CliError::new(Kind::Failed, "agent_not_found", message);
+        let error = Error::new(Kind::Failed, "agent_not_found", message);
         Err(error.about(&chosen.agent.workspace).hint("give -r, -w and --agent"))
     }
 }
 
 /// Returns ways to name an agent, the best one first.
-fn candidates(args: &AgentArgs, chosen: &ChosenAgent) -> Vec<AgentArgs> {
+fn candidates(args: &AgentChoice, chosen: &ChosenAgent) -> Vec<AgentChoice> {
     let given = args.workspace.as_deref().or(Some(&chosen.agent.workspace));
     let workspace = given.and_then(|it| fs_err::canonicalize(it).ok());
     let runtime = Some(chosen.adapter.runtime().to_owned());
     let alias = Some(chosen.agent.alias.clone()).filter(|it| !it.is_empty());
-    let plain = AgentArgs { runtime: None, workspace, agent: None };
-    let with_runtime = AgentArgs { runtime: runtime.clone(), ..plain.clone() };
-    let with_alias = AgentArgs { agent: alias.clone(), ..with_runtime.clone() };
-    let by_alias = AgentArgs { runtime, workspace: None, agent: alias };
+    let plain = AgentChoice { runtime: None, workspace, agent: None };
+    let with_runtime = AgentChoice { runtime: runtime.clone(), ..plain.clone() };
+    let with_alias = AgentChoice { agent: alias.clone(), ..with_runtime.clone() };
+    let by_alias = AgentChoice { runtime, workspace: None, agent: alias };
     let all = [plain, with_runtime, with_alias];
     let by_folder = all.into_iter().filter(|it| it.workspace.is_some());
     by_folder.chain([by_alias]).collect()
@@ -52,7 +52,7 @@ fn is_same(one: &ChosenAgent, other: &ChosenAgent) -> bool {
         && place(one) == place(other)
 }
 
-fn words(args: &AgentArgs) -> Result<Vec<String>, CliError> {
+fn words(args: &AgentChoice) -> Result<Vec<String>, Error> {
     let mut words = Vec::new();
     let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
     if let Some(runtime) = &args.runtime {
@@ -68,8 +68,8 @@ fn words(args: &AgentArgs) -> Result<Vec<String>, CliError> {
 }
 
 /// Returns the memory of an agent as something to search: its database or its folder.
-pub(super) fn source_of(args: &AgentArgs, machine: &Machine) -> Result<String, CliError> {
-    let ChosenAgent { adapter, agent } = args.choice().choose_by_files(machine)?;
+pub(super) fn source_of(args: &AgentChoice, machine: &Machine) -> Result<String, Error> {
+    let ChosenAgent { adapter, agent } = args.choose_by_files(machine)?;
     let place = match adapter.searchable(machine, &agent).keeps {
         MemoryBackend::Sqlite(database) => database,
         _ => agent.workspace,
@@ -78,7 +78,7 @@ pub(super) fn source_of(args: &AgentArgs, machine: &Machine) -> Result<String, C
 }
 
 /// Returns the program that entries start: this one, by the path at which the user finds it.
-pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<String, CliError> {
+pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<String, Error> {
     if let Some(given) = given {
         return Ok(given.to_owned());
     }
@@ -94,9 +94,9 @@ pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<Strin
 }
 
 /// Configuration files are text.
-pub(super) fn utf8(path: &Path) -> Result<String, CliError> {
+pub(super) fn utf8(path: &Path) -> Result<String, Error> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let message = "this path is not UTF-8, so no configuration can name it";
-        CliError::new(Kind::Failed, "path_encoding", message).about(path)
+        Error::new(Kind::Failed, "path_encoding", message).about(path)
     })
 }

@@ -189,7 +189,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::commands::connect::wish::names;
+    use crate::connect::wish::names;
 
     fn member(path: &[&str], value: Value) -> Want {
         Want::Member { path: names(path), key: "anemone".to_owned(), value }

@@ -55,7 +55,7 @@ impl Own {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::connect::edit::apply;
+    use crate::connect::edit::apply;
 
     #[test]
     fn parts_move_with_what_is_put_in_before_and_into_them() {
