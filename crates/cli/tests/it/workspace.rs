@@ -263,3 +263,18 @@ pub(crate) fn with<'a>(list: &'a Value, field: &str, value: &str) -> &'a Value {
     let found = list.as_array().expect("it is a list").iter().find(|it| it[field] == value);
     found.unwrap_or_else(|| panic!("{field} {value} in {list}"))
 }
+
+#[test]
+fn the_same_seed_gives_the_same_workspace_and_another_the_same_layout() {
+    let ground = Ground::new();
+    let generated = |name: &str, seed: u64| -> BTreeMap<PathBuf, Vec<u8>> {
+        let workspace = Workspace::edge_cases().days(2).seed(seed);
+        let mut files = tree(&ground.generate(name, &workspace));
+        // It leads to a file beside the workspace by its full path.
+        files.remove(Path::new("memory/link-outside.md"));
+        files.into_iter().map(|(path, lying)| (path, lying.bytes)).collect()
+    };
+    let (one, same, other) = (generated("a/w", 1), generated("b/w", 1), generated("c/w", 2));
+    assert!(one == same);
+    assert!(one != other && one.keys().eq(other.keys()));
+}
