@@ -10,6 +10,7 @@ pub mod agent;
 pub mod archive_source;
 pub mod chat;
 pub mod config;
+pub mod days;
 pub mod download;
 pub mod embedder;
 pub mod error;
@@ -24,14 +25,13 @@ pub mod nearest;
 pub mod proof;
 pub mod restore;
 pub mod sealed_header;
-pub mod search_index;
-pub mod searched;
+pub mod search;
 pub mod survey;
 pub mod system;
 pub mod tally;
 pub mod text;
 pub mod watcher;
-mod words;
+pub mod words;
 
 #[cfg(test)]
 mod testing;
