@@ -11,9 +11,9 @@ check:
 test:
     cargo test --workspace
 
-# The same tests, with many more cases for each property
+# The same tests, at full size, with many more cases for each property
 slow:
-    PROPTEST_CASES=10000 cargo test --workspace
+    ANEMONE_SLOW=all PROPTEST_CASES=10000 cargo test --workspace
 
 # Faults at every system call on files of every command that writes; takes an hour or two
 sweep:

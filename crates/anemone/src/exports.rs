@@ -9,12 +9,11 @@
 //! and nothing fails: then nobody knows when the agent was exported.
 
 use std::ffi::OsStr;
-use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{Durability, folder_of, make_private_folder, read_small, replace_file};
 use anemone_format::{Moment, sha256_hex};
-use anemone_runtimes::leftover::temporary_file;
 use anemone_runtimes::{Adapter, FoundAgent, Machine, Store};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -114,10 +113,7 @@ impl<'a> ExportLogEntry<'a> {
 /// Returns the last export of the agent in a workspace that anybody noted.
 pub fn last_of(host: &Host, workspace: &Path) -> Option<Export> {
     let path = note_path(host, &real(workspace));
-    let is_small =
-        fs_err::symlink_metadata(&path).is_ok_and(|it| it.is_file() && it.len() <= MAX_NOTE);
-    let text = is_small.then(|| fs_err::read(&path).ok())??;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice(&read_small(&path, MAX_NOTE).ok()??).ok()
 }
 
 fn note_path(host: &Host, workspace: &Path) -> PathBuf {
@@ -127,16 +123,10 @@ fn note_path(host: &Host, workspace: &Path) -> PathBuf {
 
 /// Writes a note as a whole; a link in its place is replaced.
 fn write(path: &Path, export: &Export) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        fs_err::create_dir_all(folder)?;
-        fs_err::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
-    }
-    let mut file = temporary_file(folder)?;
-    serde_json::to_writer(&mut file, export)?;
-    file.write_all(b"\n")?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    make_private_folder(folder_of(path))?;
+    let mut note = serde_json::to_vec(export)?;
+    note.push(b'\n');
+    replace_file(path, &note, Durability::Immediate)
 }
 
 #[cfg(test)]

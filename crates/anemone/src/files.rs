@@ -6,9 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub use anemone_files::Existing;
+use anemone_files::{
+    Durability, LeftoverKind, TEMPORARY_FILE, commit, folder_of, locked_folder, remove_tree, sweep,
+    temporary_file,
+};
 use anemone_format::{Bytes, ReaderAt};
-use anemone_runtimes::leftover::{self, TEMPORARY_FILE, temporary_file};
-use anemone_runtimes::{StagingWatch, remove_tree};
+use anemone_runtimes::StagingWatch;
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Kind};
@@ -263,13 +267,6 @@ pub fn copy_bytes(source: &impl ReaderAt, length: u64, out: &mut dyn Write) -> R
     Ok(())
 }
 
-/// What to do when the file is there already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existing {
-    Keep,
-    Replace,
-}
-
 /// Files that have no name of their own yet, to be taken away when the process is told to stop.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -355,11 +352,11 @@ impl Scratch {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         static SWEPT: std::sync::Once = std::sync::Once::new();
-        SWEPT.call_once(|| leftover::sweep(&std::env::temp_dir(), SCRATCH, leftover::Kind::Folder));
+        SWEPT.call_once(|| sweep(&std::env::temp_dir(), SCRATCH, LeftoverKind::Folder));
         let mut unfinished = unfinished();
         let mut made = None;
         let (path, lock) =
-            leftover::locked_folder(&mut || Ok(made.insert(builder.tempdir()?).path().to_owned()))?;
+            locked_folder(&mut || Ok(made.insert(builder.tempdir()?).path().to_owned()))?;
         unfinished.push(path);
         drop(unfinished);
         let folder = made.ok_or_else(|| io::Error::other("no folder was made"))?;
@@ -431,20 +428,11 @@ impl Target {
 
     /// Gives the file its name: data first, then the name, then the folder.
     pub fn commit(self) -> Result<(), Error> {
-        self.file.as_file().sync_all()?;
-        let folder = folder_of(&self.path).to_owned();
-        let named = match self.existing {
-            Existing::Replace => self.file.persist(&self.path),
-            // Somebody may have made a file of that name while we were busy.
-            Existing::Keep => self.file.persist_noclobber(&self.path),
-        };
-        named.map_err(|error| match error.error.kind() {
+        let named = commit(self.file, &self.path, self.existing, Durability::Immediate);
+        named.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => taken(&self.path),
-            _ => Error::from(error.error).about(&self.path),
-        })?;
-        #[cfg(unix)]
-        fs_err::File::open(&folder)?.sync_all()?;
-        Ok(())
+            _ => Error::from(error).about(&self.path),
+        })
     }
 
     /// As [`commit`](Self::commit); for the path `-` the file is written to stdout.
@@ -505,8 +493,4 @@ fn cannot_write(error: io::Error, folder: &Path) -> Error {
         }
         _ => Error::from(error),
     }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

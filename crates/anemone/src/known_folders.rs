@@ -12,11 +12,10 @@
 //! `anemone forget --for-good` looks into them. Where a note cannot be written nothing fails: then
 //! nobody knows the folder.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{Durability, make_private_folder, read_small, replace_file};
 use anemone_format::sha256_hex;
-use anemone_runtimes::leftover::temporary_file;
 use anemone_runtimes::{Adapter, FoundAgent, Machine, MemoryBackend};
 use serde::{Deserialize, Serialize};
 
@@ -99,20 +98,12 @@ fn home(host: &Host) -> PathBuf {
 }
 
 fn read(path: &Path) -> Option<KnownFolder> {
-    let is_small =
-        fs_err::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_NOTE);
-    let text = is_small.then(|| fs_err::read(path).ok())??;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice(&read_small(path, MAX_NOTE).ok()??).ok()
 }
 
 fn write(home: &Path, path: &Path, known: &KnownFolder) -> std::io::Result<()> {
-    if !home.is_dir() {
-        fs_err::create_dir_all(home)?;
-        fs_err::set_permissions(home, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
-    }
-    let mut file = temporary_file(home)?;
-    serde_json::to_writer(&mut file, known)?;
-    file.write_all(b"\n")?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    make_private_folder(home)?;
+    let mut note = serde_json::to_vec(known)?;
+    note.push(b'\n');
+    replace_file(path, &note, Durability::Immediate)
 }

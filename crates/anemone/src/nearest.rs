@@ -1,5 +1,7 @@
 //! Names like one that is not there.
 
+use anemone_files::edit_distance;
+
 /// How many names are offered.
 const MOST: usize = 4;
 /// Letters of a name that are compared; what is longer is nobody's slip of the finger.
@@ -20,7 +22,7 @@ impl Nearest {
     /// Takes a name that is there.
     pub fn offer(&mut self, name: String) {
         let key = key(&name);
-        let distance = distance(&self.wanted, &key);
+        let distance = edit_distance(&self.wanted, &key);
         // A third may be wrong; more than that is another name.
         if distance > self.wanted.len().max(key.len()) / 3 {
             return;
@@ -43,21 +45,6 @@ fn key(name: &str) -> Vec<char> {
     name.chars().flat_map(char::to_lowercase).take(COMPARED).collect()
 }
 
-/// Counts how many letters have to be changed, added or left out.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(left != right);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,17 +55,6 @@ mod tests {
             nearest.offer((*name).to_owned());
         }
         nearest.into_names()
-    }
-
-    #[test]
-    fn letters_that_differ_are_counted() {
-        let distance = |a: &str, b: &str| {
-            distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>())
-        };
-        assert_eq!(distance("", ""), 0);
-        assert_eq!(distance("tea", ""), 3);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("flaw", "lawn"), 2);
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! Counts the files of an agent's workspace without reading them. `agents` and `status` both count
 //! in this way; `export` and `inspect` count the files in the archive.
 
-use std::os::unix::fs::MetadataExt as _;
+use std::ffi::OsStr;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{FileKind, FileStat, FileTime, Folder, Step, Visited, Visitor, walk};
 use anemone_runtimes::{AGENT_ID_FILE, Adapter, SearchedFolder, Store, StoreKind};
 use jiff::Timestamp;
 
@@ -43,86 +47,93 @@ impl WorkspaceScan<'_> {
     /// Looks at all of it. Links are not followed; what tools and machines keep for themselves
     /// does not count, and neither does the note of the agent's id.
     pub fn run(&self) -> Survey {
-        let mut survey = Survey::default();
-        let mut seen = 0_u64;
-        let mut folders = vec![(self.workspace.to_owned(), String::new(), 0)];
-        while let Some((folder, path, depth)) = folders.pop() {
-            let entries = match fs_err::read_dir(&folder) {
-                Ok(entries) => entries,
-                Err(error) => {
-                    survey.unreadable += u64::from(error.kind() != std::io::ErrorKind::NotFound);
-                    continue;
-                }
-            };
-            for entry in entries {
-                seen += 1;
-                if seen > MAX_ENTRIES {
-                    survey.is_partial = true;
-                    return survey;
-                }
-                let looked = entry.and_then(|it| Ok((it.metadata()?, it)));
-                let Ok((there, entry)) = looked else {
-                    survey.unreadable += 1;
-                    continue;
-                };
-                let name = entry.file_name();
-                let below = match path.is_empty() {
-                    true => name.to_string_lossy().into_owned(),
-                    false => format!("{path}/{}", name.to_string_lossy()),
-                };
-                if there.is_dir() {
-                    match self.adapter.searched_folder(&below) {
-                        SearchedFolder::OfTool | SearchedFolder::MachineState => {}
-                        _ if depth >= MAX_DEPTH => survey.is_partial = true,
-                        _ => folders.push((entry.path(), below, depth + 1)),
-                    }
-                } else if there.is_file() && name != AGENT_ID_FILE {
-                    self.count(&entry.path(), &there, &mut survey);
-                }
-            }
+        let mut count = Count { scan: self, survey: Survey::default(), seen: 0 };
+        match Folder::open(self.workspace) {
+            Ok(folder) => walk(&folder, &mut count),
+            Err(error) => drop(count.unreadable(b"", error)),
         }
-        self.count_stores(&mut survey);
+        let mut survey = count.survey;
+        if count.seen <= MAX_ENTRIES {
+            self.count_stores(&mut survey);
+        }
         survey
     }
 
     /// Looks at the times of stores outside the workspace. Their files are not counted: several
     /// agents may share one.
     fn count_stores(&self, survey: &mut Survey) {
-        let kept = self.stores.iter().filter(|it| it.kind != StoreKind::Sessions);
-        for file in kept.flat_map(|it| &it.files) {
+        let kept = self.stores.iter().filter(|store| store.kind != StoreKind::Sessions);
+        for file in kept.flat_map(|store| &store.files) {
             if file.starts_with(self.workspace) {
                 continue;
             }
-            match fs_err::symlink_metadata(file) {
-                Ok(there) if there.is_file() => self.note_time(&there, survey),
+            match FileStat::of_path(file) {
+                Ok(stat) if stat.is_file() => self.note_time(&stat, survey),
                 Ok(_) => {}
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(_) => survey.unreadable += 1,
             }
         }
     }
 
-    fn count(&self, path: &Path, there: &std::fs::Metadata, survey: &mut Survey) {
-        if self.except.is_some_and(|it| it == path) {
-            return;
-        }
-        survey.files += 1;
-        survey.bytes = survey.bytes.saturating_add(there.len());
-        self.note_time(there, survey);
-    }
-
-    fn note_time(&self, there: &std::fs::Metadata, survey: &mut Survey) {
-        let written = time(there.mtime(), there.mtime_nsec());
+    fn note_time(&self, stat: &FileStat, survey: &mut Survey) {
+        let written = time(stat.modified);
         survey.newest = survey.newest.max(written);
         // What is put back with an old date, or moved here, is a change as well.
-        let changed = written.max(time(there.ctime(), there.ctime_nsec()));
+        let changed = written.max(time(stat.changed));
         survey.changed += u64::from(self.since.is_some() && changed > self.since);
     }
 }
 
+/// A scan that is under way.
+struct Count<'a> {
+    scan: &'a WorkspaceScan<'a>,
+    survey: Survey,
+    seen: u64,
+}
+
+impl Visitor for Count<'_> {
+    fn visit(&mut self, visited: &Visited<'_>) -> Step {
+        self.seen += 1;
+        if self.seen > MAX_ENTRIES {
+            self.survey.is_partial = true;
+            return Step::Stop;
+        }
+        let Ok(stat) = visited.stat() else {
+            self.survey.unreadable += 1;
+            return Step::Pass;
+        };
+        match stat.kind {
+            FileKind::Folder => {
+                let path = String::from_utf8_lossy(visited.path);
+                match self.scan.adapter.searched_folder(&path) {
+                    SearchedFolder::OfTool | SearchedFolder::MachineState => {}
+                    _ if visited.depth >= MAX_DEPTH => self.survey.is_partial = true,
+                    _ => return Step::Enter,
+                }
+            }
+            FileKind::File if visited.name != AGENT_ID_FILE => {
+                let path = self.scan.workspace.join(OsStr::from_bytes(visited.path));
+                if self.scan.except.is_none_or(|except| except != path) {
+                    self.survey.files += 1;
+                    self.survey.bytes = self.survey.bytes.saturating_add(stat.size);
+                    self.scan.note_time(&stat, &mut self.survey);
+                }
+            }
+            FileKind::File | FileKind::Symlink | FileKind::Special => {}
+        }
+        Step::Pass
+    }
+
+    fn unreadable(&mut self, _: &[u8], error: io::Error) -> ControlFlow<()> {
+        self.survey.unreadable += u64::from(error.kind() != io::ErrorKind::NotFound);
+        ControlFlow::Continue(())
+    }
+}
+
 /// Returns a time of a file system; `None` for one that no calendar has.
-fn time(seconds: i64, nanoseconds: i64) -> Option<Timestamp> {
-    Timestamp::new(seconds, i32::try_from(nanoseconds).ok()?).ok()
+fn time(time: FileTime) -> Option<Timestamp> {
+    Timestamp::new(time.seconds, i32::try_from(time.nanoseconds).ok()?).ok()
 }
 
 /// Returns a path from the root, with links followed as far as that can be done.

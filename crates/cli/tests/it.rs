@@ -27,6 +27,8 @@ mod concurrency;
 mod connect;
 #[path = "it/context.rs"]
 mod context;
+#[path = "it/database.rs"]
+mod database;
 #[path = "it/decrypt.rs"]
 mod decrypt;
 #[path = "it/delta.rs"]

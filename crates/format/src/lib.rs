@@ -13,7 +13,6 @@ mod credentials;
 mod delta;
 mod digest;
 mod entry_path;
-mod front_matter;
 mod id;
 mod identity;
 mod json;
@@ -62,7 +61,6 @@ pub use delta::{
 };
 pub use digest::{Hex, sha256_hex};
 pub use entry_path::NameFault;
-pub use front_matter::front_matter;
 pub use id::{AgentId, ItemId, ParseIdError, RecordId};
 pub use identity::{
     Capability, Identity, Idiolect, Linguistics, ModelHints, Names, PersonalityTraits, Portability,

@@ -51,3 +51,4 @@ pub use source::folder::{
 };
 pub use source::{Carried, Entry, FileStamp, Listing, SkipReason, Skipped, Source, SourceError};
 pub use store::{StoreError, is_index, may_hold_index, remove_index};
+pub use voice::begins_turn;

@@ -7,18 +7,17 @@
 pub(crate) mod chunks;
 mod cut;
 mod day;
-mod lines;
 mod markdown;
 pub(crate) mod openclaw;
 mod size;
 
 use std::ops::Range;
 
+use anemone_markdown::{Line, Marker, indentation, lines};
 use jiff::civil::Date;
 
 use crate::document::Format;
 pub(crate) use day::day_in;
-use lines::{Line, indentation, lines, marker};
 
 /// Changes when the same text would be taken apart differently.
 pub(crate) const OUTLINE_VERSION: u32 = 3;
@@ -100,7 +99,7 @@ fn plain(text: &str) -> Outline {
     for line in lines(text) {
         let (indent, body) = indentation(line.text);
         let is_blank = body.trim_end().is_empty();
-        let is_item = marker(indent, body).is_some_and(|it| !it.content.is_empty());
+        let is_item = Marker::read(indent, body).is_some_and(|marker| !marker.content.is_empty());
         match &mut open {
             Some(block) if !is_blank && !is_item => block.extend(&line),
             _ => {

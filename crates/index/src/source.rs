@@ -3,6 +3,7 @@
 pub(crate) mod folder;
 
 use anemone_embed::Identity;
+pub use anemone_files::FileStamp;
 use anemone_format::StampTable;
 use sha2::{Digest as _, Sha256};
 
@@ -104,20 +105,6 @@ pub struct Entry {
     pub key: String,
     /// What it looks like from outside.
     pub stamp: FileStamp,
-}
-
-/// What tells cheaply whether something changed. A change of content that keeps all four is only
-/// possible within the clock's grain of the last look, and then the content is looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FileStamp {
-    /// Bytes.
-    pub size: u64,
-    /// When the content changed, in nanoseconds since 1970.
-    pub modified_ns: i64,
-    /// When anything about it changed, in nanoseconds since 1970.
-    pub changed_ns: i64,
-    /// Which file it is.
-    pub inode: u64,
 }
 
 /// Something that is not searched.

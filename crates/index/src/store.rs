@@ -41,6 +41,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use anemone_files::make_private_folder;
+
 use crate::progress::{Progress, Silent};
 use crate::text::{Language, Term};
 use body::{Body, BodyDamaged};
@@ -221,7 +223,7 @@ impl Store {
     /// an index that is absent, damaged or of another version is made anew by the next writer.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         rows::check_version()?;
-        make_folder(path).map_err(StoreError::Unwritable)?;
+        make_private_folder(path).map_err(StoreError::Unwritable)?;
         folder::check(path).map_err(StoreError::Unwritable)?;
         let (folder, views) = (path.to_owned(), Mutex::default());
         let cache = embeddings::Keeping::default();
@@ -358,7 +360,7 @@ impl Store {
         for _ in 0..TIMES {
             match take(&self.folder) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    make_folder(&self.folder).map_err(StoreError::Unwritable)?;
+                    make_private_folder(&self.folder).map_err(StoreError::Unwritable)?;
                 }
                 taken => return taken.map_err(StoreError::Unwritable),
             }
@@ -425,20 +427,6 @@ pub(crate) fn glance(path: &Path) -> Result<Glance, StoreError> {
         Look::Broken("unfinished") => Ok(Glance::Unfinished),
         Look::Broken("version") => Ok(Glance::Outdated),
         Look::Broken(_) => Ok(Glance::Broken),
-    }
-}
-
-/// Makes a folder for its owner only; one that is there stays as it is.
-fn make_folder(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    if let Some(above) = path.parent() {
-        fs_err::create_dir_all(above)?;
-    }
-    match rustix::fs::mkdir(path, rustix::fs::Mode::RWXU) {
-        Err(rustix::io::Errno::EXIST) if path.is_dir() => Ok(()),
-        made => Ok(made?),
     }
 }
 

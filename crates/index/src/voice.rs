@@ -6,6 +6,8 @@
 //! marks, and the ways of saying that something is not known in the languages below. They apply to
 //! conversations only; a note that contains a question stays a note.
 
+use anemone_markdown::{byte_order_mark, front_matter};
+
 use crate::document::{Document, Format};
 
 mod unknown;
@@ -141,12 +143,14 @@ impl Conversation {
 
 /// Whether a text is the note of a session: its first heading says so. Front matter may precede it.
 fn is_session_note(text: &str) -> bool {
-    let text = text.trim_start_matches('\u{feff}');
-    let body = match text.strip_prefix("---\n") {
-        Some(rest) => rest.split_once("\n---\n").map_or(text, |it| it.1),
-        None => text,
-    };
-    body.trim_start().starts_with(SESSION_HEADING)
+    let start = front_matter(text).map_or(byte_order_mark(text), |matter| matter.end);
+    text[start..].trim_start().starts_with(SESSION_HEADING)
+}
+
+/// Says whether a line begins a turn of a conversation: it starts with the name of a side.
+#[must_use]
+pub fn begins_turn(line: &str) -> bool {
+    speaker(line).is_some()
 }
 
 /// Reads the speaker at the beginning of a line, and returns what follows the colon.

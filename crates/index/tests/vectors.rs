@@ -13,6 +13,7 @@ use anemone_index::{
     Carried, Document, EmbeddingError, Entry, Hit, Index, Listing, Profile, Replace, Request,
     Silent, Skipped, Source, SourceError, VectorOutcome,
 };
+use anemone_testkit::SlowGroup;
 use common::{NOW, Shelf, refreshed};
 use sha2::{Digest as _, Sha256};
 
@@ -533,7 +534,7 @@ fn a_profile_embeds_a_text_once() {
 #[test]
 fn the_order_depends_on_the_documents_alone() {
     let all: Vec<anemone_testkit::notes::Note> =
-        anemone_testkit::notes::notes(5).take(40).collect();
+        anemone_testkit::notes::notes(5).take(SlowGroup::Laws.pick(16, 40)).collect();
     let (bag, table) = (Bag::new(), Bag::table());
     let both: [&dyn Embedder; 2] = [&bag, &table];
     let answers = |index: &Index| -> Vec<Vec<(String, u64)>> {

@@ -1,5 +1,7 @@
 //! Finds the word that was meant.
 
+use anemone_files::edit_distance;
+
 /// Returns the name that is most like the given one, where one is alike.
 pub(crate) fn nearest<'a>(
     given: &str,
@@ -12,29 +14,14 @@ pub(crate) fn nearest<'a>(
     let given = plain(given);
     names
         .into_iter()
-        .map(|name| (distance(&given, &plain(name)), name))
+        .map(|name| (edit_distance(&given, &plain(name)), name))
         .filter(|(distance, _)| *distance <= 1 + given.len() / 4)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
 
 fn plain(name: &str) -> Vec<char> {
-    name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
-/// Counts the letters to put in, take out or change.
-fn distance(left: &[char], right: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (at, from) in left.iter().enumerate() {
-        let mut before = row[0];
-        row[0] = at + 1;
-        for (column, to) in right.iter().enumerate() {
-            let change = before + usize::from(from != to);
-            before = row[column + 1];
-            row[column + 1] = change.min(before + 1).min(row[column] + 1);
-        }
-    }
-    row[right.len()]
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

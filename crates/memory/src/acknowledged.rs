@@ -18,11 +18,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{Appended, FileStamp, faults};
 use anemone_format::{ProvenanceStamp, StampId};
 use serde::{Deserialize, Serialize};
 
-use crate::faults;
-use crate::folder::{Appended, Look};
 use crate::journal::{JournalError, UNFINISHED, keep_private};
 use crate::page::units;
 use crate::recall_counts::RECALLS;
@@ -55,7 +54,7 @@ pub struct Restored {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Acknowledged {
     kept: Vec<Kept>,
-    left: BTreeMap<String, Look>,
+    left: BTreeMap<String, FileStamp>,
     /// How many bytes files had when they were last seen at rest.
     #[serde(default)]
     sizes: BTreeMap<String, u64>,
@@ -132,7 +131,7 @@ impl LockedStore<'_> {
         for path in &paths {
             // Where a file should be is something else now: whoever writes to it is told.
             let Ok(Some((folder, name))) = self.site().find(path) else { continue };
-            let look = folder.look(name).ok().flatten();
+            let look = folder.stamp(name).ok().flatten();
             if look.is_none() || look.as_ref() == acknowledged.left.get(path) {
                 continue;
             }
@@ -238,7 +237,7 @@ impl Acknowledged {
     }
 
     /// Notes how a file looks that has all it should have.
-    pub(crate) fn leave(&mut self, path: &str, look: Look) {
+    pub(crate) fn leave(&mut self, path: &str, look: FileStamp) {
         self.left.insert(path.to_owned(), look);
         self.sizes.insert(path.to_owned(), look.size);
     }
@@ -283,7 +282,7 @@ impl Acknowledged {
     }
 
     /// Returns the texts that a file lacks, and forgets those that are past help.
-    fn missing(&mut self, path: &str, text: &str, look: Look) -> Vec<String> {
+    fn missing(&mut self, path: &str, text: &str, look: FileStamp) -> Vec<String> {
         let there = ids(text);
         let is_lost = |it: &Kept| it.path == path && !it.is_in(text, &there);
         // A file is saved when its text is written, which may be a moment before it gets its name.
@@ -392,10 +391,10 @@ mod tests {
         let mut acknowledged = Acknowledged::default();
         acknowledged.add("a.md", &entry(1), 0);
         for there in ["- 1\n", "# Log\r\n- 1\r\n- 2\r\n"] {
-            let missing = acknowledged.missing("a.md", there, Look::default());
+            let missing = acknowledged.missing("a.md", there, FileStamp::default());
             assert_eq!(missing, [] as [&str; 0], "{there:?}");
         }
-        let missing = acknowledged.missing("a.md", "- 12\n  - 1\n", Look::default());
+        let missing = acknowledged.missing("a.md", "- 12\n  - 1\n", FileStamp::default());
         assert_eq!(missing, [entry(1)]);
         acknowledged.rewrite("a.md", b"- 1\n- 2\n", b"- 2\n", 1);
         assert_eq!(acknowledged.kept, []);

@@ -6,7 +6,8 @@
 //! left alone until the editor has written. A rest of ours behind the editor's text is then cut
 //! off, and nothing was added.
 
-use crate::folder::{Appended, Look, Swapped};
+use anemone_files::{Appended, FileStamp, Swapped};
+
 use crate::rest::{Known, Rest};
 use crate::store::{LockedStore, MarkdownStoreError};
 
@@ -28,7 +29,7 @@ impl LockedStore<'_> {
         &self,
         path: &str,
         added: &str,
-        expected: Option<Look>,
+        expected: Option<FileStamp>,
     ) -> Result<Appended, MarkdownStoreError> {
         let (folder, name) = self.site().find_or_make(path)?;
         let fail = |error| self.site().fail(path, error);

@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use anemone_files::{Appended, FileStamp, Swapped};
 use anemone_format::ProvenanceStamp;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -16,14 +17,14 @@ use uuid::Uuid;
 
 use crate::acknowledged::{Acknowledged, Restored};
 use crate::duplicates::Duplicate;
-use crate::folder::{Appended, Look, Swapped};
 use crate::journal::{ChangeId, JournalError};
 use crate::page::closing;
 use crate::recovery::Cause;
 use crate::replacing::{Beside, put, take};
 use crate::rest::Rest;
 use crate::store::{
-    FileSnapshot, LockedStore, MarkdownLayout, MarkdownStore, MarkdownStoreError, PageKind,
+    FileSnapshot, LockedStore, MAX_FILE_BYTES, MarkdownLayout, MarkdownStore, MarkdownStoreError,
+    PageKind,
 };
 
 /// What is to be done to a memory, as one.
@@ -212,7 +213,7 @@ impl LockedStore<'_> {
         &self,
         change: &Change,
         seen: &[Option<FileSnapshot>],
-        looks: &[Option<Look>],
+        looks: &[Option<FileStamp>],
         acknowledged: &mut Acknowledged,
         id: Uuid,
     ) -> Result<Vec<Restored>, ApplyError> {
@@ -271,7 +272,7 @@ impl Edit {
     fn make(
         &self,
         there: Option<&FileSnapshot>,
-        look: Option<Look>,
+        look: Option<FileStamp>,
         held: &LockedStore<'_>,
         beside: &Beside,
         acknowledged: &mut Acknowledged,
@@ -300,12 +301,12 @@ impl Edit {
             Self::Write { before: known, after, .. } => {
                 let swapped = put(&folder, name, beside, *known, after).map_err(fail)?;
                 if swapped == Swapped::Done {
-                    let now = folder.read(name).map_err(fail)?;
-                    let saved = now.as_ref().map_or(0, |file| file.look.modified_ns);
+                    let now = folder.read(name, MAX_FILE_BYTES).map_err(fail)?;
+                    let saved = now.as_ref().map_or(0, |file| file.stamp.modified_ns);
                     acknowledged.rewrite(path, before, after, saved);
                     // Anything else is a save that came since, which may not be complete.
                     if let Some(ours) = now.filter(|file| file.bytes == *after) {
-                        acknowledged.leave(path, ours.look);
+                        acknowledged.leave(path, ours.stamp);
                     }
                 }
                 swapped

@@ -4,10 +4,11 @@
 //! heading, the head of a table or an item within an item. Where the lines would cut an entry
 //! apart, nothing goes and the lines that belong together are named.
 
-use anemone_format::{ProvenanceStamp, front_matter};
+use anemone_format::ProvenanceStamp;
+use anemone_markdown::{byte_order_mark, front_matter, indentation};
 
 use crate::entries::Entry;
-use crate::page::{Marker, ParsedEntry, indentation};
+use crate::page::{ItemMarker, ParsedEntry};
 use crate::store::PageKind;
 
 /// Lines of a file: `MEMORY.md#L8` or `MEMORY.md#L8-L12`.
@@ -90,9 +91,11 @@ struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     fn of(text: &'a str) -> Self {
-        let mut starts = vec![0];
-        for line in text.split_inclusive('\n') {
-            starts.push(starts.last().copied().unwrap_or_default() + line.len());
+        let mut at = byte_order_mark(text);
+        let mut starts = vec![at];
+        for line in text[at..].split_inclusive('\n') {
+            at += line.len();
+            starts.push(at);
         }
         Self { text, starts }
     }
@@ -118,16 +121,16 @@ impl<'a> Lines<'a> {
     fn nested(&self, unit: &ParsedEntry, first: usize, last: usize) -> Result<(), (usize, usize)> {
         let has_stamp =
             (first..=last).any(|number| ProvenanceStamp::at_end_of(self.line(number)).is_some());
-        let marker = Marker::of(self.line(first));
+        let marker = ItemMarker::of(self.line(first));
         let Some(marker) = marker.filter(|_| first > unit.lines.0 && !has_stamp) else {
             return Err(unit.lines);
         };
         let is_further_in = |number: usize| {
-            !self.is_blank(number) && indentation(self.line(number)) > marker.indent
+            !self.is_blank(number) && indentation(self.line(number)).0 > marker.indent
         };
         let is_nested = |number: usize| {
             let line = self.line(number);
-            let is_beside = indentation(line) == marker.indent && Marker::of(line).is_some();
+            let is_beside = indentation(line).0 == marker.indent && ItemMarker::of(line).is_some();
             self.is_blank(number) || is_beside || is_further_in(number)
         };
         if !(first..=last).all(is_nested) {

@@ -10,6 +10,7 @@ use std::hash::Hash;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use anemone_files::Folder;
 use anemone_format::StampId;
 use anemone_index::Hit;
 use jiff::Timestamp;
@@ -17,10 +18,11 @@ use jiff::Timestamp;
 use crate::change::digest;
 use crate::cited::citation_of;
 use crate::entry::{Category, MemoryEntry};
-use crate::folder::Folder;
 use crate::page::{ParsedEntry, known_units};
 use crate::session_note::is_head;
-use crate::store::{FileSnapshot, MarkdownLayout, MarkdownStore, MarkdownStoreError, PageKind};
+use crate::store::{
+    FileSnapshot, MAX_FILE_BYTES, MarkdownLayout, MarkdownStore, MarkdownStoreError, PageKind,
+};
 use crate::superseded::{self, Age, Taken};
 
 /// An entry and where it stands.
@@ -118,7 +120,8 @@ impl Shelf<'_> {
             self.folder = found.map(|it| (start.to_owned(), it.0));
         }
         let Some((_, folder)) = &self.folder else { return Ok(None) };
-        let read = folder.read(name).map_err(|error| self.site.fail(path, error))?;
+        let read =
+            folder.read(name, MAX_FILE_BYTES).map_err(|error| self.site.fail(path, error))?;
         Ok(read.map(|it| it.bytes))
     }
 }

@@ -14,6 +14,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{folder_of, sync_folder};
 use anemone_format::sha256_hex;
 use anemone_index::{Silent, is_index, remove_index};
 use jiff::Timestamp;
@@ -130,7 +131,7 @@ impl LockedStore<'_> {
             let lock = fs_err::File::open(&path)?;
             flock(lock.file(), FlockOperation::NonBlockingLockExclusive)?;
             lock.sync_all()?;
-            sync_folder(&path)?;
+            sync_folder(folder_of(&path))?;
             let changes = noted.files.into_iter().chain(noted.rows).collect();
             Ok(Forgetting { path: path.clone(), changes, _lock: lock })
         };
@@ -313,7 +314,7 @@ impl Forgetting {
 
     fn mark(&self, stage: &str) -> Result<(), MarkdownStoreError> {
         let path = self.path.with_extension(stage);
-        let made = fs_err::File::create(&path).and_then(|_| sync_folder(&path));
+        let made = fs_err::File::create(&path).and_then(|_| sync_folder(folder_of(&path)));
         made.map_err(|source| MarkdownStoreError::Io { path, source })
     }
 
@@ -339,10 +340,6 @@ impl FinishedForget {
 fn clear_indexes(folders: &[String]) -> bool {
     let mut folders = folders.iter().map(Path::new).filter(|folder| is_index(folder));
     folders.all(|folder| remove_index(folder, &Silent).is_ok())
-}
-
-fn sync_folder(path: &Path) -> io::Result<()> {
-    fs_err::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
 #[cfg(test)]

@@ -14,14 +14,15 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
 
+use anemone_files::{
+    Durability, faults, folder_of, make_private_folder, replace_through, sync_folder,
+};
 use anemone_format::Hex;
 use jiff::Timestamp;
-use rustix::fs::Mode;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::change::{Change, Edit, digest};
-use crate::faults;
 use crate::patch::Patch;
 use crate::store::{FileSnapshot, LockedStore, MarkdownStore};
 
@@ -448,20 +449,6 @@ fn prune(folder: &Path) -> io::Result<usize> {
     Ok(all.len() - left)
 }
 
-/// Makes the names in a folder safe on the disk.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    faults::sync(|| fs_err::File::open(folder)?.sync_all())
-}
-
-/// Whether a file has to be safe on the disk before it gets its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Durability {
-    /// It has not: without it nothing is lost.
-    Eventual,
-    /// It has.
-    Immediate,
-}
-
 /// Writes a file that only its owner may read, whole or not at all.
 pub(crate) fn keep_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     keep(path, bytes, Durability::Eventual)
@@ -473,36 +460,7 @@ fn keep_durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn keep(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        faults::step()?;
-        if let Some(above) = folder.parent() {
-            fs_err::create_dir_all(above)?;
-        }
-        match rustix::fs::mkdir(folder, Mode::RWXU) {
-            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    // The lock keeps others away; what a kill left is overwritten.
-    let beside = path.with_extension(UNFINISHED);
-    let mut options = fs_err::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let write = || {
-        faults::step()?;
-        let mut file = options.open(&beside)?;
-        faults::write_all(&mut file, bytes)?;
-        if durability == Durability::Immediate {
-            faults::sync(|| file.sync_all())?;
-        }
-        faults::step()?;
-        fs_err::rename(&beside, path)
-    };
-    write().inspect_err(|_| {
-        // The error is what counts; the next command removes what is left.
-        if faults::step().is_ok() {
-            fs_err::remove_file(&beside).ok();
-        }
-    })
+    make_private_folder(folder_of(path))?;
+    // The lock keeps others away.
+    replace_through(&path.with_extension(UNFINISHED), path, bytes, durability)
 }

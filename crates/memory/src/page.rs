@@ -14,13 +14,17 @@
 //! Some prose                                       a paragraph
 //! ```
 //!
-//! The file is taken apart line by line, without a Markdown parser: what is written back are the
-//! file's own bytes, and an entry ends where a person sees it end. Items, rows and fences begin
-//! and end where the search index says so, because its citations are what people forget by.
+//! An entry is a block of the [outline](anemone_markdown::outline) that search cites too, with what
+//! is nested in it. A stamp ends its entry: the text behind it is not what was stamped.
 
 use std::ops::Range;
 
-use anemone_format::{ProvenanceStamp, StampTable, escaped, front_matter, unescaped};
+use anemone_format::{ProvenanceStamp, StampTable, escaped, unescaped};
+use anemone_index::begins_turn;
+use anemone_markdown::{
+    Block, BlockKind, Conventions, Fence, Marker, atx_heading, indentation, is_thematic_break,
+    outline,
+};
 
 use crate::entry::{Given, Importance, Label};
 
@@ -74,18 +78,25 @@ pub(crate) fn known_units(text: &str, table: &StampTable) -> Vec<ParsedEntry> {
 /// Takes a file apart.
 #[must_use]
 pub fn units(text: &str) -> Vec<ParsedEntry> {
-    let mut reader = Reader::default();
-    let mut at = 0;
-    let after_front_matter = front_matter(text).map_or(0, |range| range.end);
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        let range = at..at + line.len();
-        at = range.end;
-        if range.start >= after_front_matter {
-            reader.line(line, range, index + 1);
-        }
+    let mut reader = Reader { text, found: Vec::new(), heading: None, open: None };
+    for block in outline(text, &MemoryLines) {
+        reader.take(&block);
     }
     reader.end();
     reader.found.into_iter().map(|raw| raw.read(text)).collect()
+}
+
+/// A line with a stamp ends its block, also in a fence that nobody closed.
+struct MemoryLines;
+
+impl Conventions for MemoryLines {
+    fn begins_turn(&self, line: &str) -> bool {
+        begins_turn(line)
+    }
+
+    fn ends_block(&self, line: &str) -> bool {
+        ProvenanceStamp::at_end_of(line).is_some()
+    }
 }
 
 /// A unit that has not been read yet.
@@ -97,137 +108,94 @@ struct Raw {
     heading: Option<String>,
 }
 
-#[derive(Debug, Default)]
-struct Reader {
+#[derive(Debug)]
+struct Reader<'a> {
+    text: &'a str,
     found: Vec<Raw>,
     heading: Option<String>,
-    open: Option<Raw>,
-    /// By how many columns the open item is indented.
-    item_indent: usize,
-    /// Where the last line of the open unit begins.
-    last_line: usize,
-    /// The fence that is open at the left margin.
-    fence: Option<Fence>,
-    /// Whether the line before was a row of a table that has a header.
-    in_table: bool,
-    /// Whether the line before has a bar, as the header of a table does.
-    has_bar: bool,
-    after_blank: bool,
+    open: Option<Open>,
 }
 
-impl Reader {
-    fn line(&mut self, line: &str, range: Range<usize>, number: usize) {
-        self.take(line, range, number);
-        self.has_bar = line.contains('|');
-        // What stands behind a stamp is not what was stamped.
-        if self.fence.is_none() && ProvenanceStamp::at_end_of(line).is_some() {
-            self.end();
-        }
-    }
+/// The entry that the next block may belong to.
+#[derive(Debug)]
+struct Open {
+    raw: Raw,
+    /// The columns from which blocks, and headings, are nested in it.
+    nested: Option<(usize, usize)>,
+}
 
-    fn take(&mut self, line: &str, range: Range<usize>, number: usize) {
-        let plain = line.trim_end();
-        let body = plain.trim_start();
-        let is_entry = is_entry(plain) && ProvenanceStamp::at_end_of(line).is_some();
-        if let Some(fence) = self.fence.filter(|_| !is_entry) {
-            self.go_on(&range, number);
-            if fence.is_closed_by(body) {
-                self.fence = None;
-                self.end();
-            }
-            return;
-        }
-        self.fence = None;
-        let in_table = std::mem::take(&mut self.in_table);
-        if plain.is_empty() {
-            if self.open.as_ref().is_some_and(|raw| raw.kind == EntryKind::Paragraph) {
-                self.end();
-            }
-            self.after_blank = true;
-            return;
-        }
-        let after_blank = std::mem::take(&mut self.after_blank);
-        let open = self.open.as_ref().map(|raw| raw.kind);
-        let is_indented = line.starts_with("  ") || line.starts_with('\t');
-        let marker = Marker::of(plain);
-        let is_beside = marker.is_some_and(|marker| marker.indent <= self.item_indent);
-        if open == Some(EntryKind::Item) && is_indented && !is_beside {
-            return self.go_on(&range, number);
-        }
-        let in_text = open == Some(EntryKind::Paragraph) && !after_blank;
-        if let Some(heading) = heading_of(plain) {
-            self.end();
-            let end = heading.floor_char_boundary(MAX_HEADING_BYTES);
-            self.heading = Some(heading[..end].to_owned());
-        } else if is_rule(plain) {
-            self.end();
-        } else if let Some(fence) = Fence::of(plain) {
-            self.end();
-            self.begin(EntryKind::Code, range, number);
-            self.fence = Some(fence);
-        } else if let Some(marker) = marker.filter(|marker| !in_text || marker.interrupts()) {
-            self.end();
-            self.begin(EntryKind::Item, range, number);
-            self.item_indent = marker.indent;
-        } else if self.row(body, &range, number, in_table) {
-            // It belongs to a table.
-        } else if self.open.is_some() && !after_blank {
-            self.go_on(&range, number);
+impl Reader<'_> {
+    fn take(&mut self, block: &Block) {
+        let text = &self.text[block.bytes.clone()];
+        let (indent, body) = indentation(text);
+        if self.is_nested(block.kind, indent) {
+            self.extend(block);
         } else {
+            match block.kind {
+                // A line that could also stand alone is not taken away with the text above it.
+                BlockKind::Underline if !is_thematic_break(body.trim_end()) => self.extend(block),
+                BlockKind::Underline => {}
+                _ => self.begin(block, indent, body),
+            }
+        }
+        if ProvenanceStamp::at_end_of(text).is_some() {
             self.end();
-            self.begin(EntryKind::Paragraph, range, number);
         }
     }
 
-    /// Takes a line that is a row of a table, its header or the line below the header.
-    fn row(&mut self, body: &str, range: &Range<usize>, number: usize, in_table: bool) -> bool {
-        let is_delimiter = is_delimiter_row(body);
-        let has_bars = body.starts_with('|') && body.len() > 1 && body[1..].contains('|');
-        if has_bars || in_table {
-            self.end();
-            if !is_delimiter {
-                self.begin(EntryKind::Row, range.clone(), number);
-                self.end();
-            } else if !in_table {
-                // The row above is the header of what follows.
-                self.found.pop_if(|raw| raw.kind == EntryKind::Row && raw.lines.1 + 1 == number);
-            }
-            self.in_table = in_table || is_delimiter;
-            return true;
-        }
-        // The header was taken for the last line of a paragraph.
-        let Some(mut raw) = self.open.take_if(|raw| {
-            let is_header = raw.kind == EntryKind::Paragraph && raw.lines.1 + 1 == number;
-            is_delimiter && is_header && self.has_bar
-        }) else {
+    fn is_nested(&self, kind: BlockKind, indent: usize) -> bool {
+        let Some((column, heading_column)) = self.open.as_ref().and_then(|open| open.nested) else {
             return false;
         };
-        raw.bytes.end = self.last_line;
-        raw.lines.1 -= 1;
-        if raw.bytes.start < raw.bytes.end {
-            self.found.push(raw);
-        }
-        self.in_table = true;
-        true
+        let is_heading = matches!(kind, BlockKind::Heading(_) | BlockKind::UnderlinedHeading(_));
+        indent >= if is_heading { heading_column } else { column }
     }
 
-    fn begin(&mut self, kind: EntryKind, bytes: Range<usize>, number: usize) {
-        self.last_line = bytes.start;
-        self.open =
-            Some(Raw { kind, bytes, lines: (number, number), heading: self.heading.clone() });
+    fn begin(&mut self, block: &Block, indent: usize, body: &str) {
+        self.end();
+        let marker = Marker::read(indent, body.lines().next().unwrap_or_default().trim_end())
+            .filter(|marker| block.quote == 0 && !marker.content.is_empty());
+        let kind = match block.kind {
+            BlockKind::Heading(_) => {
+                let title = atx_heading(body.trim_end()).map_or(body, |(_, title)| title);
+                let end = title.floor_char_boundary(MAX_HEADING_BYTES);
+                self.heading = Some(title[..end].to_owned());
+                return;
+            }
+            BlockKind::FrontMatter
+            | BlockKind::TableHeader
+            | BlockKind::Delimiter
+            | BlockKind::Underline
+            | BlockKind::ThematicBreak => return,
+            BlockKind::Item if marker.is_some() => EntryKind::Item,
+            BlockKind::Row if block.quote == 0 => EntryKind::Row,
+            BlockKind::Fence if block.quote == 0 => EntryKind::Code,
+            _ => EntryKind::Paragraph,
+        };
+        let nested = marker
+            .filter(|_| kind == EntryKind::Item)
+            .map(|marker| (indent + marker.width + 1, marker.column));
+        let bytes = block.bytes.start..self.after_line(block.bytes.end);
+        let lines = (block.lines.start as usize, block.lines.end as usize - 1);
+        let raw = Raw { kind, bytes, lines, heading: self.heading.clone() };
+        self.open = Some(Open { raw, nested });
     }
 
-    fn go_on(&mut self, range: &Range<usize>, number: usize) {
+    fn extend(&mut self, block: &Block) {
+        let end = self.after_line(block.bytes.end);
         if let Some(open) = &mut self.open {
-            open.bytes.end = range.end;
-            open.lines.1 = number;
-            self.last_line = range.start;
+            open.raw.bytes.end = end;
+            open.raw.lines.1 = block.lines.end as usize - 1;
         }
     }
 
     fn end(&mut self) {
-        self.found.extend(self.open.take());
-        self.after_blank = false;
+        self.found.extend(self.open.take().map(|open| open.raw));
+    }
+
+    /// Returns where the line after a byte begins.
+    fn after_line(&self, at: usize) -> usize {
+        self.text[at..].find('\n').map_or(self.text.len(), |end| at + end + 1)
     }
 }
 
@@ -261,7 +229,7 @@ impl ParsedEntry {
     /// item within an item.
     pub(crate) fn of_lines(text: &str, bytes: Range<usize>, lines: (usize, usize)) -> Self {
         let body = text[bytes.clone()].trim();
-        let is_item = Marker::of(body).is_some();
+        let is_item = ItemMarker::of(body).is_some();
         let mut unit = Self {
             kind: if is_item { EntryKind::Item } else { EntryKind::Paragraph },
             bytes,
@@ -269,7 +237,7 @@ impl ParsedEntry {
             heading: None,
             key: None,
             label: None,
-            content: heading_of(body).unwrap_or(body).to_owned(),
+            content: atx_heading(body).map_or(body, |(_, title)| title).to_owned(),
             stamp: None,
         };
         if is_item {
@@ -281,7 +249,7 @@ impl ParsedEntry {
     fn read_item(&mut self, body: &str) {
         let mut lines = body.split('\n');
         let first = lines.next().unwrap_or_default();
-        let width = Marker::of(first).map_or(2, |marker| marker.bytes);
+        let width = ItemMarker::of(first).map_or(2, |marker| marker.bytes);
         let mut rest = first.get(width..).unwrap_or_default();
         if let Some((label, after)) = Label::split(rest) {
             self.label = Some(label);
@@ -345,6 +313,8 @@ pub fn render(given: &Given) -> String {
     if given.key.is_none() && (split_key(&text).is_some() || is_marked(&text)) {
         text.insert(0, '\\');
     }
+    // Spaces after the mark would move the column from which lines are nested in the item.
+    let text = if line == "- " { text.trim_start() } else { &text };
     let mut lines = text.split('\n');
     line.push_str(&escaped(lines.next().unwrap_or_default()));
     let mut is_long = false;
@@ -381,9 +351,9 @@ pub fn tidied(text: &str) -> String {
 pub(crate) fn closing(text: &str) -> Option<String> {
     let last = units(text).pop().filter(|it| it.kind == EntryKind::Code)?;
     let mut lines = text.get(last.bytes)?.lines();
-    let fence = Fence::of(lines.next()?)?;
+    let fence = Fence::open(lines.next()?.trim_start())?;
     let is_closed = lines.next_back().is_some_and(|line| fence.is_closed_by(line.trim()));
-    (!is_closed).then(|| format!("{}\n", fence.mark.to_string().repeat(fence.length)))
+    (!is_closed).then(|| fence.closing_line() + "\n")
 }
 
 /// Writes a key as it stands before the text of an entry.
@@ -403,114 +373,34 @@ fn split_key(text: &str) -> Option<(&str, &str)> {
     (!key.trim().is_empty() && !key.contains("**")).then_some((key, after))
 }
 
-fn heading_of(line: &str) -> Option<&str> {
-    let text = line.trim_start_matches('#');
-    let level = line.len() - text.len();
-    ((1..=6).contains(&level) && (text.is_empty() || text.starts_with(' '))).then(|| text.trim())
-}
-
-fn is_rule(line: &str) -> bool {
-    let mut marks = line.bytes().filter(|it| *it != b' ');
-    let Some(mark) = marks.next().filter(|it| b"-*_".contains(it)) else { return false };
-    marks.clone().all(|it| it == mark) && marks.count() >= 2
-}
-
-/// Whether a line looks like an entry that was added behind a fence that nobody closed.
-fn is_entry(line: &str) -> bool {
-    ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
-}
-
-/// What makes a line an item of a list.
+/// What makes a line an item of a list with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Marker {
+pub(crate) struct ItemMarker {
     /// By how many columns it is indented.
     pub(crate) indent: usize,
-    /// How many bytes stand before the text of the item: the indentation, the mark, a blank.
+    /// How many bytes stand before the text of the item: the indentation, the mark, a space.
     bytes: usize,
-    /// Its number, if it has one.
-    number: Option<u32>,
 }
 
-impl Marker {
-    /// Reads `- `, `* `, `+ `, `1. ` or `1) ` with something behind it.
+impl ItemMarker {
     pub(crate) fn of(line: &str) -> Option<Self> {
-        let body = line.trim_end().trim_start_matches([' ', '\t']);
-        let bytes = body.as_bytes();
-        let digits = bytes.iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
-        let (number, width) = match (digits, bytes.get(digits)?) {
-            (0, b'-' | b'*' | b'+') => (None, 1),
-            (1..=9, b'.' | b')') => (body[..digits].parse().ok(), digits + 1),
-            _ => return None,
-        };
-        let behind = body.get(width..).filter(|rest| rest.starts_with([' ', '\t']))?;
-        let blank = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-        // Whoever indents by more than one blank after the mark wants these in the text.
-        let bytes = blank.len() + width + usize::from(!behind.is_empty());
-        Some(Self { indent: indentation(line), bytes, number })
+        let line = line.trim_end();
+        let (indent, body) = indentation(line);
+        let marker = Marker::read(indent, body).filter(|marker| !marker.content.is_empty())?;
+        // Whoever puts more than one space after the mark wants the others in the text.
+        Some(Self { indent, bytes: line.len() - body.len() + marker.width + 1 })
     }
-
-    /// Whether it begins a list in the middle of a paragraph: a sentence may go on with a line such
-    /// as `1986. A great year`, and code may look like an item.
-    fn interrupts(&self) -> bool {
-        self.number.is_none_or(|number| number == 1) && self.indent < 4
-    }
-}
-
-/// Returns by how many columns a line is indented.
-pub(crate) fn indentation(line: &str) -> usize {
-    let mut columns = 0;
-    for byte in line.bytes() {
-        match byte {
-            b' ' => columns += 1,
-            b'\t' => columns = (columns / 4 + 1) * 4,
-            _ => break,
-        }
-    }
-    columns
-}
-
-/// Whether a line is the one below a table's header: `|---|:-:|`.
-pub(crate) fn is_delimiter_row(body: &str) -> bool {
-    body.contains('|')
-        && body.contains('-')
-        && body.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
 }
 
 /// Counts the tables of a text that have a header and no row.
 pub(crate) fn tables_without_rows(text: &str) -> usize {
-    let mut lines = text.lines().peekable();
-    let mut count = 0;
-    let mut above = "";
-    while let Some(line) = lines.next() {
-        let is_last = lines.peek().is_none_or(|next| next.trim().is_empty());
-        if is_last && above.contains('|') && is_delimiter_row(line.trim()) {
-            count += 1;
-        }
-        above = line;
-    }
-    count
-}
-
-/// What a fence of code is closed by.
-#[derive(Clone, Copy, Debug)]
-struct Fence {
-    mark: char,
-    length: usize,
-}
-
-impl Fence {
-    /// Reads the line that opens a fence.
-    fn of(line: &str) -> Option<Self> {
-        let body = line.trim_start_matches(' ');
-        let mark = body.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-        let length = body.chars().take_while(|c| *c == mark).count();
-        let is_inline = mark == '`' && body[length..].contains('`');
-        (line.len() - body.len() < 4 && length >= 3 && !is_inline).then_some(Self { mark, length })
-    }
-
-    fn is_closed_by(self, body: &str) -> bool {
-        body.len() >= self.length && body.chars().all(|c| c == self.mark)
-    }
+    let blocks = outline(text, &());
+    let is_empty = |three: &[Block]| {
+        let row = three.get(2).filter(|block| block.kind == BlockKind::Row);
+        three[0].kind == BlockKind::TableHeader
+            && row.is_none_or(|row| row.lines.start != three[1].lines.end)
+    };
+    (1..blocks.len()).filter(|at| is_empty(&blocks[at - 1..blocks.len().min(at + 2)])).count()
 }
 
 #[cfg(test)]

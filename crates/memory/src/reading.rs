@@ -1,7 +1,13 @@
 //! Reads the files of a memory one does not own: nothing is followed out of the workspace, nothing
 //! that is too large is taken in, and what could not be read is said.
 
+use std::ffi::OsStr;
 use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use anemone_files::{FileKind, Folder, Step, Visited, Visitor, walk};
 
 use crate::store::{FileSnapshot, MarkdownStore, MarkdownStoreError, PageKind};
 
@@ -111,56 +117,74 @@ pub(crate) fn read(site: &MarkdownStore, path: &str) -> Result<Option<Text>, Unr
 
 /// Lists the Markdown files of a memory, sorted, each with what it is, and what was passed over.
 pub(crate) fn list(site: &MarkdownStore) -> (Vec<(String, PageKind)>, Vec<Unread>) {
-    let mut found = Vec::new();
-    let mut unread = Vec::new();
+    let full = site.root().join(FOLDER);
+    let mut lister = Lister { folder: &full, found: Vec::new(), unread: Vec::new() };
     let curated = site.curated();
     if fs_err::symlink_metadata(site.root().join(curated)).is_ok() {
-        found.push((curated.to_owned(), PageKind::Curated));
+        lister.found.push((curated.to_owned(), PageKind::Curated));
     }
-    let mut folders = vec![("memory".to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        let full = site.root().join(&folder);
-        let is_link = fs_err::symlink_metadata(&full).is_ok_and(|it| it.is_symlink());
-        let listed = match fs_err::read_dir(&full) {
-            _ if is_link => Err(UnreadReason::Link),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => Err(UnreadReason::Refused(error.kind())),
-            Ok(_) if depth > MOST_DEPTH => Err(UnreadReason::TooDeep),
-            Ok(listed) => Ok(listed),
-        };
-        let listed = match listed {
-            Ok(listed) => listed,
-            Err(why) => {
-                unread.push(Unread { path: folder, why });
-                continue;
-            }
-        };
-        for one in listed.flatten() {
-            let name = one.file_name();
-            let path = format!("{folder}/{}", name.to_string_lossy());
-            let Ok(kind) = one.file_type() else { continue };
-            let is_markdown = name.as_encoded_bytes().ends_with(b".md");
-            if kind.is_dir() && !name.as_encoded_bytes().starts_with(b".") {
-                folders.push((path, depth + 1));
-                continue;
-            }
-            let leads_on = kind.is_symlink() && one.path().is_dir();
-            if !is_markdown && !leads_on {
-                // Only Markdown is remembered.
-                continue;
-            }
-            if name.to_str().is_none() {
-                unread.push(Unread { path, why: UnreadReason::Name });
-            } else if kind.is_symlink() {
-                unread.push(Unread { path, why: UnreadReason::Link });
-            } else if kind.is_file() {
-                let kind = PageKind::of(&path);
-                found.push((path, kind));
-            }
-        }
+    match Folder::open_unlinked(&full) {
+        Ok(folder) => walk(&folder, &mut lister),
+        Err(_) if full.is_symlink() => drop(lister.skip(b"", UnreadReason::Link)),
+        Err(error) => drop(lister.unreadable(b"", error)),
     }
+    let Lister { mut found, mut unread, .. } = lister;
     site.add_other_pages(&mut found);
     found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
     unread.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     (found, unread)
+}
+
+/// The folder whose Markdown is remembered.
+const FOLDER: &str = "memory";
+
+struct Lister<'a> {
+    folder: &'a Path,
+    found: Vec<(String, PageKind)>,
+    unread: Vec<Unread>,
+}
+
+impl Visitor for Lister<'_> {
+    fn visit(&mut self, visited: &Visited<'_>) -> Step {
+        let Ok(kind) = visited.kind() else { return Step::Pass };
+        let name = visited.name.as_encoded_bytes();
+        if kind == FileKind::Folder && !name.starts_with(b".") {
+            if visited.depth >= MOST_DEPTH {
+                return self.skip(visited.path, UnreadReason::TooDeep);
+            }
+            return Step::Enter;
+        }
+        let full = || self.folder.join(OsStr::from_bytes(visited.path));
+        let leads_on = || kind == FileKind::Symlink && full().is_dir();
+        if !name.ends_with(b".md") && !leads_on() {
+            // Only Markdown is remembered.
+            return Step::Pass;
+        }
+        match (str::from_utf8(visited.path), kind) {
+            (Err(_), _) => self.skip(visited.path, UnreadReason::Name),
+            (Ok(_), FileKind::Symlink) => self.skip(visited.path, UnreadReason::Link),
+            (Ok(path), FileKind::File) => {
+                let path = format!("{FOLDER}/{path}");
+                let kind = PageKind::of(&path);
+                self.found.push((path, kind));
+                Step::Pass
+            }
+            (Ok(_), FileKind::Folder | FileKind::Special) => Step::Pass,
+        }
+    }
+
+    fn unreadable(&mut self, path: &[u8], error: io::Error) -> ControlFlow<()> {
+        if error.kind() != io::ErrorKind::NotFound {
+            self.skip(path, UnreadReason::Refused(error.kind()));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Lister<'_> {
+    fn skip(&mut self, path: &[u8], why: UnreadReason) -> Step {
+        let path = format!("{FOLDER}/{}", String::from_utf8_lossy(path));
+        self.unread.push(Unread { path: path.trim_end_matches('/').to_owned(), why });
+        Step::Pass
+    }
 }

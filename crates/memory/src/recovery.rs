@@ -35,16 +35,16 @@
 
 use std::io;
 
+use anemone_files::{Folder, Swapped};
 use anemone_format::Hex;
 
 use crate::change::digest;
-use crate::folder::{Folder, Swapped};
 use crate::journal::{NotedEdit, Recorded};
 use crate::replacing::{
     Beside, Content, Leftover, digest_of, give_back, is_newer, move_back, put, take,
 };
 use crate::rest::{Known, Rest};
-use crate::store::{LockedStore, MarkdownStoreError};
+use crate::store::{LockedStore, MAX_FILE_BYTES, MarkdownStoreError};
 
 /// Somebody saves between two of our steps; nobody does it this often.
 const TIMES: usize = 8;
@@ -251,12 +251,12 @@ impl NotedEdit {
     /// Whether a file holds nothing but what we added to a log that we made, or a part of it.
     fn is_own_log(&self, folder: &Folder, name: &str) -> io::Result<bool> {
         let Some(added) = &self.added else { return Ok(false) };
-        let there = folder.read(name)?.map(|file| file.bytes).unwrap_or_default();
+        let there = folder.read(name, MAX_FILE_BYTES)?.map(|file| file.bytes).unwrap_or_default();
         Ok([added.glue.as_bytes(), added.text.as_bytes()].concat().starts_with(&there))
     }
 
     fn look_at(&self, folder: &Folder, name: &str, image: &[u8]) -> io::Result<Got> {
-        let there = folder.read(name)?;
+        let there = folder.read(name, MAX_FILE_BYTES)?;
         if let Some(added) = &self.added {
             let Some(there) = there else { return Ok(Got::Nothing) };
             if find(&there.bytes, added.text.as_bytes()).is_some() {
@@ -284,7 +284,7 @@ impl NotedEdit {
         beside: &Beside,
         image: &[u8],
     ) -> io::Result<Swapped> {
-        let there = folder.read(name)?;
+        let there = folder.read(name, MAX_FILE_BYTES)?;
         let now = digest_of(there.as_ref());
         let Some(bytes) = there.map(|file| file.bytes).filter(|_| self.added.is_some()) else {
             // What somebody saved since it was looked at is theirs.

@@ -18,11 +18,12 @@
 
 use std::io;
 
+use anemone_files::{FileRead, Folder, Swapped, is_not_plain};
 use anemone_format::Hex;
 use uuid::Uuid;
 
 use crate::change::digest;
-use crate::folder::{FileRead, Folder, Swapped, is_not_plain};
+use crate::store::MAX_FILE_BYTES;
 
 /// Somebody saves again and again between two of our steps; nobody does it this often.
 const TIMES: usize = 16;
@@ -93,7 +94,7 @@ impl Beside {
 impl Content {
     /// Says what is under a name. An error is passed on: what cannot be read is not known.
     pub(crate) fn of(folder: &Folder, name: &str) -> io::Result<Self> {
-        match folder.read(name) {
+        match folder.read(name, MAX_FILE_BYTES) {
             Ok(Some(file)) => Ok(Self::File(digest(&file.bytes))),
             Ok(None) => Ok(Self::Missing),
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(Self::Other),
@@ -115,13 +116,13 @@ pub(crate) fn put(
     before: Option<[u8; 32]>,
     after: &[u8],
 ) -> io::Result<Swapped> {
-    let mode = folder.read(name)?.map(|file| file.mode);
+    let mode = folder.read(name, MAX_FILE_BYTES)?.map(|file| file.mode);
     let part = beside.part();
     folder.remove(&part)?;
     folder.create(&part, after, mode)?;
     // Writing took its time, so the last look is as late as can be: whoever reads the file between
     // an exchange and its reversal misses a save.
-    if digest_of(folder.read(name)?.as_ref()) != before {
+    if digest_of(folder.read(name, MAX_FILE_BYTES)?.as_ref()) != before {
         folder.remove(&part)?;
         return Ok(Swapped::Refused);
     }
@@ -229,7 +230,7 @@ pub(crate) fn give_back(folder: &Folder, name: &str, swap: &str, ours: &str) -> 
 
 /// Whether one file was saved after another.
 pub(crate) fn is_newer(folder: &Folder, one: &str, other: &str) -> io::Result<bool> {
-    let saved = |name| Ok::<_, io::Error>(folder.look(name)?.map(|look| look.modified_ns));
+    let saved = |name| Ok::<_, io::Error>(folder.stamp(name)?.map(|look| look.modified_ns));
     Ok(saved(one)? > saved(other)?)
 }
 
@@ -254,7 +255,7 @@ mod tests {
     }
 
     fn text(folder: &Folder, name: &str) -> String {
-        String::from_utf8(folder.read(name).unwrap().unwrap().bytes).unwrap()
+        String::from_utf8(folder.read(name, MAX_FILE_BYTES).unwrap().unwrap().bytes).unwrap()
     }
 
     #[test]
@@ -266,7 +267,7 @@ mod tests {
         let (before, ours) = (digest(b"one"), digest(b"ours"));
         assert_eq!(exchange(&folder, "a", "beside", before, ours).unwrap(), Swapped::Refused);
         assert_eq!(text(&folder, "a"), "theirs");
-        assert!(folder.look("beside").unwrap().is_none());
+        assert!(folder.stamp("beside").unwrap().is_none());
         folder.create("beside", b"ours", None).unwrap();
         let theirs = digest(b"theirs");
         assert_eq!(exchange(&folder, "a", "beside", theirs, ours).unwrap(), Swapped::Done);
@@ -277,7 +278,7 @@ mod tests {
     fn a_file_is_replaced_only_by_who_knows_it() {
         let (_kept, folder) = folder();
         let beside = beside();
-        let mode = rustix::fs::Mode::from_raw_mode(0o640);
+        let mode = 0o640;
         folder.create("a", b"one", Some(mode)).unwrap();
         let known = Some(digest(b"one"));
         assert_eq!(put(&folder, "a", &beside, None, b"two").unwrap(), Swapped::Refused);
@@ -285,7 +286,7 @@ mod tests {
         assert_eq!(put(&folder, "b", &beside, known, b"two").unwrap(), Swapped::Refused);
         assert_eq!(put(&folder, "a", &beside, known, b"two").unwrap(), Swapped::Done);
         assert_eq!(text(&folder, "a"), "two");
-        assert_eq!(folder.read("a").unwrap().unwrap().mode, mode);
+        assert_eq!(folder.read("a", MAX_FILE_BYTES).unwrap().unwrap().mode, mode);
         assert_eq!(put(&folder, "b", &beside, None, b"new").unwrap(), Swapped::Done);
         assert_eq!(beside.leftovers(&folder).unwrap(), []);
     }
@@ -299,7 +300,7 @@ mod tests {
         assert_eq!(text(&folder, "a"), "one");
         assert_eq!(take(&folder, "a", &beside, digest(b"one")).unwrap(), Swapped::Done);
         assert_eq!(take(&folder, "a", &beside, digest(b"one")).unwrap(), Swapped::Refused);
-        assert!(folder.read("a").unwrap().is_none());
+        assert!(folder.read("a", MAX_FILE_BYTES).unwrap().is_none());
         assert_eq!(beside.leftovers(&folder).unwrap(), []);
     }
 
@@ -315,7 +316,7 @@ mod tests {
         folder.create(SWAP, b"older", None).unwrap();
         give_back(&folder, "a", SWAP, &Hex(&digest(b"ours")).to_string()).unwrap();
         assert_eq!(text(&folder, "a"), "theirs");
-        assert!(folder.read(SWAP).unwrap().is_none());
+        assert!(folder.read(SWAP, MAX_FILE_BYTES).unwrap().is_none());
     }
 
     #[test]

@@ -11,7 +11,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::folder::Look;
+use anemone_files::FileStamp;
+
 use crate::store::{FileSnapshot, LockedStore, MarkdownStoreError};
 
 /// How often a file is looked at while it is being saved.
@@ -42,7 +43,7 @@ impl Default for RestTimes {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
     /// How we left it.
-    pub(crate) look: Option<Look>,
+    pub(crate) look: Option<FileStamp>,
     /// How many bytes it had when it was last seen at rest.
     pub(crate) size: u64,
 }
@@ -51,7 +52,7 @@ pub(crate) struct Known {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
     /// Nobody is saving it; `None`: there is no such file.
-    Resting(Option<(FileSnapshot, Look)>),
+    Resting(Option<(FileSnapshot, FileStamp)>),
     /// Somebody is saving it, and did not end while we waited.
     Saving,
 }
@@ -95,7 +96,7 @@ impl LockedStore<'_> {
     clippy::disallowed_methods,
     reason = "the age of a file is by the clock that gave it its time; nothing is written with it"
 )]
-fn age(look: Look) -> Option<Duration> {
+fn age(look: FileStamp) -> Option<Duration> {
     let saved = Duration::from_nanos(u64::try_from(look.modified_ns).ok()?);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
     // The clock of the file system can be a little ahead.

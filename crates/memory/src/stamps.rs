@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
+use anemone_files::{Appended, Folder};
 use anemone_format::{ProvenanceStamp, StampId, StampTable};
 
 use crate::change::ApplyError;
-use crate::folder::{Appended, Folder};
-use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
+use crate::store::{LockedStore, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreError};
 
 /// Nobody else writes to the table; somebody may copy one over it.
 const TIMES: usize = 8;
@@ -28,8 +28,8 @@ impl MarkdownStore {
 pub fn stamps_in(root: &Path) -> StampTable {
     let (above, name) = StampTable::PATH.rsplit_once('/').unwrap_or_default();
     let read = || -> io::Result<Option<Vec<u8>>> {
-        let Some(folder) = Folder::open(root)?.below(above)? else { return Ok(None) };
-        Ok(folder.read(name)?.map(|it| it.bytes))
+        let folder = Folder::open(root)?.folder(above)?;
+        Ok(folder.read(name, MAX_FILE_BYTES)?.map(|file| file.bytes))
     };
     read().ok().flatten().map(StampTable::new).unwrap_or_default()
 }
@@ -48,7 +48,7 @@ impl LockedStore<'_> {
         for _ in 0..TIMES {
             let (folder, name) = site.find_or_make(path)?;
             let fail = |error| site.fail(path, error);
-            let look = folder.look(name).map_err(fail)?;
+            let look = folder.stamp(name).map_err(fail)?;
             // What a kill left of a line costs no other.
             let is_whole = look.is_none() || folder.ends_line(name).map_err(fail)?;
             let added = if is_whole { lines.clone() } else { format!("\n{lines}") };

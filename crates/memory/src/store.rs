@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anemone_files::{FileStamp, Folder, is_not_plain};
 use anemone_index::{FolderSource, MarkdownFolder, Source as _};
 use jiff::civil::Date;
 use rustix::fs::{FlockOperation, flock};
@@ -17,10 +18,13 @@ use rustix::io::Errno;
 
 use crate::acknowledged::Restored;
 use crate::change::digest;
-use crate::folder::{Folder, Look, is_not_plain};
 use crate::forgetting::FinishedForget;
 use crate::journal::JournalError;
+use crate::reading::{self, Unread, UnreadReason};
 use crate::rest::RestTimes;
+
+/// Bytes of a file, at most.
+pub(crate) const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// How long one waits before one looks again whether somebody still writes.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -267,19 +271,19 @@ impl MarkdownStore {
     pub(crate) fn read_looked(
         &self,
         path: &str,
-    ) -> Result<Option<(FileSnapshot, Look)>, MarkdownStoreError> {
+    ) -> Result<Option<(FileSnapshot, FileStamp)>, MarkdownStoreError> {
         let Some((folder, name)) = self.find(path)? else { return Ok(None) };
-        let read = folder.read(name).map_err(|error| self.fail(path, error))?;
+        let read = folder.read(name, MAX_FILE_BYTES).map_err(|error| self.fail(path, error))?;
         Ok(read.map(|it| {
             let sha256 = digest(&it.bytes);
-            (FileSnapshot { path: path.to_owned(), bytes: it.bytes, sha256 }, it.look)
+            (FileSnapshot { path: path.to_owned(), bytes: it.bytes, sha256 }, it.stamp)
         }))
     }
 
     /// Reads the bytes of a file, for whoever does not compare them.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, MarkdownStoreError> {
         let Some((folder, name)) = self.find(path)? else { return Ok(None) };
-        let read = folder.read(name).map_err(|error| self.fail(path, error))?;
+        let read = folder.read(name, MAX_FILE_BYTES).map_err(|error| self.fail(path, error))?;
         Ok(read.map(|it| it.bytes))
     }
 
@@ -293,9 +297,10 @@ impl MarkdownStore {
         let fail = |error| self.fail(path, error);
         let mut folder = Folder::open(&self.root).map_err(fail)?;
         for one in folders {
-            match folder.below(one).map_err(fail)? {
-                Some(below) => folder = below,
-                None => return Ok(None),
+            match folder.folder(one) {
+                Ok(below) => folder = below,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(fail(error)),
             }
         }
         Ok(Some((folder, name)))
@@ -310,7 +315,7 @@ impl MarkdownStore {
         let fail = |error| self.fail(path, error);
         let mut folder = Folder::open(&self.root).map_err(fail)?;
         for one in folders {
-            folder = folder.made_below(one).map_err(fail)?;
+            folder = folder.make_folder(one).map_err(fail)?;
         }
         Ok((folder, name))
     }
@@ -328,38 +333,19 @@ impl MarkdownStore {
     /// Lists the files of the memory, sorted, each with what it is. What cannot be listed is an
     /// error; links and what is not Markdown are passed over.
     pub fn pages(&self) -> Result<Vec<(String, PageKind)>, MarkdownStoreError> {
-        let mut found = Vec::new();
-        let is_plain = |path: &Path| fs_err::symlink_metadata(path).is_ok_and(|it| it.is_file());
-        if is_plain(&self.root.join(self.curated())) {
-            found.push((self.curated().to_owned(), PageKind::Curated));
-        }
-        let mut folders = Vec::new();
-        if fs_err::symlink_metadata(self.root.join("memory")).is_ok_and(|it| it.is_dir()) {
-            folders.push("memory".to_owned());
-        }
-        while let Some(folder) = folders.pop() {
-            let full = self.root.join(&folder);
-            let fail = |source| MarkdownStoreError::Io { path: full.clone(), source };
-            let listed = match fs_err::read_dir(&full) {
-                Ok(listed) => listed,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(fail(error)),
-            };
-            for one in listed {
-                let one = one.map_err(fail)?;
-                let Ok(name) = one.file_name().into_string() else { continue };
-                let path = format!("{folder}/{name}");
-                let kind = one.file_type().map_err(fail)?;
-                if kind.is_dir() && !name.starts_with('.') {
-                    folders.push(path);
-                } else if kind.is_file() && name.ends_with(".md") {
-                    let kind = PageKind::of(&path);
-                    found.push((path, kind));
-                }
+        let (mut found, unread) = reading::list(self);
+        for Unread { path, why } in unread {
+            match why {
+                // A file in the place of the folder holds no pages.
+                UnreadReason::Refused(io::ErrorKind::NotADirectory) => {}
+                UnreadReason::Refused(kind) => return Err(self.fail(&path, kind.into())),
+                _ => {}
             }
         }
-        self.add_other_pages(&mut found);
-        found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let is_plain = |path: &str| {
+            fs_err::symlink_metadata(self.root.join(path)).is_ok_and(|stat| stat.is_file())
+        };
+        found.retain(|(path, _)| path != self.curated() || is_plain(path));
         Ok(found)
     }
 

@@ -2,22 +2,23 @@
 //! with the times they had where an earlier reading knows them, and counted.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::{self, Read, Seek as _};
 use std::ops::ControlFlow;
 
+use anemone_files::{FileStat, each_block};
 use anemone_format::{FileHead, Hex, Moment, Record, Root, Unknown, WriteArchiveError, sha256_hex};
-use cap_std::fs::File;
 use sha2::{Digest as _, Sha256};
 
 use crate::adapter::{
     LeftOut, LeftOutReason, ReadError, ReadOptions, SecretFinding, SecretPolicy, Sink, Warning,
 };
 use crate::artifacts::{Artifact, Mentions, is_included};
-use crate::nofollow::{each_block, mode_of, mtime_of};
 use crate::paths::{lossy, spelled};
 use crate::previous::PreviousSnapshot;
 use crate::source::SourceKind;
 use crate::stable_copy::{Place, StableCopies};
+use crate::times::mtime_of;
 use crate::walk::{Found, FoundKind, Workspace};
 use anemone_secrets::{self as secrets, FileScanner, SecretHit};
 
@@ -135,7 +136,7 @@ impl<'a> Carrier<'a> {
     /// Opens a file where it holds still.
     fn open(&self, found: &Found) -> io::Result<File> {
         match self.steady.place_of(&found.path) {
-            Place::Copy(path) => File::open_ambient(path, cap_std::ambient_authority()),
+            Place::Copy(path) => Ok(fs_err::File::open(path)?.into_file()),
             Place::Workspace | Place::Gone | Place::Derived => self.workspace.file(&found.path),
         }
     }
@@ -511,19 +512,17 @@ fn head<'a>(
 fn read_steadily(open: &dyn Fn() -> io::Result<File>) -> io::Result<(FileBytes, bool)> {
     for attempt in 1.. {
         let mut file = open()?;
-        let before = file.metadata()?;
-        let mut bytes =
-            Vec::with_capacity(usize::try_from(before.len()).unwrap_or(0).min(64 << 20));
+        let before = FileStat::of(&file)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(before.size).unwrap_or(0).min(64 << 20));
         (&mut file).take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MAX_TEXT_BYTES {
             return Err(io::Error::other("it grew while it was read"));
         }
-        let after = file.metadata()?;
-        let steady = before.len() == after.len()
-            && bytes.len() as u64 == after.len()
-            && before.modified().ok() == after.modified().ok();
+        let after = FileStat::of(&file)?;
+        let steady = bytes.len() as u64 == after.size
+            && (before.size, before.modified) == (after.size, after.modified);
         if steady || attempt == ATTEMPTS {
-            let (mode, mtime) = (mode_of(&after), mtime_of(&after));
+            let (mode, mtime) = (Some(after.mode), mtime_of(&after));
             return Ok((FileBytes { bytes, redacted: false, mode, mtime }, steady));
         }
     }
@@ -541,7 +540,7 @@ struct Survey {
 
 impl Survey {
     fn of(file: File) -> io::Result<Self> {
-        let metadata = file.metadata()?;
+        let stat = FileStat::of(&file)?;
         let (mut scanner, mut hasher, mut size) = (FileScanner::new(), Sha256::new(), 0);
         each_block(file, &mut |block| {
             scanner.feed(block);
@@ -552,8 +551,8 @@ impl Survey {
         Ok(Self {
             size,
             sha256: Hex(&hasher.finalize()).to_string(),
-            mode: mode_of(&metadata),
-            mtime: mtime_of(&metadata),
+            mode: Some(stat.mode),
+            mtime: mtime_of(&stat),
             secrets: scanner.finish(),
         })
     }

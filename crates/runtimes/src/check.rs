@@ -7,10 +7,10 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
 
 use crate::adapter::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, SecretFinding};
-use crate::nofollow::each_block;
 use crate::paths::lossy;
 use crate::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
 use anemone_secrets::{FileScanner, SecretHit};

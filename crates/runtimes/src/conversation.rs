@@ -22,11 +22,10 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{Folder, folder_of};
 use anemone_format::Moment;
 use anemone_secrets::SecretValues;
-use cap_std::fs::Dir;
 
-use crate::nofollow::open_plain;
 pub use clean::without_private;
 pub use gather::CLAUDE_CODE;
 use gather::Gather;
@@ -188,13 +187,8 @@ pub enum ReadConversationError {
 /// Reads the end of a transcript in a file; a link is not followed.
 pub fn read_transcript(path: &Path, reach: Reach) -> Result<Conversation, ReadConversationError> {
     let fail = |source| ReadConversationError::Io { path: path.to_owned(), source };
-    let folder = match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
-        Some(folder) => folder,
-        None => return Err(fail(io::ErrorKind::NotFound.into())),
-    };
     let name = path.file_name().ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
-    let folder = Dir::open_ambient_dir(folder, cap_std::ambient_authority()).map_err(fail)?;
+    let folder = Folder::open(folder_of(path)).map_err(fail)?;
     let name = Path::new(name);
     let conversation = read_file(&folder, name, reach).map_err(fail)?;
     conversation.ok_or_else(|| ReadConversationError::Unknown { path: path.to_owned() })
@@ -202,11 +196,11 @@ pub fn read_transcript(path: &Path, reach: Reach) -> Result<Conversation, ReadCo
 
 /// Reads the end of a transcript in a folder; `None` when it is none.
 pub(crate) fn read_file(
-    folder: &Dir,
+    folder: &Folder,
     name: &Path,
     reach: Reach,
 ) -> io::Result<Option<Conversation>> {
-    let mut file = open_plain(folder, name)?;
+    let mut file = folder.file(name)?;
     let size = file.metadata()?.len();
     let mut gather = Gather::new(reach);
     let mut begin = size;

@@ -1,8 +1,8 @@
 //! Laws that hold for any input, for the fuzzer; nothing else calls them.
 
 use crate::labels::labels;
-use crate::markdown::{Page, Section};
 use crate::times;
+use anemone_markdown::{Page, Section};
 use anemone_secrets::{Scanner, redact, scan};
 
 /// A file that is cut into sections or rows is those, joined; lines are counted without gaps.

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use jiff::civil::Date;
 
-use crate::markdown::{HiddenKind, Page, Section, line_ends};
 use crate::times;
+use anemone_markdown::{HiddenKind, Page, Section, line_ends};
 
 /// What a section says of itself.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -17,11 +17,8 @@ pub mod fuzzing;
 mod ids;
 mod install_paths;
 mod labels;
-pub mod leftover;
 pub mod mapping;
-mod markdown;
 mod new_install;
-mod nofollow;
 mod open_workspace;
 mod openclaw;
 mod paths;
@@ -67,9 +64,7 @@ pub use searchable::{
 };
 pub use sidecar::ComingBack;
 pub use source::{InMemory, RecordPlace, SnapshotSource, SourceFile, SourceKind};
-pub use tree::{
-    Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers, remove_tree,
-};
+pub use tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use vectors::{VectorOf, WantedModel, vectors_in};
 pub use walk::AGENT_ID_FILE;
 

@@ -4,13 +4,12 @@
 //! killed between them leaves folders that look like an install that somebody uses without
 //! settings; the note tells the next run that they are its own.
 
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{Durability, read_small, replace_file};
 use anemone_format::AgentId;
 use serde::{Deserialize, Serialize};
-
-use crate::leftover::temporary_file;
 
 /// The name of the note.
 const NOTE: &str = ".alf-import.json";
@@ -29,12 +28,8 @@ pub(crate) struct Note {
 impl Note {
     /// Reads the note in an install; `None` when there is none, or nothing that is one.
     pub(crate) fn read(install: &Path) -> Option<Self> {
-        let path = install.join(NOTE);
-        fs_err::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
-        let mut text = String::new();
-        let file = fs_err::File::open(&path).ok()?;
-        file.take(MAX_NOTE_BYTES).read_to_string(&mut text).ok()?;
-        serde_json::from_str(&text).ok()
+        let text = read_small(&install.join(NOTE), MAX_NOTE_BYTES).ok()??;
+        serde_json::from_slice(&text).ok()
     }
 }
 
@@ -59,11 +54,8 @@ impl NewInstall {
         let missing = self.folder.ancestors().take_while(|it| !it.exists()).map(Path::to_owned);
         let made: Vec<PathBuf> = missing.collect();
         let written = fs_err::create_dir_all(&self.folder).and_then(|()| {
-            let mut file = temporary_file(&self.folder)?;
-            file.write_all(&serde_json::to_vec(&self.note)?)?;
-            file.as_file().sync_all()?;
-            file.persist(self.folder.join(NOTE)).map_err(|error| error.error)?;
-            fs_err::File::open(&self.folder)?.sync_all()
+            let note = serde_json::to_vec(&self.note)?;
+            replace_file(&self.folder.join(NOTE), &note, Durability::Immediate)
         });
         written.inspect_err(|_| self.cancel(&made))?;
         Ok(Some(made))

@@ -5,13 +5,14 @@
 
 use std::sync::LazyLock;
 
+use anemone_files::FileStat;
 use anemone_format::Moment;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
 use crate::database::Value;
-use crate::markdown::{Page, front_matter};
+use anemone_markdown::{Page, front_matter};
 
 /// The zones that are built in: the machine's own may differ.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
@@ -73,6 +74,12 @@ pub(crate) fn at(date: Date, time: Time) -> Option<Moment> {
 /// Returns the midnight that opens a day in UTC, such as `2026-01-15T00:00:00Z`.
 pub(crate) fn midnight(date: Date) -> Option<Moment> {
     at(date, Time::midnight())
+}
+
+/// Returns when a file was last modified, unless an archive cannot say it.
+pub(crate) fn mtime_of(stat: &FileStat) -> Option<Moment> {
+    let nanoseconds = i32::try_from(stat.modified.nanoseconds).ok()?;
+    Timestamp::new(stat.modified.seconds, nanoseconds).ok().and_then(moment)
 }
 
 /// Takes an instant in the years that a moment can write: years before our era have no place.

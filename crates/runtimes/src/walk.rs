@@ -4,20 +4,20 @@
 //! we walk: everything is opened relative to the folder above, which is already open.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Read as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{FileKind, Folder, Step, Visited, Visitor, read_limited, walk};
 use anemone_format::{AgentId, Moment, StampTable};
-use cap_fs_ext::DirExt as _;
-use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::adapter::{LeftOut, LeftOutReason, SecretPolicy, Warning};
-use crate::nofollow::{mode_of, mtime_of, open_plain};
 use crate::paths::{as_path, destination, lossy, path_bytes, without_dots};
 use crate::plan::MAX_DEPTH;
 use crate::sidecar::SIDECAR;
+use crate::times::mtime_of;
 
 /// The file with patterns of what must not travel, in the manner of `.gitignore`.
 pub(crate) const IGNORE_FILE: &str = ".alfignore";
@@ -108,7 +108,7 @@ impl From<IgnoreFileError> for io::Error {
 
 /// An open workspace.
 pub(crate) struct Workspace {
-    dir: Dir,
+    folder: Folder,
     path: PathBuf,
 }
 
@@ -123,16 +123,12 @@ pub(crate) struct WalkRules<'a> {
 impl Workspace {
     /// Opens a workspace by its canonical path.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let dir = Dir::open_ambient_dir(path, ambient_authority())?;
-        Ok(Self { dir, path: path.to_owned() })
+        Ok(Self { folder: Folder::open(path)?, path: path.to_owned() })
     }
 
     /// Opens a regular file below the workspace without following any link.
     pub(crate) fn file(&self, path: &[u8]) -> io::Result<File> {
-        match split(path) {
-            (None, name) => open_plain(&self.dir, as_path(name)),
-            (Some(above), name) => open_plain(&self.folder(above)?, as_path(name)),
-        }
+        self.folder.file_at(path)
     }
 
     /// Returns the id that the workspace notes; `None` when it notes none. Anything but an id in
@@ -176,22 +172,17 @@ impl Workspace {
         destination(link, target)
     }
 
-    fn folder(&self, path: &[u8]) -> io::Result<Dir> {
-        let mut parts = path.split(|byte| *byte == b'/');
-        let first = parts.next().unwrap_or_default();
-        let first = self.dir.open_dir_nofollow(as_path(first))?;
-        parts.try_fold(first, |dir, part| dir.open_dir_nofollow(as_path(part)))
-    }
-
     /// Walks everything, sorted by path.
     pub(crate) fn walk(&self, rules: &WalkRules<'_>) -> io::Result<Walked> {
         let mut walked = Walked::default();
         let ignored = self.read_ignore_file(&mut walked.warnings)?;
         let exclude = rules.exclude.iter().filter_map(|path| self.relative(path)).collect();
-        let mut walker = Walker { walked, rules, ignored, exclude };
+        let mut walker = Walker { walked, rules, ignored, exclude, failure: None };
+        walk(&self.folder, &mut walker);
         // A folder that cannot be listed at the top is an error; below, it is left out.
-        let entries = self.dir.entries()?;
-        walker.entries(&self.dir, entries, &[], 0);
+        if let Some(error) = walker.failure {
+            return Err(error);
+        }
         let mut walked = walker.walked;
         walked.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         walked.left_out.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -220,22 +211,19 @@ impl Workspace {
 
     /// Returns the whole of `.alfignore`; nothing when there is none.
     fn ignore_bytes(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        match self.dir.symlink_metadata(IGNORE_FILE) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(bytes),
+        match self.folder.stat(IGNORE_FILE) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
-            Ok(metadata) if metadata.is_symlink() => {
+            Ok(stat) if stat.kind == FileKind::Symlink => {
                 return Err(io::Error::other("it is a link, and links are not followed"));
             }
             Ok(_) => {}
         }
-        let file = self.file(IGNORE_FILE.as_bytes())?;
-        file.take(MAX_IGNORE_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MAX_IGNORE_BYTES {
+        read_limited(&self.folder.file(IGNORE_FILE)?, MAX_IGNORE_BYTES).map_err(|error| {
             let message = format!("it is larger than {MAX_IGNORE_BYTES} bytes");
-            return Err(io::Error::other(message));
-        }
-        Ok(bytes)
+            let is_too_large = error.kind() == io::ErrorKind::FileTooLarge;
+            if is_too_large { io::Error::other(message) } else { error }
+        })
     }
 
     /// Returns the path in the workspace of a file that may lie in it.
@@ -252,75 +240,60 @@ struct Walker<'a> {
     rules: &'a WalkRules<'a>,
     ignored: Gitignore,
     exclude: Vec<Vec<u8>>,
+    /// Why the workspace itself cannot be listed.
+    failure: Option<io::Error>,
 }
 
-impl Walker<'_> {
-    fn entries(&mut self, dir: &Dir, entries: cap_std::fs::ReadDir, above: &[u8], depth: usize) {
-        for entry in entries {
-            match entry {
-                Ok(entry) => self.entry(dir, &entry.file_name(), above, depth),
-                Err(_) => {
-                    self.leave_out(above, LeftOutReason::Unreadable, (0, 0));
-                    return;
-                }
-            }
-        }
-    }
-
-    fn entry(&mut self, dir: &Dir, name: &OsStr, above: &[u8], depth: usize) {
-        let bytes = path_bytes(name);
-        let path = if above.is_empty() { bytes } else { [above, b"/", &bytes].concat() };
+impl Visitor for Walker<'_> {
+    fn visit(&mut self, visited: &Visited<'_>) -> Step {
+        let (folder, name, path) = (visited.folder, visited.name, visited.path);
         if path.len() > MAX_PATH_BYTES {
             return self.leave_out(&path[..MAX_PATH_BYTES], LeftOutReason::Name, (1, 0));
         }
-        let metadata = match dir.symlink_metadata(name) {
-            Ok(metadata) => metadata,
+        let stat = match visited.stat() {
+            Ok(stat) => stat,
             // It went away while we were looking; it is not there.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-            Err(_) => return self.leave_out(&path, LeftOutReason::Unreadable, (0, 0)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Step::Pass,
+            Err(_) => return self.leave_out(path, LeftOutReason::Unreadable, (0, 0)),
         };
-        let is_folder = metadata.is_dir();
+        let is_folder = stat.kind == FileKind::Folder;
         // Not the agent's. The id travels in the manifest, and an import writes the file again.
-        let own = path == AGENT_ID_FILE.as_bytes() || self.exclude.contains(&path);
-        if own {
-            return;
+        if path == AGENT_ID_FILE.as_bytes() || self.exclude.iter().any(|own| own == path) {
+            return Step::Pass;
         }
-        if let Some(reason) = self.reason_to_leave_out(&path, name, is_folder) {
-            let size = if is_folder { count(dir, name) } else { (1, metadata.len()) };
-            return self.leave_out(&path, reason, size);
+        if let Some(reason) = self.reason_to_leave_out(path, name, is_folder) {
+            let size = if is_folder { count(folder, name) } else { (1, stat.size) };
+            return self.leave_out(path, reason, size);
         }
-        let kind = if metadata.is_symlink() {
-            match dir.read_link_contents(name) {
-                Ok(target) => FoundKind::Symlink(path_bytes(target.as_os_str())),
-                Err(_) => return self.leave_out(&path, LeftOutReason::Unreadable, (1, 0)),
-            }
-        } else if is_folder {
-            FoundKind::Folder
-        } else if metadata.is_file() {
-            FoundKind::File { size: metadata.len() }
-        } else {
-            return self.leave_out(&path, LeftOutReason::Special, (1, 0));
+        let kind = match stat.kind {
+            FileKind::Symlink => match folder.read_link(name) {
+                Ok(target) => FoundKind::Symlink(target),
+                Err(_) => return self.leave_out(path, LeftOutReason::Unreadable, (1, 0)),
+            },
+            FileKind::Folder => FoundKind::Folder,
+            FileKind::File => FoundKind::File { size: stat.size },
+            FileKind::Special => return self.leave_out(path, LeftOutReason::Special, (1, 0)),
         };
-        let (mode, mtime) = (mode_of(&metadata), mtime_of(&metadata));
-        self.walked.found.push(Found { path: path.clone(), kind, mode, mtime });
-        if is_folder {
-            self.descend(dir, name, &path, depth);
-        }
-    }
-
-    fn descend(&mut self, dir: &Dir, name: &OsStr, path: &[u8], depth: usize) {
+        let (mode, mtime) = (Some(stat.mode), mtime_of(&stat));
+        self.walked.found.push(Found { path: path.to_owned(), kind, mode, mtime });
         // An import makes no deeper paths either.
-        if depth + 2 > MAX_DEPTH {
-            let size = count(dir, name);
-            return self.leave_out(path, LeftOutReason::TooDeep, size);
+        if is_folder && visited.depth + 2 > MAX_DEPTH {
+            return self.leave_out(path, LeftOutReason::TooDeep, count(folder, name));
         }
-        let opened = dir.open_dir_nofollow(name);
-        match opened.and_then(|below| below.entries().map(|entries| (below, entries))) {
-            Ok((below, entries)) => self.entries(&below, entries, path, depth + 1),
-            Err(_) => self.leave_out(path, LeftOutReason::Unreadable, (0, 0)),
-        }
+        if is_folder { Step::Enter } else { Step::Pass }
     }
 
+    fn unreadable(&mut self, path: &[u8], error: io::Error) -> ControlFlow<()> {
+        if path.is_empty() {
+            self.failure = Some(error);
+            return ControlFlow::Break(());
+        }
+        self.leave_out(path, LeftOutReason::Unreadable, (0, 0));
+        ControlFlow::Continue(())
+    }
+}
+
+impl Walker<'_> {
     fn reason_to_leave_out(
         &self,
         path: &[u8],
@@ -332,7 +305,7 @@ impl Walker<'_> {
         if kept.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/")) {
             return None;
         }
-        let is = |names: &[&str]| names.iter().any(|it| name == OsStr::new(it));
+        let is = |names: &[&str]| names.iter().any(|known| name == OsStr::new(known));
         let memory = self.rules.memory;
         let in_memory = path.strip_prefix(memory).is_some_and(|rest| rest.starts_with(b"/"));
         if is_folder && (is(VERSION_CONTROL) || (is(REBUILT) && !in_memory)) {
@@ -345,36 +318,35 @@ impl Walker<'_> {
         ignored.then_some(LeftOutReason::Ignored)
     }
 
-    fn leave_out(&mut self, path: &[u8], reason: LeftOutReason, (files, bytes): (u64, u64)) {
+    fn leave_out(
+        &mut self,
+        path: &[u8],
+        reason: LeftOutReason,
+        (files, bytes): (u64, u64),
+    ) -> Step {
         self.walked.left_out.push(LeftOut { path: lossy(path), reason, files, bytes });
+        Step::Pass
     }
 }
 
 /// Counts files and their bytes in a folder that is left out.
-fn count(dir: &Dir, name: &OsStr) -> (u64, u64) {
+fn count(folder: &Folder, name: &OsStr) -> (u64, u64) {
     let (mut files, mut bytes) = (0, 0);
-    let mut folders: Vec<Dir> = dir.open_dir_nofollow(name).into_iter().collect();
+    let mut folders: Vec<Folder> = folder.folder(name).into_iter().collect();
     while let Some(folder) = folders.pop()
         && files < MAX_COUNTED
     {
         for entry in folder.entries().into_iter().flatten().flatten() {
-            let Ok(metadata) = entry.metadata() else { continue };
-            if metadata.is_dir() && folders.len() < MAX_DEPTH {
-                folders.extend(folder.open_dir_nofollow(entry.file_name()));
+            let Ok(stat) = folder.stat(entry.name()) else { continue };
+            if stat.kind == FileKind::Folder && folders.len() < MAX_DEPTH {
+                folders.extend(folder.folder(entry.name()));
             } else {
                 files += 1;
-                bytes += metadata.len();
+                bytes += stat.size;
             }
         }
     }
     (files, bytes)
-}
-
-fn split(path: &[u8]) -> (Option<&[u8]>, &[u8]) {
-    match path.iter().rposition(|byte| *byte == b'/') {
-        Some(at) => (Some(&path[..at]), &path[at + 1..]),
-        None => (None, path),
-    }
 }
 
 #[cfg(unix)]
@@ -541,12 +513,11 @@ mod tests {
     fn a_socket_is_special_and_endless_depth_has_an_end() {
         let root = TempDir::new().unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(root.path().join("s")).unwrap();
-        let mut deep = Dir::open_ambient_dir(root.path(), ambient_authority()).unwrap();
+        let mut deep = Folder::open(root.path()).unwrap();
         for _ in 0..=MAX_DEPTH + 3 {
-            deep.create_dir("d").unwrap();
-            deep = deep.open_dir("d").unwrap();
+            deep = deep.make_folder("d").unwrap();
         }
-        deep.write("end.md", "x").unwrap();
+        deep.create("end.md", b"x", None).unwrap();
         let walked = walk(root.path(), &[]);
         let reasons: Vec<_> = walked.left_out.iter().map(|it| it.reason).collect();
         assert_eq!(reasons, [LeftOutReason::TooDeep, LeftOutReason::Special]);

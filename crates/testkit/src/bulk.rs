@@ -59,7 +59,7 @@ impl Day {
 
 /// Returns as many records as asked for, a day at a time; equal seeds give equal days.
 pub fn bulk(seed: u64, records: usize) -> impl Iterator<Item = Day> {
-    let mut source = Prose { random: Random(seed), words: Words::new() };
+    let mut source = Prose::new(seed);
     let mut left = records;
     let mut next = Some(FIRST_DAY);
     std::iter::from_fn(move || {
@@ -72,10 +72,11 @@ pub fn bulk(seed: u64, records: usize) -> impl Iterator<Item = Day> {
 }
 
 /// Steele, Lea and Flood's splitmix64: small, quick, and good enough for prose.
-struct Random(u64);
+#[derive(Clone)]
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -84,28 +85,30 @@ impl Random {
     }
 
     /// Returns a number below a bound, which is small enough that nobody sees the bias.
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    fn chance(&mut self, percent: u64) -> bool {
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         let index = self.below(list.len() as u64);
         &list[usize::try_from(index).expect("an index of a list is a usize")]
     }
 }
 
-struct Prose {
-    random: Random,
+/// Writes prose that means nothing; clones go on alike.
+#[derive(Clone)]
+pub(crate) struct Prose {
+    pub(crate) random: Random,
     words: Words,
 }
 
 /// What a section says of itself.
 #[derive(Default)]
-struct Labels {
+pub(crate) struct Labels {
     category: Option<&'static str>,
     confidence: Option<f64>,
     tags: Vec<&'static str>,
@@ -120,6 +123,10 @@ struct Place<'a> {
 }
 
 impl Prose {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { random: Random(seed), words: Words::new() }
+    }
+
     fn day(&mut self, today: Date, sections: usize) -> Day {
         let path = format!("memory/{today}.md");
         let midnight = jiff::tz::Offset::UTC
@@ -145,13 +152,13 @@ impl Prose {
         Day { path, markdown, mtime, records }
     }
 
-    fn heading(&mut self) -> String {
+    pub(crate) fn heading(&mut self) -> String {
         let mut heading = format!("{} {}", self.word(), self.word());
         capitalise(&mut heading, 0);
         heading
     }
 
-    fn section(&mut self, heading: &str) -> (String, Labels) {
+    pub(crate) fn section(&mut self, heading: &str) -> (String, Labels) {
         let mut text = format!("## {heading}\n\n");
         let mut paragraph = String::new();
         let length = 165 + self.random.below(400);
@@ -188,7 +195,7 @@ impl Prose {
         }
     }
 
-    fn sentence(&mut self, text: &mut String) {
+    pub(crate) fn sentence(&mut self, text: &mut String) {
         let start = text.len();
         let count = 6 + self.random.below(13);
         let odd = self.random.chance(25).then(|| self.random.below(count));
@@ -219,7 +226,7 @@ impl Prose {
         written.expect("a string takes any text");
     }
 
-    fn word(&mut self) -> &'static str {
+    pub(crate) fn word(&mut self) -> &'static str {
         self.words.at(self.random.next())
     }
 }

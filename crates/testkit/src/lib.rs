@@ -1,8 +1,9 @@
-//! What tests and benchmarks need: arbitrary snapshots, bulk data, the sample agent, a hostile
-//! page, faults in system calls, and a way to say that something is missing.
+//! What tests and benchmarks need: arbitrary snapshots, bulk data, generated workspaces, recorded
+//! fixtures, the sample agent, a hostile page, faults in system calls, groups of slow
+//! tests, and a way to say that something is missing.
 //!
 //! Strategies for property tests are behind the feature `strategy`, the page behind `browser`,
-//! faults behind `faults`.
+//! faults behind `faults`, workspaces behind `workspace`.
 
 #![warn(missing_docs)]
 
@@ -15,10 +16,14 @@ pub mod faults;
 pub mod hostile;
 mod material;
 pub mod notes;
+mod slow;
 #[cfg(feature = "strategy")]
 pub mod strategy;
+#[cfg(all(feature = "workspace", unix))]
+pub mod workspace;
 
 pub use anemone_sample as sample;
 #[cfg(feature = "rows")]
 pub use database::write_database;
-pub use material::{shared, skip};
+pub use material::{fixture, shared, skip};
+pub use slow::SlowGroup;

@@ -5,7 +5,6 @@
 
 mod archive;
 mod documents;
-mod stamp;
 mod store;
 mod vectors;
 mod workspace;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use anemone_files::make_private_folder;
 use anemone_format::{Archive, ArchiveWriter, Bytes, Credential, KEY_BYTES, Limits, VaultKey};
 use anemone_runtimes::mapping::{Becomes, Mapping, ORIGIN_FOLDER, mapping, mapping_with};
 use anemone_runtimes::{
@@ -272,7 +273,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     if args.dry_run {
         return Ok(migrated);
     }
-    make_private(&folder)?;
+    make_private_folder(&folder)?;
     let kept = reader.keep(&read, "source", &source.agent)?;
     migrated.snapshots.push(kept);
     if let Some(before) = reader.read_before(&target)? {
@@ -415,16 +416,6 @@ impl MigrateArgs {
         }
         Ok(folder)
     }
-}
-
-/// Makes a folder that only its owner can look into, if it is not there.
-fn make_private(folder: &Path) -> Result<(), CliError> {
-    if !folder.is_dir() {
-        fs_err::create_dir_all(folder)?;
-        #[cfg(unix)]
-        fs_err::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
-    }
-    Ok(())
 }
 
 /// Returns a path with its links followed, as far as it is there.

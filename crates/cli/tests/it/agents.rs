@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use crate::environment::{TestEnvironment, fixture};
 
 /// Makes a home folder with what the real program wrote.
-fn with_fixture(generation: &str, name: &str) -> Option<TestEnvironment> {
+fn with_fixture(generation: &str, name: &str) -> TestEnvironment {
     let environment = TestEnvironment::new();
-    environment.copy_home(&fixture(&format!("openclaw/{generation}/.openclaw"))?, name);
-    Some(environment)
+    environment.copy_home(&fixture(&format!("openclaw/{generation}/.openclaw")), name);
+    environment
 }
 
 fn codes(agent: &Value) -> Vec<&str> {
@@ -39,7 +39,7 @@ fn nobody_is_found_in_an_empty_home() {
 
 #[test]
 fn an_install_of_the_older_generation_is_found() {
-    let Some(environment) = with_fixture("gen3", ".openclaw") else { return };
+    let environment = with_fixture("gen3", ".openclaw");
     let listed = environment.json(["agents"]);
     let agent = &listed["agents"][0];
     let home = |name: &str| environment.home(name).display().to_string();
@@ -61,7 +61,7 @@ fn an_install_of_the_older_generation_is_found() {
 
 #[test]
 fn an_install_of_the_newer_generation_is_found() {
-    let Some(environment) = with_fixture("gen9", ".openclaw") else { return };
+    let environment = with_fixture("gen9", ".openclaw");
     let listed = environment.json(["agents", "--runtime", "openclaw"]);
     let agent = &listed["agents"][0];
     assert_eq!(agent["generation"], "gen-9");
@@ -74,7 +74,7 @@ fn an_install_of_the_newer_generation_is_found() {
 
 #[test]
 fn people_get_a_block_for_each_agent() {
-    let Some(environment) = with_fixture("gen9", ".openclaw") else { return };
+    let environment = with_fixture("gen9", ".openclaw");
     environment.write_home(".openclaw-work/openclaw.json", "{ meta: { lastTouchedVersion: '7' } }");
     let text = environment.human(["agents"]);
     for part in [
@@ -91,7 +91,7 @@ fn people_get_a_block_for_each_agent() {
 
 #[test]
 fn all_commands_find_the_same_agents_and_count_the_same_files() {
-    let Some(install) = fixture("zeroclaw/install-v3") else { return };
+    let install = fixture("zeroclaw/install-v3");
     let environment = TestEnvironment::new();
     environment.copy_home(&install, ".zeroclaw");
     let names = |list: &Value| -> Vec<String> {
@@ -164,7 +164,7 @@ fn profiles_and_older_names_have_aliases_of_their_own() {
 
 #[test]
 fn the_environment_says_where_to_look() {
-    let Some(environment) = with_fixture("gen9", "elsewhere/state") else { return };
+    let environment = with_fixture("gen9", "elsewhere/state");
     assert_eq!(environment.json(["agents"])["agents"], json!([]));
     let state = environment.home("elsewhere/state").display().to_string();
     let variables = [("OPENCLAW_STATE_DIR", state.as_str())];
@@ -186,7 +186,7 @@ fn the_environment_says_where_to_look() {
 
 #[test]
 fn a_newer_schema_is_said_and_the_agent_is_still_listed() {
-    let Some(environment) = with_fixture("gen9", ".openclaw") else { return };
+    let environment = with_fixture("gen9", ".openclaw");
     let file = ".openclaw/agents/main/agent/openclaw-agent.sqlite";
     let mut bytes = fs_err::read(environment.home(file)).unwrap();
     assert_eq!(bytes[60..64], [0, 0, 0, 23], "the schema that we know");
@@ -202,7 +202,7 @@ fn a_newer_schema_is_said_and_the_agent_is_still_listed() {
 
 #[test]
 fn what_the_older_generation_left_is_named() {
-    let Some(environment) = with_fixture("gen9", ".openclaw") else { return };
+    let environment = with_fixture("gen9", ".openclaw");
     environment.write_home(".openclaw/memory/main.sqlite.migrated", "");
     assert_eq!(codes(&environment.json(["agents"])["agents"][0]), [""; 0]);
     environment.write_home(".openclaw/memory/main.sqlite", "");

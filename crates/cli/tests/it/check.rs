@@ -6,10 +6,10 @@ use crate::environment::{TestEnvironment, fixture};
 
 const CHECK: [&str; 3] = ["check", "-r", "openclaw"];
 
-fn with_fixture(generation: &str) -> Option<TestEnvironment> {
+fn with_fixture(generation: &str) -> TestEnvironment {
     let environment = TestEnvironment::new();
-    environment.copy_home(&fixture(&format!("openclaw/{generation}/.openclaw"))?, ".openclaw");
-    Some(environment)
+    environment.copy_home(&fixture(&format!("openclaw/{generation}/.openclaw")), ".openclaw");
+    environment
 }
 
 /// Runs a check that finds the agent not ready.
@@ -32,7 +32,7 @@ fn keys(value: &Value) -> Vec<&str> {
 
 #[test]
 fn what_programs_know_of_the_existing_tool_is_there() {
-    let Some(environment) = with_fixture("gen3") else { return };
+    let environment = with_fixture("gen3");
     let checked = environment.json(CHECK);
     for key in [
         "ok",
@@ -85,7 +85,7 @@ fn agents_of_both_generations_are_ready() {
     for (generation, database, schema) in
         [("gen3", "memory/main.sqlite", 0), ("gen9", "agents/main/agent/openclaw-agent.sqlite", 23)]
     {
-        let Some(environment) = with_fixture(generation) else { return };
+        let environment = with_fixture(generation);
         let checked = environment.json(CHECK);
         assert_eq!(checked["ready_to_sync"], true);
         let database = environment.home(".openclaw").join(database).display().to_string();
@@ -188,7 +188,7 @@ fn the_existing_tools_state_is_read_and_its_key_never_shown() {
 
 #[test]
 fn oddities_of_the_install_are_issues() {
-    let Some(environment) = with_fixture("gen9") else { return };
+    let environment = with_fixture("gen9");
     let file = ".openclaw/state/openclaw.sqlite";
     let mut bytes = fs_err::read(environment.home(file)).unwrap();
     assert_eq!(bytes[60..64], [0, 0, 0, 18], "the schema that we know");

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use anemone_testkit::SlowGroup;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::environment::{TestEnvironment, program};
 
 const PROCESSES: usize = 8;
-/// What fits a test suite; `ANEMONE_CONCURRENCY=2000` is the whole, for each editor.
-const OPERATIONS: usize = 48;
+/// What fits the default suite and the slow one; `ANEMONE_CONCURRENCY=2000` is the whole, for each
+/// editor.
+const OPERATIONS: (usize, usize) = (48, 160);
 /// Nothing takes this long.
 const LONGEST: Duration = Duration::from_secs(600);
 
@@ -51,7 +53,9 @@ enum Outcome {
 #[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
 fn operations() -> usize {
     let asked = std::env::var("ANEMONE_CONCURRENCY").ok();
-    asked.and_then(|number| number.parse().ok()).unwrap_or(OPERATIONS)
+    let (sample, full) = OPERATIONS;
+    let usual = SlowGroup::Races.pick(sample, full);
+    asked.and_then(|number| number.parse().ok()).unwrap_or(usual)
 }
 
 /// Numbers that are all over the place, and the same in every run.

@@ -414,6 +414,7 @@ fn an_evaluation_fills_all_vectors_first() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_keeps_what_was_done() {
+    use std::io::{BufRead as _, BufReader};
     use std::process::{Command, Stdio};
     let (environment, service) = (library(), Service::start());
     settle(&environment, &service, "max_batch = 2\ndimensions = 16\n");
@@ -427,13 +428,15 @@ fn an_interrupt_keeps_what_was_done() {
         .args(INDEX)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let child = command.spawn().expect("the program starts");
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
     let held = gate.wait(Duration::from_secs(60));
     let id = nix::unistd::Pid::from_raw(i32::try_from(child.id()).expect("ids are small"));
     nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).expect("it is ours");
-    // The signal is taken by a thread of its own; the service answers when it surely was.
-    std::thread::sleep(Duration::from_millis(500));
+    // The signal is taken by a thread of its own, which says so before the service answers.
+    let mut said = BufReader::new(child.stderr.take().expect("it is a pipe")).lines();
+    let is_taken = said.any(|line| line.is_ok_and(|line| line.contains("stopping when this")));
+    assert!(is_taken, "the program says that it stops");
     gate.open();
     let output = child.wait_with_output().expect("the program ends");
     assert!(held, "the service was asked");

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use anemone_format::Snapshot;
 pub(crate) use anemone_sample as sample;
-use anemone_testkit::shared;
+pub(crate) use anemone_testkit::fixture;
 use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -329,14 +329,9 @@ pub(crate) fn program() -> &'static Path {
     Path::new(assert_cmd::cargo::cargo_bin!("anemone"))
 }
 
-/// Returns the files that the existing tool wrote, or says aloud that they are not there.
-pub(crate) fn reference(name: &str) -> Option<PathBuf> {
+/// Returns a file that the existing tool wrote.
+pub(crate) fn reference(name: &str) -> PathBuf {
     fixture(&format!("alf/{name}"))
-}
-
-/// Returns files that another program wrote, or says aloud that they are not there.
-pub(crate) fn fixture(name: &str) -> Option<PathBuf> {
-    shared(&format!("fixtures/{name}"))
 }
 
 #[cfg(unix)]

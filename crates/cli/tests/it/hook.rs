@@ -275,7 +275,7 @@ fn a_session_that_a_program_held_is_not_noted() {
     assert_eq!(end_claude_code(&hooks, "p", "sdk-cli", &said)["status"], "scripted");
     assert!(hooks.notes().is_empty());
     assert_eq!(end_claude_code(&hooks, "t", "cli", &said)["status"], "written");
-    let Some(home) = fixture("runtimes/claude-code/home-ada/.claude/projects") else { return };
+    let home = fixture("runtimes/claude-code/home-ada/.claude/projects");
     let folder = home.join("-home-ada-work-tidepool");
     for (session, wanted) in [
         ("1add01d0-6e25-4335-991a-974d178efff9", "scripted"),
@@ -906,7 +906,7 @@ fn who_is_unknown_is_the_owner_only_where_nobody_else_speaks() {
 #[test]
 fn the_session_of_a_real_install_is_noted_by_its_key() {
     for (generation, wanted) in [("gen3", "green tea"), ("gen9", "user: \"")] {
-        let Some(install) = fixture(&format!("openclaw/{generation}/.openclaw")) else { return };
+        let install = fixture(&format!("openclaw/{generation}/.openclaw"));
         let hooks = Hooks::new();
         hooks.0.copy_home(&install, ".openclaw");
         let args = ["session-end", "--always", "--agent", "main", "--session", "agent:main:main"];

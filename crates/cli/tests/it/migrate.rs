@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use anemone_testkit::workspace::Workspace;
 use serde_json::{Value, json};
 
 use crate::environment::{TestEnvironment, fixture};
@@ -221,7 +222,7 @@ fn people_read_the_plan_and_the_proof() {
 #[test]
 fn a_generated_workspace_moves_whole() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = ground.generate("old", &["--edge"]) else { return };
+    let from = ground.generate("old", &Workspace::edge_cases());
     let moved = environment.json(args(&from, &ground.path("new")));
     for layer in ["identity", "principals", "memory", "files"] {
         let [_, degraded, aside, not_carried, lost] = proved(&moved, layer);
@@ -235,16 +236,16 @@ fn a_generated_workspace_moves_whole() {
 
 /// Makes an environment whose home has a ZeroClaw install with several agents, or says aloud that
 /// it cannot.
-fn with_zeroclaw() -> Option<TestEnvironment> {
-    let install = fixture("zeroclaw/install-v3")?;
+fn with_zeroclaw() -> TestEnvironment {
+    let install = fixture("zeroclaw/install-v3");
     let environment = TestEnvironment::new();
     environment.copy_home(&install, ".zeroclaw");
-    Some(environment)
+    environment
 }
 
 #[test]
 fn every_entry_of_a_database_is_in_the_plan() {
-    let Some(environment) = with_zeroclaw() else { return };
+    let environment = with_zeroclaw();
     let words = ["migrate", "--from", "zeroclaw", "--to", "openclaw", "--dry-run"];
     let several = environment.failure(2, words);
     assert_eq!(several["code"], "agent_selection_ambiguous");
@@ -261,7 +262,7 @@ fn every_entry_of_a_database_is_in_the_plan() {
 
 #[test]
 fn the_runtime_that_knows_a_folder_reads_it() {
-    let Some(environment) = with_zeroclaw() else { return };
+    let environment = with_zeroclaw();
     let install = environment.home(".zeroclaw");
     let install = install.to_str().expect("the path is UTF-8");
     let words = ["export", "--dry-run", "--allow-secrets", "-w", install, "--agent", "alpha"];

@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use anemone_testkit::workspace::Workspace;
 use serde_json::{Value, json};
 
+use crate::database::{dump, query, sql};
 use crate::environment::{TestEnvironment, fixture};
-use crate::workspace::{Ground, assert_same_tree, python, tree, with};
-use crate::zeroclaw::{DATABASE, copy, dump, install, query, sql, text};
+use crate::workspace::{Ground, assert_same_tree, tree, with};
+use crate::zeroclaw::{DATABASE, copy, install, text};
 use crate::zip::holds;
 
 /// Runs a move that loses nothing.
@@ -49,9 +51,9 @@ const SKIPPED: [&str; 2] = [".git", "node_modules"];
 
 // OpenClaw, ZeroClaw, OpenClaw.
 
-fn there_and_back(seed: &str, more: &[&str]) {
+fn there_and_back(seed: u64, more: &[&str]) {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = ground.generate("w", &["--edge", "--seed", seed]) else { return };
+    let from = ground.generate("w", &Workspace::edge_cases().seed(seed));
     let (away, back) = (ground.path("z"), ground.path("back"));
     let before = tree(&from);
     let moved = migrate(&environment, &openclaw(&from), &zeroclaw(&away), more);
@@ -70,25 +72,23 @@ fn there_and_back(seed: &str, more: &[&str]) {
 
 #[test]
 fn a_workspace_goes_to_zeroclaw_and_back_seed_1() {
-    there_and_back("1", &[]);
+    there_and_back(1, &[]);
 }
 
 #[test]
 fn a_workspace_goes_to_zeroclaw_and_back_seed_5() {
-    there_and_back("5", &[]);
+    there_and_back(5, &[]);
 }
 
 #[test]
 fn a_workspace_goes_to_zeroclaw_as_files_and_back() {
-    there_and_back("1", &["--backend", "markdown"]);
+    there_and_back(1, &["--backend", "markdown"]);
 }
 
 #[test]
 fn a_workspace_goes_to_the_older_layout_and_back() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = ground.generate("w", &["--edge", "--seed", "2", "--days", "3"]) else {
-        return;
-    };
+    let from = ground.generate("w", &Workspace::edge_cases().seed(2).days(3));
     let (away, back) = (ground.path("z"), ground.path("back"));
     let more = ["--layout", "workspace"];
     let moved = migrate(&environment, &openclaw(&from), &zeroclaw(&away), &more);
@@ -115,7 +115,7 @@ fn a_workspace_goes_round_twice() {
 #[test]
 fn an_agent_moves_in_with_others_and_they_stay_as_they_are() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = fixture("zeroclaw/install-v3") else { return };
+    let from = fixture("zeroclaw/install-v3");
     let folder = copy(&ground, &from, "i");
     let workspace = ground.small("w");
     let database = folder.join(DATABASE);
@@ -151,7 +151,7 @@ fn an_agent_moves_in_with_others_and_they_stay_as_they_are() {
 #[test]
 fn an_agent_with_a_whole_install_goes_to_openclaw_and_back() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = fixture("zeroclaw/install-v3") else { return };
+    let from = fixture("zeroclaw/install-v3");
     let folder = copy(&ground, &from, "i");
     for alias in ["default", "alpha"] {
         let (away, back) = (ground.path(format!("w-{alias}")), ground.path("back"));
@@ -195,7 +195,7 @@ fn without_section(text: &str, heading: &str) -> String {
 #[test]
 fn what_changed_with_zeroclaw_changes_the_files_concerned_and_no_other() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = ground.generate("w", &["--edge", "--seed", "1"]) else { return };
+    let from = ground.generate("w", &Workspace::edge_cases().seed(1));
     // Sections that are easily told.
     ground.append(
         "w/MEMORY.md",
@@ -293,7 +293,7 @@ fn rows(database: &Path, alias: &str) -> (Vec<Value>, Vec<Value>) {
 #[test]
 fn rows_go_to_openclaw_and_back_column_by_column() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "i");
     for (alias, number) in [("default", 29), ("alpha", 2), ("beta", 1)] {
         let (away, back) = (ground.path(format!("w-{alias}")), ground.path("back"));
         let moved = migrate(
@@ -323,7 +323,7 @@ fn rows_go_to_openclaw_and_back_column_by_column() {
 fn vectors_survive_a_runtime_that_has_none() {
     for name in ["v0.1.7-embed", "v0.6.9", "v0.1.0-20260213"] {
         let (environment, ground) = (TestEnvironment::new(), Ground::new());
-        let Some(from) = fixture(&format!("zeroclaw/historic/{name}")) else { return };
+        let from = fixture(&format!("zeroclaw/historic/{name}"));
         copy(&ground, &from, "i/workspace");
         let (folder, away, back) = (ground.path("i"), ground.path("w"), ground.path("back"));
         migrate(&environment, &zeroclaw(&folder), &openclaw(&away), &[]);
@@ -346,7 +346,7 @@ fn vectors_survive_a_runtime_that_has_none() {
 #[test]
 fn what_changed_with_openclaw_changes_the_rows_concerned_and_no_other() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "i");
     let (away, back) = (ground.path("w"), ground.path("back"));
     let more = ["--agent", "default", "--private"];
     migrate(&environment, &zeroclaw(&folder), &openclaw(&away), &more);
@@ -403,12 +403,9 @@ fn what_changed_with_openclaw_changes_the_rows_concerned_and_no_other() {
 
 #[test]
 fn files_of_the_markdown_backend_go_to_openclaw_and_back() {
-    if python(&["-c", ""]).is_none() {
-        return;
-    }
     for name in ["zeroclaw-real-markdown", "historic/v0.1.7-markdown"] {
         let (environment, ground) = (TestEnvironment::new(), Ground::new());
-        let Some(from) = fixture(&format!("zeroclaw/{name}")) else { return };
+        let from = fixture(&format!("zeroclaw/{name}"));
         let workspace = copy(&ground, &from, "i/workspace");
         ground.write("i/config.toml", "[memory]\nbackend = \"markdown\"\n");
         let (away, back) = (ground.path("w"), ground.path("back"));
@@ -419,18 +416,16 @@ fn files_of_the_markdown_backend_go_to_openclaw_and_back() {
     }
 }
 
-/// Makes an install whose agent keeps two memories as entries of a file, or says aloud that what
-/// comes back cannot be looked at.
-fn entries_of_a_file(ground: &Ground) -> Option<PathBuf> {
-    python(&["-c", ""])?;
+/// Makes an install whose agent keeps two memories as entries of a file.
+fn entries_of_a_file(ground: &Ground) -> PathBuf {
     ground.write("i/config.toml", "[memory]\nbackend = \"markdown\"\n");
     ground.write("i/workspace/MEMORY.md", "- **city**: Lisbon\n- **tea**: oolong\n");
-    Some(ground.path("i"))
+    ground.path("i")
 }
 
 /// Moves two entries to OpenClaw, changes one there and adds a third.
-fn changed_entries(environment: &TestEnvironment, ground: &Ground) -> Option<PathBuf> {
-    let folder = entries_of_a_file(ground)?;
+fn changed_entries(environment: &TestEnvironment, ground: &Ground) -> PathBuf {
+    let folder = entries_of_a_file(ground);
     let away = ground.path("w");
     let moved = migrate(environment, &zeroclaw(&folder), &openclaw(&away), &[]);
     assert_eq!(memories(&moved), 2);
@@ -440,13 +435,13 @@ fn changed_entries(environment: &TestEnvironment, ground: &Ground) -> Option<Pat
     assert_eq!(memory.matches("Lisbon").count(), 1, "{memory}");
     let changed = memory.replace("Lisbon", "Porto");
     ground.write("w/MEMORY.md", format!("{}\n\n## Added\n\nhello\n", changed.trim_end()));
-    Some(away)
+    away
 }
 
 #[test]
 fn entries_of_a_file_that_changed_with_openclaw_are_entries_of_a_file_again() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(away) = changed_entries(&environment, &ground) else { return };
+    let away = changed_entries(&environment, &ground);
     let moved = migrate(&environment, &openclaw(&away), &zeroclaw(&ground.path("back")), &[]);
     let workspace = Path::new(moved["to"]["workspace"].as_str().expect("it is text"));
     let memory = said(&workspace.join("MEMORY.md"));
@@ -463,7 +458,7 @@ fn entries_of_a_file_that_changed_with_openclaw_are_entries_of_a_file_again() {
 #[test]
 fn entries_of_a_file_that_changed_with_openclaw_become_rows_when_asked() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(away) = changed_entries(&environment, &ground) else { return };
+    let away = changed_entries(&environment, &ground);
     let (back, more) = (ground.path("back"), ["--backend", "sqlite"]);
     migrate(&environment, &openclaw(&away), &zeroclaw(&back), &more);
     let rows = query(&back.join(DATABASE), "SELECT key, content FROM memories ORDER BY rowid");
@@ -475,7 +470,7 @@ fn entries_of_a_file_that_changed_with_openclaw_become_rows_when_asked() {
 #[test]
 fn what_openclaw_added_goes_with_a_row_to_zeroclaw_and_back() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "i");
     sql(
         &folder.join(DATABASE),
         "DELETE FROM memories WHERE key != 'user_lang' OR agent_id != \
@@ -506,9 +501,6 @@ fn keys(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_section_put_before_others_takes_none_of_their_keys() {
-    if python(&["-c", ""]).is_none() {
-        return;
-    }
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     let (from, away, back) = (ground.small("w"), ground.path("z"), ground.path("back"));
     migrate(&environment, &openclaw(&from), &zeroclaw(&away), &[]);
@@ -547,9 +539,6 @@ fn between_others(environment: &TestEnvironment, ground: &Ground) -> (PathBuf, P
 
 #[test]
 fn a_section_between_others_is_itself_on_every_way() {
-    if python(&["-c", ""]).is_none() {
-        return;
-    }
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     let (home, away) = between_others(&environment, &ground);
     let back = ground.path("p3");
@@ -570,9 +559,6 @@ fn a_section_between_others_is_itself_on_every_way() {
 
 #[test]
 fn a_second_move_changes_nothing_and_a_third_adds_what_is_new() {
-    if python(&["-c", ""]).is_none() {
-        return;
-    }
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     let (from, away) = (ground.small("w"), ground.path("z"));
     let all = "SELECT * FROM memories ORDER BY id";
@@ -681,10 +667,8 @@ fn keys_of_openclaw_are_keys_of_zeroclaw_encrypted() {
 #[test]
 fn keys_of_zeroclaw_are_profiles_of_openclaw_and_tokens_of_channels_stay() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = fixture("zeroclaw/install-v3") else { return };
-    let Some(plain) = fixture("zeroclaw/zeroclaw-0.8.7/config/config.v3.plain.toml") else {
-        return;
-    };
+    let from = fixture("zeroclaw/install-v3");
+    let plain = fixture("zeroclaw/zeroclaw-0.8.7/config/config.v3.plain.toml");
     let folder = copy(&ground, &from, "i");
     // The same settings, line for line, once encrypted and once not.
     let (closed, plain) = (said(&folder.join("config.toml")), said(&plain));

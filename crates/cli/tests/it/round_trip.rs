@@ -6,13 +6,16 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anemone_format::{Archive, File, FileRoot, Limits, Node, Snapshot};
+use anemone_testkit::SlowGroup;
+use anemone_testkit::workspace::Workspace;
 use serde_json::{Value, json};
 
+use crate::database::{Holder, query};
 use crate::environment::{TestEnvironment, fixture, program, reference};
 use crate::workspace::{
-    Ground, Lying, Waiting, assert_same_tree, export, fields, import, python, raw, records_of,
-    snapshot, tree, with,
+    Ground, Lying, assert_same_tree, export, fields, import, raw, records_of, snapshot, tree, with,
 };
+use crate::zip::{unzip, zip};
 
 /// Everything travels.
 const ALL: [&str; 3] = ["--allow-secrets", "--artifact-threshold", "1000000"];
@@ -24,9 +27,9 @@ fn files_not_restored(imported: &Value) -> Vec<&str> {
     files.map(|it| it["path"].as_str().expect("a path is text")).collect()
 }
 
-fn there_and_back(seed: &str) {
+fn there_and_back(seed: u64) {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(workspace) = ground.generate("w", &["--edge", "--seed", seed]) else { return };
+    let workspace = ground.generate("w", &Workspace::edge_cases().seed(seed));
     let exported = export(&environment, &workspace, "a.alf", &ALL);
     let left_out = &exported["left_out"];
     assert_eq!(fields(left_out, "path"), [".git", "node_modules"]);
@@ -45,28 +48,28 @@ fn there_and_back(seed: &str) {
 
 #[test]
 fn a_workspace_comes_back_as_it_was_seed_1() {
-    there_and_back("1");
+    there_and_back(1);
 }
 
 #[test]
 fn a_workspace_comes_back_as_it_was_seed_2() {
-    there_and_back("2");
+    there_and_back(2);
 }
 
 #[test]
 fn a_workspace_comes_back_as_it_was_seed_3() {
-    there_and_back("3");
+    there_and_back(3);
 }
 
 #[test]
 fn a_workspace_comes_back_as_it_was_seed_7() {
-    there_and_back("7");
+    there_and_back(7);
 }
 
 #[test]
 fn what_is_only_named_is_listed_on_both_ways() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(workspace) = ground.generate("w", &["--edge"]) else { return };
+    let workspace = ground.generate("w", &Workspace::edge_cases());
     let more = ["--allow-secrets", "--artifact-threshold", "100000"];
     let exported = export(&environment, &workspace, "a.alf", &more);
     let left_out = &exported["left_out"];
@@ -216,7 +219,7 @@ fn links_of_a_workspace_never_lead_an_import_out_of_it() {
 #[test]
 fn a_kill_at_any_moment_leaves_the_old_or_the_new_tree() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(workspace) = ground.generate("w", &["--edge", "--days", "40"]) else { return };
+    let workspace = ground.generate("w", &Workspace::edge_cases().days(40));
     export(&environment, &workspace, "a.alf", &ALL);
     let content = |path: &Path| -> BTreeMap<_, _> {
         let known = |it: &Lying| (it.kind(), it.bytes().to_vec());
@@ -225,7 +228,7 @@ fn a_kill_at_any_moment_leaves_the_old_or_the_new_tree() {
     import(&environment, &ground.path("new"), "a.alf", &[]);
     let new = content(&ground.path("new"));
     let mut seen = [0, 0];
-    for round in 0..24 {
+    for round in (0..24).step_by(SlowGroup::Kills.pick(3, 1)) {
         let name = format!("old-{round}");
         ground.write(format!("{name}/MEMORY.md"), "## Old\n");
         let old = content(&ground.path(&name));
@@ -251,8 +254,8 @@ fn a_kill_at_any_moment_leaves_the_old_or_the_new_tree() {
 #[test]
 fn host_dependent_capabilities_and_sealed_credentials_are_listed() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let home = environment.home("").display().to_string();
-    let Some(workspace) = ground.generate("w", &["--edge", "--state", &home]) else { return };
+    let home = environment.home("");
+    let workspace = ground.generate("w", &Workspace::edge_cases().install(&home));
     environment.json(["vault", "keygen", "-o", "key"]);
     let more = ["--allow-secrets", "--credentials", "--vault-key", "key"];
     export(&environment, &workspace, "a.alf", &more);
@@ -268,8 +271,8 @@ fn host_dependent_capabilities_and_sealed_credentials_are_listed() {
 #[test]
 fn with_a_key_credentials_go_into_the_store_of_the_install() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let home = environment.home("").display().to_string();
-    let Some(workspace) = ground.generate("w", &["--state", &home]) else { return };
+    let home = environment.home("");
+    let workspace = ground.generate("w", &Workspace::plain().install(&home));
     environment.json(["vault", "keygen", "-o", "key"]);
     export(&environment, &workspace, "a.alf", &["--credentials", "--vault-key", "key"]);
     // Another machine with an install of the older generation and no keys.
@@ -294,19 +297,19 @@ fn with_a_key_credentials_go_into_the_store_of_the_install() {
 
 /// Makes a machine with an install of the newer generation, an archive with sealed secrets and
 /// its key.
-fn newer_install_and_sealed_secrets() -> Option<TestEnvironment> {
+fn newer_install_and_sealed_secrets() -> TestEnvironment {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let home = environment.home("").display().to_string();
-    let workspace = ground.generate("w", &["--days", "1", "--state", &home])?;
+    let home = environment.home("");
+    let workspace = ground.generate("w", &Workspace::plain().days(1).install(&home));
     environment.json(["vault", "keygen", "-o", "key"]);
     export(&environment, &workspace, "a.alf", &["--credentials", "--vault-key", "key"]);
     let target = TestEnvironment::new();
-    target.copy_home(&fixture("openclaw/gen9/.openclaw")?, ".openclaw");
+    target.copy_home(&fixture("openclaw/gen9/.openclaw"), ".openclaw");
     fs_err::remove_dir_all(target.home(".openclaw/workspace")).expect("it is ours");
     for name in ["a.alf", "key"] {
         target.write(name, environment.read(name));
     }
-    Some(target)
+    target
 }
 
 fn import_with_key(target: &TestEnvironment) -> Value {
@@ -320,28 +323,24 @@ fn import_with_key(target: &TestEnvironment) -> Value {
 
 #[test]
 fn with_a_key_credentials_go_into_the_database_of_the_newer_generation() {
-    let Some(target) = newer_install_and_sealed_secrets() else { return };
+    let target = newer_install_and_sealed_secrets();
     let imported = import_with_key(&target);
     assert!(!fields(&imported["not_restored"], "what").contains(&"credential"), "{imported}");
     let database = target.home(".openclaw/state/openclaw.sqlite");
-    let program = "import sqlite3,sys\n\
-        c = sqlite3.connect(sys.argv[1])\n\
-        print(c.execute(\"SELECT value_json FROM config_machine_state WHERE state_key='authProfiles.store'\").fetchone()[0])";
-    let Some(printed) = python(&["-c", program, database.to_str().unwrap()]) else { return };
-    let store: Value = serde_json::from_str(&printed).unwrap();
+    let store =
+        "SELECT value_json FROM config_machine_state WHERE state_key = 'authProfiles.store'";
+    let store = &query(&database, store)[0];
+    let store: Value = serde_json::from_str(store).unwrap();
     assert_eq!(store["profiles"]["anthropic:default"]["key"], "sk-ant-SECRET-1");
     assert_eq!(store["profiles"]["openai:default"]["refresh"], "SECRET-REF");
 }
 
 #[test]
 fn secrets_that_cannot_be_written_are_an_error_after_the_rest_is_done() {
-    let Some(target) = newer_install_and_sealed_secrets() else { return };
+    let target = newer_install_and_sealed_secrets();
     let database = target.home(".openclaw/state/openclaw.sqlite");
-    let program = "import sqlite3,sys\n\
-        c = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-        c.execute('BEGIN IMMEDIATE'); c.execute('SELECT count(*) FROM config_machine_state').fetchone()\n\
-        print('ready', flush=True); sys.stdin.read(); c.execute('ROLLBACK')";
-    let Some(holder) = Waiting::start(program, &[&database]) else { return };
+    let holder =
+        Holder::start(&database, "BEGIN IMMEDIATE; SELECT count(*) FROM config_machine_state;");
     let before = fs_err::read(&database).unwrap();
     let folder = target.home(".openclaw/workspace");
     let place = folder.display().to_string();
@@ -440,7 +439,7 @@ fn open(path: &Path) -> Snapshot {
 
 #[test]
 fn ids_are_those_of_the_existing_tool_wherever_it_split_right() {
-    let Some(theirs) = reference("reference-openclaw.alf") else { return };
+    let theirs = reference("reference-openclaw.alf");
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     import(&environment, &ground.path("w"), theirs.to_str().unwrap(), &[]);
     export(&environment, &ground.path("w"), "a.alf", &["--allow-secrets"]);
@@ -477,7 +476,7 @@ fn ids_are_those_of_the_existing_tool_wherever_it_split_right() {
 
 #[test]
 fn files_of_the_existing_tools_archive_come_back() {
-    let Some(theirs) = reference("reference-openclaw.alf") else { return };
+    let theirs = reference("reference-openclaw.alf");
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     import(&environment, &ground.path("w"), theirs.to_str().unwrap(), &[]);
     let theirs = open(&theirs);
@@ -493,7 +492,7 @@ fn files_of_the_existing_tools_archive_come_back() {
 
 #[test]
 fn an_agent_of_another_runtime_becomes_a_workspace() {
-    let Some(theirs) = reference("reference-zeroclaw.alf") else { return };
+    let theirs = reference("reference-zeroclaw.alf");
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     let workspace = ground.path("w");
     let imported = import(&environment, &workspace, theirs.to_str().unwrap(), &[]);
@@ -583,19 +582,21 @@ fn another_agent_is_not_mixed_into_a_workspace() {
 fn a_forged_manifest_is_refused_as_validate_refuses_it() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
     export(&environment, &ground.small("w"), "a.alf", &[]);
-    let forge = "import hashlib,json,sys,zipfile\n\
-        z = zipfile.ZipFile(sys.argv[1]); out = zipfile.ZipFile(sys.argv[2], 'w')\n\
-        for i in z.infolist():\n\
-        \x20   d = z.read(i)\n\
-        \x20   if i.filename == 'manifest.json':\n\
-        \x20       m = json.loads(d); [e.update(mode='0777') for e in m['entries'] if 'mode' in e]\n\
-        \x20       d = json.dumps(m).encode()\n\
-        \x20   out.writestr(zipfile.ZipInfo(i.filename), d)\n\
-        out.comment = b'alf-seal:sha256:' + b'0' * 64; out.close()\n\
-        b = open(sys.argv[2], 'rb').read()[:-80]\n\
-        open(sys.argv[2], 'wb').write(b + b'alf-seal:sha256:' + hashlib.sha256(b).hexdigest().encode())";
-    let [from, to] = ["a.alf", "forged.alf"].map(|it| environment.path(it).display().to_string());
-    let Some(_) = python(&["-c", forge, &from, &to]) else { return };
+    let mut entries = unzip(&environment.read("a.alf"));
+    let manifest = &mut entries.get_mut("manifest.json").unwrap().content;
+    let text = String::from_utf8(manifest.clone()).unwrap();
+    let (mode, other) = (r#""mode": "0644""#, r#""mode": "0777""#);
+    assert!(text.contains(mode), "{text}");
+    *manifest = text.replace(mode, other).into_bytes();
+    let entries: Vec<_> =
+        entries.iter().map(|(name, entry)| (name.as_str(), entry.content.as_slice())).collect();
+    // The last two bytes of a ZIP file without a comment say how long the comment is.
+    let mut forged = zip(&entries);
+    let end = forged.len() - 2;
+    forged[end..].copy_from_slice(&80_u16.to_le_bytes());
+    let seal = format!("alf-seal:sha256:{}", anemone_format::sha256_hex(&forged));
+    forged.extend(seal.as_bytes());
+    environment.write("forged.alf", forged);
     assert_eq!(environment.run(["validate", "forged.alf"]).code, 1);
     let workspace = ground.path("i").display().to_string();
     let failure =

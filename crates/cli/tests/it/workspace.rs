@@ -4,14 +4,14 @@
 //! folder must not: hidden files, pipes, files that nobody may read.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use anemone_format::{Archive, Limits, Record, Snapshot};
 use anemone_testkit::skip;
+use anemone_testkit::workspace::Workspace;
 use serde_json::Value;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -89,13 +89,11 @@ impl Ground {
         file.file().set_modified(when).expect("the file is ours");
     }
 
-    /// Has the generator make an OpenClaw workspace, or says aloud that it cannot.
-    pub(crate) fn generate(&self, name: &str, options: &[&str]) -> Option<PathBuf> {
-        let generator = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools/gen_workspace.py");
+    /// Generates an OpenClaw workspace.
+    pub(crate) fn generate(&self, name: &str, workspace: &Workspace) -> PathBuf {
         let path = self.path(name);
-        let out = path.to_str().expect("the path is UTF-8");
-        python(&[&[generator, "openclaw", out], options].concat())?;
-        Some(path)
+        workspace.write(&path).expect("the folder is ours");
+        path
     }
 
     /// Makes a workspace with one of everything, of days before yesterday.
@@ -127,36 +125,6 @@ pub(crate) fn python(args: &[&str]) -> Option<String> {
     };
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     Some(String::from_utf8(ran.stdout).expect("what is printed is UTF-8"))
-}
-
-/// A Python program that has done something and waits.
-pub(crate) struct Waiting(Child);
-
-impl Waiting {
-    /// Starts it and waits for its first line.
-    pub(crate) fn start(program: &str, args: &[&Path]) -> Option<Self> {
-        let mut command = Command::new("python3");
-        command.arg("-c").arg(program).args(args);
-        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let Ok(mut child) = started else {
-            skip("python", "python3 does not run");
-            return None;
-        };
-        let mut line = String::new();
-        let out = child.stdout.as_mut().expect("it is a pipe");
-        BufReader::new(out).read_line(&mut line).expect("the pipe is open");
-        assert_eq!(line, "ready\n");
-        Some(Self(child))
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        // Its input ends here, and so does it.
-        drop(self.0.stdin.take());
-        let ended = self.0.wait();
-        assert!(std::thread::panicking() || ended.is_ok_and(|it| it.success()));
-    }
 }
 
 /// Returns everything below a folder; the folder itself is not part of it.

@@ -6,31 +6,13 @@ use std::path::{Path, PathBuf};
 use anemone_format::{Record, Snapshot};
 use serde_json::{Value, json};
 
+use crate::database::{Holder, dump, sql};
 use crate::environment::{TestEnvironment, fixture};
-use crate::workspace::{Ground, Waiting, fields, python, raw, snapshot, with};
+use crate::workspace::{Ground, fields, python, raw, snapshot, with};
 use crate::zip::{holds, unzip};
 
 /// Everything travels, whatever it says.
 pub(crate) const ALL: [&str; 3] = ["--private", "--allow-secrets", "--artifact-threshold=1000000"];
-
-/// Prints the tables of a database as JSON, every cell as its type and its literal.
-const DUMP: &str = r#"
-import json, sqlite3, sys
-c = sqlite3.connect(sys.argv[1])
-def names(t): return [r[1] for r in c.execute(f'pragma table_info({t})')]
-def table(t):
-    cols = names(t)
-    cells = ','.join(f'typeof("{n}"), quote("{n}")' for n in cols)
-    if not cols: return []
-    rows = c.execute(f'select rowid, {cells} from {t} order by rowid')
-    return [dict(rowid=r[0], **{n: [r[1 + 2 * i], r[2 + 2 * i]] for i, n in enumerate(cols)}) for r in rows]
-def master(kind): return sorted(r[0] for r in c.execute('select name from sqlite_master where type = ?', (kind,)))
-print(json.dumps(dict(
-    columns=names('memories'), memories=table('memories'), agents=table('agents'),
-    meta=table('memory_meta'), tables=master('table'), triggers=master('trigger'),
-    check=c.execute('pragma integrity_check').fetchone()[0],
-)))
-"#;
 
 /// Copies a file or a folder of the fixtures, writable, without what SQLite leaves beside one.
 pub(crate) fn copy(ground: &Ground, from: &Path, name: &str) -> PathBuf {
@@ -49,34 +31,13 @@ pub(crate) fn copy(ground: &Ground, from: &Path, name: &str) -> PathBuf {
 }
 
 /// Copies a database of the fixtures into an install as it is laid out since 0.8.
-pub(crate) fn install(ground: &Ground, database: &str, name: &str) -> Option<PathBuf> {
-    copy(ground, &fixture(&format!("zeroclaw/{database}"))?, &format!("{name}/{DATABASE}"));
-    Some(ground.path(name))
+pub(crate) fn install(ground: &Ground, database: &str, name: &str) -> PathBuf {
+    copy(ground, &fixture(&format!("zeroclaw/{database}")), &format!("{name}/{DATABASE}"));
+    ground.path(name)
 }
 
 /// Where the database lies in an install since 0.8.
 pub(crate) const DATABASE: &str = "data/memory/brain.db";
-
-/// Returns the tables of a database.
-pub(crate) fn dump(database: &Path) -> Value {
-    let printed = python(&["-c", DUMP, text(database)]).expect("it was there before");
-    serde_json::from_str(&printed).expect("it is JSON")
-}
-
-/// Changes a database, as another program would.
-pub(crate) fn sql(database: &Path, script: &str) {
-    let program = "import sqlite3,sys\n\
-        c = sqlite3.connect(sys.argv[1])\nc.executescript(sys.argv[2])\nc.commit()";
-    python(&["-c", program, text(database), script]);
-}
-
-/// Returns what a query prints, a row for each line.
-pub(crate) fn query(database: &Path, query: &str) -> Vec<String> {
-    let program = "import sqlite3,sys\n\
-        for r in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]): print(repr('|'.join(map(str, r)))[1:-1])";
-    let printed = python(&["-c", program, text(database), query]).expect("it was there before");
-    printed.lines().map(str::to_owned).collect()
-}
 
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("the path is UTF-8")
@@ -176,7 +137,7 @@ fn assert_rows(records: &Snapshot, dumped: &Value, alias: &str) {
 #[test]
 fn each_agent_of_a_database_exports_its_rows_and_private_ones_when_asked() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "i");
     let before = crate::workspace::tree(&folder);
     for (alias, shared, private) in [("default", 28, 1), ("alpha", 1, 1), ("beta", 1, 0)] {
         let args = ["--agent", alias, "--force"];
@@ -203,7 +164,7 @@ fn databases_of_every_age_export_every_row() {
         [("v0.1.0-20260213", 8, 0), ("v0.1.7-embed", 10, 10), ("v0.6.9", 11, 11)]
     {
         let ground = Ground::new();
-        let Some(from) = fixture(&format!("zeroclaw/historic/{name}")) else { return };
+        let from = fixture(&format!("zeroclaw/historic/{name}"));
         copy(&ground, &from, "i/workspace");
         copy(&ground, &from, "loose");
         for folder in ["i", "i/workspace", "loose"] {
@@ -211,7 +172,7 @@ fn databases_of_every_age_export_every_row() {
             assert_eq!(exported["memory_records"], rows, "{name} {folder}");
             assert_eq!(exported["embeddings"], vectors, "{name} {folder}");
             let database = fixture(&format!("zeroclaw/historic/{name}/memory/brain.db"));
-            let copied = copy(&ground, &database.expect("it was there"), "copy.db");
+            let copied = copy(&ground, &database, "copy.db");
             assert_rows(&snapshot(&environment, "a.alf"), &dump(&copied), "default");
         }
     }
@@ -220,7 +181,7 @@ fn databases_of_every_age_export_every_row() {
 #[test]
 fn a_whole_install_has_an_agent_for_each_alias() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = fixture("zeroclaw/install-v3") else { return };
+    let from = fixture("zeroclaw/install-v3");
     let folder = copy(&ground, &from, "i");
     // Rows, and one section of MEMORY.md where there is a workspace.
     for (alias, shared, private) in
@@ -240,7 +201,7 @@ fn a_whole_install_has_an_agent_for_each_alias() {
 #[test]
 fn an_agent_without_a_folder_exports_what_the_database_has_of_it() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "i");
     let args = ["export", "-r", "zeroclaw", "-w", text(&folder), "--agent", "beta"];
     let planned = environment.json([&args[..], &["--dry-run"]].concat());
     assert_eq!(planned["memory_records"], 1);
@@ -267,7 +228,7 @@ fn columns_may_be_missing_unknown_or_in_another_order() {
     let many = without(&["kind", "pinned", "tenant_id", "superseded_by", "session_id", "category"]);
     for columns in [all, &reversed, &odd, &numbers, &no_id, &no_updated, &many] {
         let ground = Ground::new();
-        let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+        let folder = install(&ground, "zeroclaw-real.db", "i");
         let database = folder.join(DATABASE);
         sql(
             &database,
@@ -295,16 +256,14 @@ fn columns_may_be_missing_unknown_or_in_another_order() {
 #[test]
 fn rows_that_only_the_log_has_travel_too_while_somebody_writes() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
-    let program = "import sqlite3,sys\n\
-        c = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-        c.execute('PRAGMA journal_mode=WAL'); c.execute('PRAGMA wal_autocheckpoint=0')\n\
-        c.execute(\"INSERT INTO memories(id,key,content,category,created_at,updated_at,agent_id) \
-        SELECT '0b0e1f9e-1111-4222-8333-444444444444','fresh','only in the log','core',\
-        '2026-11-15T08:00:00+00:00','2026-11-15T08:00:00+00:00',id FROM agents WHERE alias='beta'\")\n\
-        c.execute('BEGIN IMMEDIATE')\n\
-        print('ready', flush=True); sys.stdin.read(); c.execute('ROLLBACK')";
-    let Some(holder) = Waiting::start(program, &[&folder.join(DATABASE)]) else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "i");
+    let script = "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+        INSERT INTO memories (id, key, content, category, created_at, updated_at, agent_id)
+        SELECT '0b0e1f9e-1111-4222-8333-444444444444', 'fresh', 'only in the log', 'core',
+            '2026-11-15T08:00:00+00:00', '2026-11-15T08:00:00+00:00', id
+        FROM agents WHERE alias = 'beta';
+        BEGIN IMMEDIATE;";
+    let holder = Holder::start(&folder.join(DATABASE), script);
     let exported = export(&environment, &folder, "a.alf", &["--agent", "beta"]);
     assert_eq!(exported["memory_records"], 2);
     let read = snapshot(&environment, "a.alf");
@@ -316,15 +275,15 @@ fn rows_that_only_the_log_has_travel_too_while_somebody_writes() {
 
 // Agents, checks and backends.
 
-fn at_home() -> Option<TestEnvironment> {
+fn at_home() -> TestEnvironment {
     let environment = TestEnvironment::new();
-    environment.copy_home(&fixture("zeroclaw/install-v3")?, ".zeroclaw");
-    Some(environment)
+    environment.copy_home(&fixture("zeroclaw/install-v3"), ".zeroclaw");
+    environment
 }
 
 #[test]
 fn agents_lists_everybody_of_an_install() {
-    let Some(environment) = at_home() else { return };
+    let environment = at_home();
     environment.write_home(".zeroclaw/data/memory.db", "");
     environment.write_home(".zeroclaw/workspace/memory/brain.db.backup-20261115T071728", "SQLite");
     let listed = environment.json(["agents"]);
@@ -346,7 +305,7 @@ fn agents_lists_everybody_of_an_install() {
 
 #[test]
 fn check_says_what_holds_of_an_install() {
-    let Some(environment) = at_home() else { return };
+    let environment = at_home();
     let checked = environment.json(["check", "-r", "zeroclaw", "--agent", "alpha"]);
     assert_eq!(
         (&checked["runtime"], &checked["agent"]["alias"]),
@@ -369,10 +328,6 @@ fn a_database_of_the_first_documents_is_read_and_an_empty_one_is_not() {
     let exported = export(&environment, &folder, "a.alf", &[]);
     assert_eq!(exported["memory_records"], 0);
     fs_err::remove_file(folder.join("memory.db")).expect("it is ours");
-    let made = python(&["-c", "import sqlite3"]);
-    if made.is_none() {
-        return;
-    }
     sql(
         &folder.join("memory.db"),
         "CREATE TABLE memories (id TEXT PRIMARY KEY, key TEXT, content TEXT, category TEXT, \
@@ -393,7 +348,7 @@ fn a_backend_that_keeps_nothing_here_has_no_records() {
     let environment = TestEnvironment::new();
     for (backend, records) in [("none", 0), ("postgres", 27), ("lucid", 27), ("sqlite", 27)] {
         let ground = Ground::new();
-        let Some(from) = fixture("zeroclaw/zeroclaw-real.db") else { return };
+        let from = fixture("zeroclaw/zeroclaw-real.db");
         copy(&ground, &from, "i/data/memory/brain.db");
         ground.write(
             "i/config.toml",
@@ -444,7 +399,7 @@ print(json.dumps([sorted(secrets), shape]))
 
 /// Returns the secrets of configurations, and the shape of them all.
 fn secrets(files: &[&Path]) -> Option<(Vec<String>, Value)> {
-    let names = fixture("zeroclaw/zeroclaw-0.8.7/secret_field_terminals.json")?;
+    let names = fixture("zeroclaw/zeroclaw-0.8.7/secret_field_terminals.json");
     let mut args = vec!["-c", SECRETS, text(&names)];
     args.extend(files.iter().map(|it| text(it)));
     let found: Value = serde_json::from_str(&python(&args)?).expect("it is JSON");
@@ -487,7 +442,7 @@ const CONFIGS: [&str; 6] = [
 fn no_secret_of_a_configuration_is_in_an_archive_and_the_file_keeps_its_shape() {
     for name in CONFIGS {
         let (environment, ground) = (TestEnvironment::new(), Ground::new());
-        let Some(from) = fixture(&format!("zeroclaw/zeroclaw-0.8.7/config/{name}")) else { return };
+        let from = fixture(&format!("zeroclaw/zeroclaw-0.8.7/config/{name}"));
         let config = copy(&ground, &from, "i/config.toml");
         ground.write(
             "i/.secret_key",
@@ -519,7 +474,7 @@ fn no_secret_of_a_configuration_is_in_an_archive_and_the_file_keeps_its_shape() 
 #[test]
 fn no_secret_of_a_whole_install_is_in_an_archive() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = fixture("zeroclaw/install-v3") else { return };
+    let from = fixture("zeroclaw/install-v3");
     let folder = copy(&ground, &from, "i");
     let Some((mut found, _)) = secrets(&[&folder.join("config.toml")]) else { return };
     let store: Value = serde_json::from_slice(&ground.read("i/auth-profiles.json")).unwrap();
@@ -544,9 +499,7 @@ fn sealed_secrets_come_back_with_the_key() {
     for name in CONFIGS {
         let ground = Ground::new();
         let from = |name: &str| fixture(&format!("zeroclaw/zeroclaw-0.8.7/config/{name}"));
-        let (Some(config), Some(plain)) = (from(name), from(&name.replace("enc2", "plain"))) else {
-            return;
-        };
+        let (config, plain) = (from(name), from(&name.replace("enc2", "plain")));
         copy(&ground, &config, "i/config.toml");
         ground.write("i/.secret_key", key);
         let (workspace, layout) = match name.contains("v3") {
@@ -625,8 +578,7 @@ def walk(path, v, secret):
 walk((), tomllib.loads(open(sys.argv[2], encoding='utf-8').read()), False)
 print(json.dumps(found))
 "#;
-    let names =
-        fixture("zeroclaw/zeroclaw-0.8.7/secret_field_terminals.json").expect("it is there");
+    let names = fixture("zeroclaw/zeroclaw-0.8.7/secret_field_terminals.json");
     let mut args = vec!["-c", OPEN, text(&names), text(config)];
     // Where nothing is closed there need be no key.
     args.extend(key.filter(|it| it.exists()).map(text));
@@ -642,7 +594,7 @@ fn entries_in_markdown_files_are_records() {
         [("zeroclaw-real-markdown", 5, 4), ("historic/v0.1.7-markdown", 5, 5)]
     {
         let ground = Ground::new();
-        let Some(from) = fixture(&format!("zeroclaw/{name}")) else { return };
+        let from = fixture(&format!("zeroclaw/{name}"));
         copy(&ground, &from, "i/workspace");
         ground.write("i/config.toml", "[memory]\nbackend = \"markdown\"\n");
         let exported = export(&environment, &ground.path("i"), "a.alf", &["--force"]);

@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::database::{Holder, dump, query, sql};
 use crate::environment::{TestEnvironment, fixture};
-use crate::workspace::{Ground, Waiting, assert_same_tree, python, raw, snapshot, tree};
-use crate::zeroclaw::{
-    ALL, DATABASE, by_key, copy, dump, export, import, install, query, sql, text,
-};
+use crate::workspace::{Ground, assert_same_tree, raw, snapshot, tree};
+use crate::zeroclaw::{ALL, DATABASE, by_key, copy, export, import, install, text};
 
 /// Where the database lies in an install until 0.7.
 const OLDER: &str = "workspace/memory/brain.db";
@@ -19,16 +18,14 @@ const LAYOUTS: [(&[&str], &str); 2] = [(&[], DATABASE), (&["--layout", "workspac
 fn installs(ground: &Ground) -> Vec<(PathBuf, PathBuf, &'static str)> {
     let mut found = Vec::new();
     for (alias, name) in [("default", "real"), ("alpha", "real-alpha"), ("beta", "real-beta")] {
-        if let Some(folder) = install(ground, "zeroclaw-real.db", name) {
-            found.push((folder.clone(), folder.join(DATABASE), alias));
-        }
+        let folder = install(ground, "zeroclaw-real.db", name);
+        found.push((folder.clone(), folder.join(DATABASE), alias));
     }
     for name in ["v0.1.0-20260213", "v0.1.7-embed", "v0.6.9"] {
-        if let Some(from) = fixture(&format!("zeroclaw/historic/{name}")) {
-            copy(ground, &from, &format!("{name}/workspace"));
-            let folder = ground.path(name);
-            found.push((folder.clone(), folder.join(OLDER), "default"));
-        }
+        let from = fixture(&format!("zeroclaw/historic/{name}"));
+        copy(ground, &from, &format!("{name}/workspace"));
+        let folder = ground.path(name);
+        found.push((folder.clone(), folder.join(OLDER), "default"));
     }
     found
 }
@@ -63,21 +60,24 @@ fn assert_usable(database: &Path) {
     // An index that is not that of the table fails here.
     sql(database, "INSERT INTO memories_fts(memories_fts) VALUES('integrity-check')");
     // Every row is found by a word of its text.
-    let program = r#"
-import re, sqlite3, sys
-c = sqlite3.connect(sys.argv[1])
-found = 0
-for rowid, content in c.execute('select rowid, content from memories').fetchall():
-    words = re.findall('[a-z0-9]+', content.lower())
-    if not words or not content.isascii(): continue
-    match = '"' + max(words, key=len) + '"'
-    hits = [r[0] for r in c.execute('select rowid from memories_fts where memories_fts match ?', (match,))]
-    assert rowid in hits, (rowid, match)
-    found += 1
-print(found)
-"#;
-    let found = python(&["-c", program, text(database)]).expect("it ran before");
-    assert_ne!(found.trim(), "0");
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let mut found = 0;
+    for row in query(database, "SELECT rowid, content FROM memories") {
+        let (rowid, content) = row.split_once('|').expect("two columns");
+        let words = words(content);
+        let Some(longest) = words.iter().max_by_key(|word| word.len()) else { continue };
+        if content.is_ascii() {
+            let matching =
+                format!("SELECT rowid FROM memories_fts WHERE memories_fts MATCH '\"{longest}\"'");
+            let hits = query(database, &matching);
+            assert!(hits.iter().any(|hit| hit == rowid), "{rowid}: {longest}");
+            found += 1;
+        }
+    }
+    assert_ne!(found, 0);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn every_database_comes_back_row_for_row_in_both_layouts() {
 #[test]
 fn an_install_has_several_agents_after_several_imports() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "i");
     let back = ground.path("back");
     for alias in ["default", "alpha", "beta"] {
         let args = [&["--agent", alias], &ALL[..]].concat();
@@ -148,12 +148,12 @@ fn an_install_has_several_agents_after_several_imports() {
 }
 
 /// Makes an archive of the default agent, and an install that it is imported into.
-fn imported() -> Option<(TestEnvironment, Ground)> {
+fn imported() -> (TestEnvironment, Ground) {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let folder = install(&ground, "zeroclaw-real.db", "i")?;
+    let folder = install(&ground, "zeroclaw-real.db", "i");
     export(&environment, &folder, "a.alf", &["--agent", "default", "--private"]);
     import(&environment, &ground.path("back"), "a.alf", &[]);
-    Some((environment, ground))
+    (environment, ground)
 }
 
 /// Returns what a folder holds, but for when.
@@ -163,7 +163,7 @@ fn content(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn a_second_import_changes_nothing() {
-    let Some((environment, ground)) = imported() else { return };
+    let (environment, ground) = imported();
     let before = content(&ground.path("back"));
     for choice in ["stop", "theirs", "ours", "both"] {
         let again = import(&environment, &ground.path("back"), "a.alf", &["--on-conflict", choice]);
@@ -184,7 +184,7 @@ const LANG: &str = "SELECT key, content, id, created_at FROM memories \
 #[test]
 fn a_row_that_changed_stops_an_import_unless_somebody_says_which_one_counts() {
     for choice in ["stop", "theirs", "ours", "both"] {
-        let Some((environment, ground)) = imported() else { return };
+        let (environment, ground) = imported();
         let (back, database) = (ground.path("back"), ground.path("back").join(DATABASE));
         let was = query(&database, LANG);
         assert_eq!(was.len(), 1, "{was:?}");
@@ -230,9 +230,9 @@ fn a_row_that_changed_stops_an_import_unless_somebody_says_which_one_counts() {
 #[test]
 fn rows_of_others_stay_as_they_are() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "i");
     export(&environment, &folder, "a.alf", &["--agent", "beta"]);
-    let Some(target) = install(&ground, "zeroclaw-real.db", "t") else { return };
+    let target = install(&ground, "zeroclaw-real.db", "t");
     let database = target.join(DATABASE);
     sql(
         &database,
@@ -252,15 +252,11 @@ fn rows_of_others_stay_as_they_are() {
 
 #[test]
 fn a_database_that_somebody_writes_to_is_not_touched() {
-    let Some((environment, ground)) = imported() else { return };
+    let (environment, ground) = imported();
     let back = ground.path("back");
     sql(&back.join(DATABASE), "DELETE FROM memories WHERE key = 'user_lang'");
     let before = content(&back);
-    let program = "import sqlite3,sys\n\
-        c = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-        c.execute('BEGIN IMMEDIATE')\n\
-        print('ready', flush=True); sys.stdin.read(); c.execute('ROLLBACK')";
-    let Some(holder) = Waiting::start(program, &[&back.join(DATABASE)]) else { return };
+    let holder = Holder::start(&back.join(DATABASE), "BEGIN IMMEDIATE");
     let words = ["import", "-r", "zeroclaw", "-w", text(&back), "a.alf"];
     let failure = environment.failure(3, words);
     assert!(failure["error"].as_str().is_some_and(|it| !it.is_empty()), "{failure}");
@@ -282,7 +278,7 @@ fn a_database_that_somebody_writes_to_is_not_touched() {
 #[test]
 fn a_live_configuration_keeps_its_values_and_comments() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = fixture("zeroclaw/install-v3") else { return };
+    let from = fixture("zeroclaw/install-v3");
     let folder = copy(&ground, &from, "i");
     let archive = ["--agent", "alpha", "--allow-secrets"];
     export(&environment, &folder, "a.alf", &archive);
@@ -310,7 +306,7 @@ fn a_live_configuration_keeps_its_values_and_comments() {
 #[test]
 fn a_whole_install_comes_back_file_for_file() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = fixture("zeroclaw/install-v3") else { return };
+    let from = fixture("zeroclaw/install-v3");
     let folder = copy(&ground, &from, "i");
     for alias in ["default", "alpha"] {
         let archive = format!("{alias}.alf");
@@ -334,7 +330,7 @@ fn files_of_the_markdown_backend_come_back_as_they_were() {
     for name in ["zeroclaw-real-markdown", "historic/v0.1.7-markdown"] {
         for more in [&[][..], &["--layout", "workspace"]] {
             let (environment, ground) = (TestEnvironment::new(), Ground::new());
-            let Some(from) = fixture(&format!("zeroclaw/{name}")) else { return };
+            let from = fixture(&format!("zeroclaw/{name}"));
             let workspace = copy(&ground, &from, "i/workspace");
             ground.write("i/config.toml", "[memory]\nbackend = \"markdown\" # files\n");
             let exported = export(&environment, &ground.path("i"), "a.alf", &[]);
@@ -354,7 +350,7 @@ fn files_of_the_markdown_backend_come_back_as_they_were() {
 #[test]
 fn entries_of_files_become_rows_and_rows_become_entries_when_asked() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = fixture("zeroclaw/zeroclaw-real-markdown") else { return };
+    let from = fixture("zeroclaw/zeroclaw-real-markdown");
     copy(&ground, &from, "i/workspace");
     ground.write("i/config.toml", "[memory]\nbackend = \"markdown\"\n");
     export(&environment, &ground.path("i"), "a.alf", &[]);
@@ -365,7 +361,7 @@ fn entries_of_files_become_rows_and_rows_become_entries_when_asked() {
     assert!(rows.contains(&"note|daily|Finished tests".to_owned()), "{rows:?}");
     assert_usable(&back.join(DATABASE));
     // And the other way.
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "r") else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "r");
     export(&environment, &folder, "b.alf", &["--agent", "default"]);
     let there = ground.path("there");
     import(&environment, &there, "b.alf", &["--backend", "markdown"]);
@@ -381,7 +377,7 @@ fn entries_of_files_become_rows_and_rows_become_entries_when_asked() {
 #[test]
 fn columns_that_nobody_knows_come_back_too() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "i");
     sql(
         &folder.join(DATABASE),
         "ALTER TABLE memories ADD COLUMN mood TEXT; ALTER TABLE memories ADD COLUMN seal BLOB; \
@@ -404,7 +400,7 @@ fn columns_that_nobody_knows_come_back_too() {
 #[test]
 fn an_install_that_keeps_memories_elsewhere_is_not_written_to() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(folder) = install(&ground, "zeroclaw-real.db", "i") else { return };
+    let folder = install(&ground, "zeroclaw-real.db", "i");
     export(&environment, &folder, "a.alf", &["--agent", "default"]);
     for backend in ["none", "postgres", "qdrant"] {
         let config = format!("schema_version = 3\n[memory]\nbackend = \"{backend}\"\n");
@@ -451,7 +447,7 @@ fn an_agent_that_has_no_database_yet_keeps_its_files() {
 #[test]
 fn an_agent_keeps_its_name_in_a_new_install() {
     let (environment, ground) = (TestEnvironment::new(), Ground::new());
-    let Some(from) = fixture("zeroclaw/install-v3") else { return };
+    let from = fixture("zeroclaw/install-v3");
     let folder = copy(&ground, &from, "i");
     export(&environment, &folder, "a.alf", &["--agent", "alpha", "--private"]);
     let back = ground.path("back");

@@ -1,77 +1,53 @@
-//! Markdown, taken apart line by line.
-//!
-//! It keeps to CommonMark and its tables where that decides what is a heading and what is text,
-//! and is coarser inside: an item or a quotation has no blocks but items and paragraphs.
+//! The blocks of a Markdown text, each under its headings.
 
+use anemone_markdown::{self as markdown, Conventions, atx_heading, plain_text};
 use jiff::civil::Date;
-use pulldown_cmark::{Event, Parser};
 
 use super::day::day_in;
-use super::lines::{Line, Lines, indentation, lines, marker};
 use super::{Block, BlockKind, Outline, Section, cut};
-use crate::voice::speaker;
+use crate::voice::begins_turn;
 
 /// Bytes of a heading, at most: every section below repeats it. A longer one is a block as well,
 /// so that all of it is found.
 const MAX_HEADING: usize = 256;
 /// Bytes of an underlined line that is surely a title and no sentence above a rule.
 const MAX_TITLE: usize = 80;
-/// Lists within lists, at most; deeper items are items of the last.
-const MAX_NESTED: usize = 64;
-/// Quotations within quotations, at most.
-const MAX_QUOTED: usize = 64;
-/// What opens a stretch that only its own end closes, and that end.
-const RAW_HTML: [(&str, &str); 5] = [
-    ("<!--", "-->"),
-    ("<pre", "</pre>"),
-    ("<script", "</script>"),
-    ("<style", "</style>"),
-    ("<textarea", "</textarea>"),
-];
 
 /// The level of a table's header: rows stand under it as under a heading, below all others.
-const TABLE_LEVEL: usize = 7;
+const TABLE_LEVEL: u8 = 7;
 
 /// Takes Markdown apart.
 pub(super) fn outline(text: &str) -> Outline {
-    let mut scanner = Scanner {
+    let mut view = View {
         text,
         outline: Outline { sections: vec![Section::default()], blocks: Vec::new() },
         headings: Vec::new(),
         section: Some(0),
-        open: None,
-        list: Vec::new(),
-        quote: 0,
-        raw: None,
-        in_table: false,
+        table_end: 0,
     };
-    let mut lines = lines(text);
-    if let Some((block, rest)) = front_matter(text, lines.clone()) {
-        scanner.put(block);
-        lines = rest;
+    for block in markdown::outline(text, &Turns) {
+        view.take(block);
     }
-    for line in lines {
-        scanner.line(&line);
-    }
-    scanner.flush();
-    scanner.close_headings(0);
-    scanner.outline
+    view.close_headings(0);
+    view.outline
 }
 
-/// Reads the lines between `---` at the top, and returns what follows them.
-fn front_matter<'a>(text: &str, mut lines: Lines<'a>) -> Option<(Block, Lines<'a>)> {
-    let end = anemone_format::front_matter(text)?.end;
-    let mut block = Block::of_line(BlockKind::FrontMatter, &lines.next()?);
-    while let Some(line) = lines.clone().next().filter(|line| line.start < end) {
-        block.extend(&line);
-        lines.next();
+/// A line that names a speaker begins a block.
+struct Turns;
+
+impl Conventions for Turns {
+    fn begins_turn(&self, line: &str) -> bool {
+        begins_turn(line)
     }
-    Some((block, lines))
+
+    fn ends_block(&self, _line: &str) -> bool {
+        false
+    }
 }
 
 /// A heading that later blocks stand under.
 struct Heading {
-    level: usize,
+    level: u8,
     title: String,
     date: Option<Date>,
     block: Block,
@@ -79,303 +55,56 @@ struct Heading {
     used: bool,
 }
 
-/// The block that the next line may belong to.
-struct Open {
-    block: Block,
-    /// Where its last line begins.
-    last: usize,
-    /// Whether blank lines followed.
-    blank: bool,
-}
-
-/// Lines that are not looked at but for their end.
-enum Raw {
-    Fence { mark: u8, length: usize, quote: usize, indent: usize },
-    Html { end: &'static str },
-}
-
-struct Scanner<'a> {
+struct View<'a> {
     text: &'a str,
     outline: Outline,
     headings: Vec<Heading>,
     /// The section of the next block, when it is already known.
     section: Option<usize>,
-    open: Option<Open>,
-    /// Where the texts of the items begin that the next line may belong to, the outermost first.
-    list: Vec<usize>,
-    /// How deep we are in quotations.
-    quote: usize,
-    raw: Option<Raw>,
-    in_table: bool,
+    /// The line on which the table would go on.
+    table_end: u32,
 }
 
-impl Scanner<'_> {
-    fn line(&mut self, line: &Line<'_>) {
-        if self.raw_line(line) {
-            return;
-        }
-        let in_table = std::mem::take(&mut self.in_table);
-        let (quote, inner) = unquoted(line.text, MAX_QUOTED);
-        let (indent, body) = indentation(inner);
-        let body = body.trim_end();
-        if !in_table || body.is_empty() || starts_block(indent, body) {
-            self.end_table();
-        }
-        if body.is_empty() {
-            return self.blank_line(quote);
-        }
-        if quote != self.quote {
-            if quote < self.quote && self.has_open_text() && !starts_block(indent, body) {
-                return self.extend(line);
-            }
-            self.flush();
-            self.list.clear();
-            self.quote = quote;
-        }
-        let depth = self.list.iter().take_while(|it| **it <= indent).count();
-        let base = if depth > 0 { self.list[depth - 1] } else { 0 };
-        let in_item = depth > 0
-            && depth == self.list.len()
-            && self.open.as_ref().is_some_and(|it| it.block.kind == BlockKind::Item);
-        let place = Place { indent, depth, base, in_item };
-        let taken = (indent - base < 4 && self.near_line(line, body, &place))
-            || self.item(line, body, &place)
-            || self.row(line, body, &place, in_table);
-        if !taken {
-            self.text_line(line, &place);
-        }
-    }
+impl View<'_> {
+    fn take(&mut self, block: markdown::Block) {
+        use markdown::BlockKind as Kind;
 
-    /// Takes a line that is not indented, if it is more than text.
-    fn near_line(&mut self, line: &Line<'_>, body: &str, place: &Place) -> bool {
-        if let Some((level, title)) = atx_heading(body) {
-            if place.in_item {
-                return false;
-            }
-            self.flush();
-            self.list.truncate(place.depth);
-            let block = Block::of_line(BlockKind::Heading, line);
-            if place.depth == 0 && self.quote == 0 {
-                self.heading(level, title, block, false);
-            } else {
-                // A quotation's or an item's headings are not ours.
-                self.put(Block { kind: BlockKind::Paragraph, ..block });
-            }
-            return true;
-        }
-        if let Some((mark, length)) = fence(body) {
-            if place.in_item {
-                self.extend(line);
-            } else {
-                self.flush();
-                self.list.truncate(place.depth);
-                self.start(BlockKind::Fence, line);
-            }
-            let (quote, indent) = (self.quote, place.base);
-            self.raw = Some(Raw::Fence { mark, length, quote, indent });
-            return true;
-        }
-        if let Some(level) = underline(body)
-            && let Some(block) = self.take_title()
-        {
-            let title = &self.text[block.bytes.clone()];
-            let is_prose = title.len() > MAX_TITLE || title.ends_with(['.', '!', '?']);
-            self.heading(level, title, block, is_prose);
-            return true;
-        }
-        if is_rule(body) {
-            self.flush();
-            self.list.truncate(place.depth);
-            return true;
-        }
-        if let Some(end) = raw_html(body) {
-            self.text_line(line, place);
-            self.raw = Some(Raw::Html { end });
-            return true;
-        }
-        false
-    }
-
-    /// Takes a line that begins an item.
-    fn item(&mut self, line: &Line<'_>, body: &str, place: &Place) -> bool {
-        let Some(marker) = marker(place.indent, body) else { return false };
-        if self.list.is_empty() && self.has_open_text() {
-            // A paragraph goes on with a line such as `1986. A great year`.
-            let is_text = marker.content.is_empty() || marker.number.is_some_and(|it| it != 1);
-            if is_text || place.indent >= 4 {
-                return false;
-            }
-        }
-        self.flush();
-        self.list.truncate(place.depth.min(MAX_NESTED - 1));
-        self.list.push(marker.column);
-        self.start(BlockKind::Item, line);
-        if let Some((mark, length)) = fence(marker.content) {
-            let (quote, indent) = (self.quote, marker.column);
-            self.raw = Some(Raw::Fence { mark, length, quote, indent });
-        } else if let Some(end) = raw_html(marker.content) {
-            self.raw = Some(Raw::Html { end });
-        }
-        true
-    }
-
-    /// Takes a line that is a row of a table.
-    fn row(&mut self, line: &Line<'_>, body: &str, place: &Place, in_table: bool) -> bool {
-        let is_delimiter = is_delimiter_row(body);
-        let has_bars = body.starts_with('|') && body.len() > 1 && body[1..].contains('|');
-        if !place.in_item && (has_bars || in_table) {
-            self.flush();
-            self.list.truncate(place.depth);
-            if is_delimiter && !in_table && self.has_own_headings(place) {
-                let is_above =
-                    |it: &mut Block| it.kind == BlockKind::Row && it.lines.end == line.number;
-                if let Some(header) = self.outline.blocks.pop_if(is_above) {
-                    self.table_header(header);
-                }
-            }
-            self.put(Block::of_line(BlockKind::Row, line));
-            self.in_table = in_table || is_delimiter;
-            return true;
-        }
-        // The header was taken for the last line of a paragraph.
-        let text = self.text;
-        let Some(open) = self.open.take_if(|it| {
-            is_delimiter
-                && it.block.kind == BlockKind::Paragraph
-                && text[it.last..it.block.bytes.end].contains('|')
-        }) else {
-            return false;
-        };
-        let header = open.last_line(BlockKind::Row);
-        if let Some(above) = open.above(text) {
-            self.put(above);
-        }
-        if self.has_own_headings(place) {
-            self.table_header(header);
-        } else {
-            self.put(header);
-        }
-        self.in_table = true;
-        true
-    }
-
-    /// Whether headings at a place are those of the document: a quotation's or an item's are not.
-    fn has_own_headings(&self, place: &Place) -> bool {
-        place.depth == 0 && self.quote == 0
-    }
-
-    /// Takes the header of a table as what its rows stand under. By itself it says nothing; it is a
-    /// block only when no rows follow.
-    fn table_header(&mut self, header: Block) {
-        let text = self.text;
-        let names = text[header.bytes.clone()].trim().trim_matches('|').trim();
-        self.heading(TABLE_LEVEL, names, header, false);
-    }
-
-    /// Ends the table, if there is one.
-    fn end_table(&mut self) {
-        if self.headings.last().is_some_and(|it| it.level == TABLE_LEVEL) {
+        let is_row = matches!(block.kind, Kind::Row | Kind::Delimiter);
+        if !is_row || block.lines.start != self.table_end {
             self.close_headings(TABLE_LEVEL);
         }
-    }
-
-    fn text_line(&mut self, line: &Line<'_>, place: &Place) {
-        // Turns of a conversation follow each other without blank lines; each is a block.
-        if place.depth == 0 && self.quote == 0 && speaker(line.text).is_some() {
-            self.flush();
-            self.list.clear();
-            return self.start(BlockKind::Turn, line);
-        }
-        if self.has_open_text() || place.in_item {
-            return self.extend(line);
-        }
-        self.flush();
-        self.list.truncate(place.depth);
-        self.start(BlockKind::Paragraph, line);
-    }
-
-    fn blank_line(&mut self, quote: usize) {
-        match &mut self.open {
-            Some(open) if open.block.kind == BlockKind::Item && quote == self.quote => {
-                open.blank = true;
-            }
-            _ => self.flush(),
-        }
-    }
-
-    /// Takes a line of a fence or of raw HTML.
-    fn raw_line(&mut self, line: &Line<'_>) -> bool {
-        match self.raw {
-            None => false,
-            Some(Raw::Html { end }) => {
-                self.extend(line);
-                if find_ignoring_case(line.text, end) {
-                    self.raw = None;
-                }
-                true
-            }
-            Some(Raw::Fence { mark, length, quote, indent }) => {
-                let (found, inner) = unquoted(line.text, quote);
-                let (columns, body) = indentation(inner);
-                let body = body.trim_end();
-                let goes_on = found == quote && (body.is_empty() || columns >= indent);
-                if goes_on && !body.is_empty() {
-                    self.extend(line);
-                }
-                let closes = body.len() >= length
-                    && body.bytes().all(|byte| byte == mark)
-                    && columns.saturating_sub(indent) < 4;
-                if !goes_on || closes {
-                    self.raw = None;
-                    if self.open.as_ref().is_some_and(|it| it.block.kind == BlockKind::Fence) {
-                        self.flush();
-                    }
-                }
-                goes_on
-            }
-        }
-    }
-
-    /// Takes the open paragraph, if the line below it may make it a heading.
-    fn take_title(&mut self) -> Option<Block> {
-        if self.quote > 0 || !self.list.is_empty() {
-            return None;
-        }
+        self.table_end = block.lines.end;
         let text = self.text;
-        let open = self.open.take_if(|it| it.is_title(text))?;
-        if !open.is_comment(text) {
-            return Some(Block { kind: BlockKind::Heading, ..open.block });
-        }
-        // A comment is no part of the title below it.
-        let title = open.last_line(BlockKind::Heading);
-        if let Some(above) = open.above(text) {
-            self.put(above);
-        }
-        Some(title)
-    }
-
-    /// Whether the next line of text belongs to the open block.
-    fn has_open_text(&self) -> bool {
-        self.open.as_ref().is_some_and(|it| !it.blank)
-    }
-
-    fn start(&mut self, kind: BlockKind, line: &Line<'_>) {
-        let block = Block::of_line(kind, line);
-        self.open = Some(Open { block, last: line.start, blank: false });
-    }
-
-    fn extend(&mut self, line: &Line<'_>) {
-        if let Some(open) = &mut self.open {
-            open.block.extend(line);
-            open.last = line.start;
-            open.blank = false;
-        }
-    }
-
-    fn flush(&mut self) {
-        if let Some(open) = self.open.take() {
-            self.put(open.block);
-        }
+        let own = &text[block.bytes.clone()];
+        let of_kind = |kind| Block {
+            kind,
+            bytes: block.bytes.clone(),
+            lines: block.lines.clone(),
+            section: 0,
+        };
+        let kind = match block.kind {
+            Kind::Heading(level) => {
+                let title = atx_heading(own.trim()).map_or(own, |(_, title)| title);
+                return self.heading(level, title, of_kind(BlockKind::Heading), false);
+            }
+            Kind::UnderlinedHeading(level) => {
+                let is_prose = own.len() > MAX_TITLE || own.ends_with(['.', '!', '?']);
+                return self.heading(level, own, of_kind(BlockKind::Heading), is_prose);
+            }
+            // By itself a header says nothing; it is a block only when no rows follow.
+            Kind::TableHeader if cut::has_words(own) => {
+                let names = own.trim().trim_matches('|').trim();
+                return self.heading(TABLE_LEVEL, names, of_kind(BlockKind::Row), false);
+            }
+            Kind::TableHeader | Kind::Delimiter | Kind::Underline | Kind::ThematicBreak => return,
+            Kind::FrontMatter => BlockKind::FrontMatter,
+            Kind::Paragraph => BlockKind::Paragraph,
+            Kind::Turn => BlockKind::Turn,
+            Kind::Item => BlockKind::Item,
+            Kind::Row => BlockKind::Row,
+            Kind::Fence => BlockKind::Fence,
+        };
+        self.put(of_kind(kind));
     }
 
     /// Adds a block under the headings that are open.
@@ -405,7 +134,7 @@ impl Scanner<'_> {
         sections.len() - 1
     }
 
-    fn heading(&mut self, level: usize, raw: &str, block: Block, is_prose: bool) {
+    fn heading(&mut self, level: u8, raw: &str, block: Block, is_prose: bool) {
         self.close_headings(level);
         let Title { text: title, is_whole } = title(raw);
         let date = day_in(&title);
@@ -419,7 +148,7 @@ impl Scanner<'_> {
     }
 
     /// Ends the sections of a level and of those below it.
-    fn close_headings(&mut self, level: usize) {
+    fn close_headings(&mut self, level: u8) {
         while let Some(heading) = self.headings.pop_if(|it| it.level >= level) {
             if !heading.used {
                 self.put_heading(heading.block, heading.date, 0);
@@ -439,141 +168,6 @@ impl Scanner<'_> {
     }
 }
 
-/// Where a line stands among lists.
-struct Place {
-    indent: usize,
-    /// How many of the open items it may lie in.
-    depth: usize,
-    /// Where the text of the innermost of those begins.
-    base: usize,
-    /// Whether the open block is that item.
-    in_item: bool,
-}
-
-impl Open {
-    /// Whether a line below it may make it a heading.
-    fn is_title(&self, text: &str) -> bool {
-        let (indent, body) = indentation(&text[self.block.bytes.clone()]);
-        // What is indented is code, and what begins with a tag is HTML.
-        let is_text = indent < 4 && (!body.starts_with('<') || self.is_comment(text));
-        is_text && self.block.kind == BlockKind::Paragraph && self.block.bytes.len() <= MAX_HEADING
-    }
-
-    /// Whether all but its last line is comments.
-    fn is_comment(&self, text: &str) -> bool {
-        let above = text[self.block.bytes.start..self.last].trim();
-        above.starts_with("<!--") && above.ends_with("-->")
-    }
-
-    /// Its last line as a block.
-    fn last_line(&self, kind: BlockKind) -> Block {
-        let (bytes, lines) = (&self.block.bytes, &self.block.lines);
-        Block { kind, bytes: self.last..bytes.end, lines: lines.end - 1..lines.end, section: 0 }
-    }
-
-    /// The block without its last line, if it has others.
-    fn above(self, text: &str) -> Option<Block> {
-        let mut block = self.block;
-        block.lines.end -= 1;
-        let above = text[block.bytes.start..self.last].trim_end_matches(['\r', '\n']);
-        block.bytes.end = block.bytes.start + above.len();
-        (block.lines.start < block.lines.end).then_some(block)
-    }
-}
-
-/// Takes the marks of so many quotations off a line.
-fn unquoted(line: &str, most: usize) -> (usize, &str) {
-    let (mut rest, mut count) = (line, 0);
-    while count < most {
-        let body = rest.trim_start_matches(' ');
-        if rest.len() - body.len() > 3 {
-            break;
-        }
-        let Some(inner) = body.strip_prefix('>') else { break };
-        rest = inner.strip_prefix(' ').unwrap_or(inner);
-        count += 1;
-    }
-    (count, rest)
-}
-
-/// Whether a line is more than a line of text.
-fn starts_block(indent: usize, body: &str) -> bool {
-    let is_item = marker(indent, body).is_some();
-    let near = indent < 4;
-    is_item || (near && (atx_heading(body).is_some() || fence(body).is_some() || is_rule(body)))
-}
-
-/// Reads a heading such as `## Title ##`: its level and its title.
-fn atx_heading(body: &str) -> Option<(usize, &str)> {
-    let rest = body.trim_start_matches('#');
-    let level = body.len() - rest.len();
-    if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
-        return None;
-    }
-    let title = rest.trim();
-    let open = title.trim_end_matches('#');
-    let closed = open.len() < title.len() && (open.is_empty() || open.ends_with([' ', '\t']));
-    Some((level, if closed { open.trim_end() } else { title }))
-}
-
-/// Reads the line that makes the lines above it a heading.
-fn underline(body: &str) -> Option<usize> {
-    let all = |mark| body.bytes().all(|byte| byte == mark);
-    if all(b'=') {
-        Some(1)
-    } else if all(b'-') {
-        Some(2)
-    } else {
-        None
-    }
-}
-
-fn is_rule(body: &str) -> bool {
-    let Some(mark @ (b'-' | b'*' | b'_')) = body.bytes().next() else { return false };
-    let is_mark = |byte: &u8| *byte == mark;
-    body.bytes().all(|byte| is_mark(&byte) || byte == b' ' || byte == b'\t')
-        && body.bytes().filter(is_mark).take(3).count() == 3
-}
-
-/// Reads the beginning of a fence: its mark, and how many.
-fn fence(body: &str) -> Option<(u8, usize)> {
-    let mark = *body.as_bytes().first().filter(|it| matches!(it, b'`' | b'~'))?;
-    let length = body.bytes().take_while(|byte| *byte == mark).count();
-    let is_code = mark == b'`' && body[length..].contains('`');
-    (length >= 3 && !is_code).then_some((mark, length))
-}
-
-/// Returns what ends the HTML that begins here and does not end in this line.
-fn raw_html(body: &str) -> Option<&'static str> {
-    if !body.starts_with('<') {
-        return None;
-    }
-    let opens =
-        |start: &str| body.get(..start.len()).is_some_and(|it| it.eq_ignore_ascii_case(start));
-    let (start, end) = RAW_HTML.iter().find(|(start, _)| opens(start))?;
-    let rest = &body[start.len()..];
-    let is_name = *start != "<!--" && !rest.is_empty() && !rest.starts_with([' ', '\t', '>']);
-    (!is_name && !find_ignoring_case(rest, end)).then_some(end)
-}
-
-fn find_ignoring_case(text: &str, what: &str) -> bool {
-    text.as_bytes().windows(what.len()).any(|it| it.eq_ignore_ascii_case(what.as_bytes()))
-}
-
-/// Whether a line is the one below a table's header: `|---|:-:|`.
-fn is_delimiter_row(body: &str) -> bool {
-    let (mut bars, mut dashes) = (false, false);
-    for byte in body.bytes() {
-        match byte {
-            b'|' => bars = true,
-            b'-' => dashes = true,
-            b':' | b' ' | b'\t' => {}
-            _ => return false,
-        }
-    }
-    bars && dashes
-}
-
 /// A heading's text.
 struct Title {
     text: String,
@@ -588,17 +182,10 @@ fn title(raw: &str) -> Title {
     if !cut.contains(['*', '_', '`', '[', '<', '&', '\\', '\n', '\r']) {
         return Title { text: cut.trim().to_owned(), is_whole: !is_cut };
     }
-    let line = format!("# {}", cut.replace(['\r', '\n'], " "));
-    let mut text = String::with_capacity(cut.len());
-    for event in Parser::new(&line) {
-        match event {
-            Event::Text(part) | Event::Code(part) => text.push_str(&part),
-            _ => {}
-        }
-    }
+    let text = plain_text(cut);
     let letters = |text: &str| text.chars().filter(|it| it.is_alphanumeric()).count();
     let is_whole = !is_cut && letters(&text) >= letters(cut);
-    Title { text: text.split_whitespace().collect::<Vec<_>>().join(" "), is_whole }
+    Title { text, is_whole }
 }
 
 #[cfg(test)]

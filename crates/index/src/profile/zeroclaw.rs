@@ -272,9 +272,9 @@ mod tests {
 
     use super::*;
 
-    /// Returns a file that ZeroClaw wrote, or says aloud that it is not there.
-    fn fixture(name: &str) -> Option<PathBuf> {
-        anemone_testkit::shared(&format!("fixtures/zeroclaw/{name}"))
+    /// Returns a file that ZeroClaw wrote.
+    fn fixture(name: &str) -> PathBuf {
+        anemone_testkit::fixture(&format!("zeroclaw/{name}"))
     }
 
     fn row<'a>(id: &'a str, key: &str, content: &'a str, updated_at: &'a str) -> Row<'a> {
@@ -296,14 +296,14 @@ mod tests {
 
     #[test]
     fn thirty_queries_recall_what_the_real_one_recalled() {
-        let Some(database) = fixture("zeroclaw-real.db") else { return };
-        let json = |name: &str| -> Option<Value> {
-            let text = fs_err::read_to_string(fixture(name)?).unwrap();
-            Some(serde_json::from_str(&text).unwrap())
+        let database = fixture("zeroclaw-real.db");
+        let json = |name: &str| -> Value {
+            let text = fs_err::read_to_string(fixture(name)).unwrap();
+            serde_json::from_str(&text).unwrap()
         };
-        let Some(golden) = json("zeroclaw-0.8.7/sqlite-noembed.recall.json") else { return };
+        let golden = json("zeroclaw-0.8.7/sqlite-noembed.recall.json");
         // One row was written again after the queries; the export has it as it was.
-        let Some(export) = json("zeroclaw-0.8.7/sqlite-noembed.export.json") else { return };
+        let export = json("zeroclaw-0.8.7/sqlite-noembed.export.json");
         let content = |id: &str| {
             let entry = export.as_array().unwrap().iter().find(|entry| entry["id"] == id);
             entry.map(|entry| entry["content"].as_str().unwrap().to_owned())

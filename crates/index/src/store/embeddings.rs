@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use anemone_embed::Identity;
-use fs_err::os::unix::fs::OpenOptionsExt as _;
+use anemone_files::open_private;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension as _, Params, Transaction,
     TransactionBehavior, params,
@@ -271,10 +271,8 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn open_or_make(path: &Path) -> rusqlite::Result<Connection> {
-    let mut options = fs_err::OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
     let unopened = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
-    drop(options.open(path).map_err(unopened)?);
+    drop(open_private(path).map_err(unopened)?);
     open(path)
 }
 

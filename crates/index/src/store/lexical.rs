@@ -5,12 +5,12 @@
 //! find at the cut depends on how the documents came in. Here every sum is added up in the same
 //! order and nothing is skipped but what cannot reach the cut.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fs_err::File;
-use fs_err::os::unix::fs::OpenOptionsExt as _;
+use anemone_files::{Durability, Existing, commit, create_private, make_private_folder};
 use tantivy::columnar::Column;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -400,7 +400,7 @@ impl LexicalWriter {
         let (index, bytes) = if path.join("meta.json").symlink_metadata().is_ok() {
             (Index::open(Files::open(&path)?)?, CHANGE_BYTES)
         } else {
-            super::make_folder(&path).map_err(StoreError::Unwritable)?;
+            make_private_folder(&path).map_err(StoreError::Unwritable)?;
             (Index::create(Files::open(&path)?, schema, IndexSettings::default())?, BUILD_BYTES)
         };
         let options = IndexWriterOptions::builder()
@@ -486,9 +486,7 @@ impl Directory for Files {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let mut options = fs_err::OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let file = options.open(self.path.join(path)).map_err(|error| {
+        let file = create_private(&self.path.join(path)).map_err(|error| {
             if error.kind() == io::ErrorKind::AlreadyExists {
                 OpenWriteError::FileAlreadyExists(path.to_owned())
             } else {
@@ -505,8 +503,7 @@ impl Directory for Files {
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         let mut temporary = tempfile::Builder::new().tempfile_in(&self.path)?;
         temporary.write_all(data)?;
-        temporary.persist(self.path.join(path)).map_err(|error| error.error)?;
-        Ok(())
+        commit(temporary, &self.path.join(path), Existing::Replace, Durability::Eventual)
     }
 
     fn sync_directory(&self) -> io::Result<()> {

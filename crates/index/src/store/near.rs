@@ -1,5 +1,6 @@
 //! Words of the index that are like one that is not in it: another ending, or a slip of the pen.
 
+use anemone_files::edit_distance;
 use tantivy::Term;
 
 use super::lexical::Lexical;
@@ -73,23 +74,8 @@ fn distance(one: &[char], other: &[char]) -> Option<usize> {
     }
     let most = if one.len() < 8 { 1 } else { 2 };
     (one.len() > LETTERS && one.len().abs_diff(other.len()) <= most)
-        .then(|| edits(&one[common..], &other[common..]))
-        .filter(|it| *it <= most)
-}
-
-/// Counts letters to change, add or leave out (Levenshtein). The words are short.
-fn edits(one: &[char], other: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, a) in one.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = at + 1;
-        for (place, b) in other.iter().enumerate() {
-            let change = corner + usize::from(a != b);
-            corner = row[place + 1];
-            row[place + 1] = change.min(corner + 1).min(row[place] + 1);
-        }
-    }
-    row[other.len()]
+        .then(|| edit_distance(&one[common..], &other[common..]))
+        .filter(|distance| *distance <= most)
 }
 
 #[cfg(test)]

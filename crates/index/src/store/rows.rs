@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use fs_err::os::unix::fs::OpenOptionsExt as _;
+use anemone_files::open_private;
 use jiff::civil::Date;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
@@ -108,10 +108,8 @@ pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
 /// keeps no journal and waits for no disk; the seal waits.
 pub(super) fn open_to_write(folder: &Path) -> Result<Connection, StoreError> {
     // SQLite would give them the mode that is usual here; people's memories are not for others.
-    let mut options = fs_err::OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
     let make = |name: &str| -> Result<bool, StoreError> {
-        let file = options.open(folder.join(name)).map_err(StoreError::Unwritable)?;
+        let file = open_private(&folder.join(name)).map_err(StoreError::Unwritable)?;
         Ok(file.metadata()?.len() == 0)
     };
     let new = make(ROWS)?;

@@ -1,9 +1,11 @@
 //! What the files of an index looked like when the last writer was done with them.
 
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
+use anemone_files::{
+    Durability, Existing, FileStamp, FileStat, commit, read_small, sync_folder_if_possible,
+};
 use serde::{Deserialize, Serialize};
 
 use super::folder;
@@ -119,7 +121,8 @@ pub(super) fn write(folder: &Path, generation: u64, before: Option<&Seal>) -> io
     let seal = Seal { version: version(), generation, files };
     let mut temporary = tempfile::Builder::new().prefix(folder::UNSEALED).tempfile_in(folder)?;
     temporary.write_all(&serde_json::to_vec(&seal)?)?;
-    temporary.persist(folder.join(SEAL)).map_err(|error| error.error)?;
+    // What it seals is on the disk; a seal that a power cut damages only costs a rebuild.
+    commit(temporary, &folder.join(SEAL), Existing::Replace, Durability::Eventual)?;
     Ok(seal)
 }
 
@@ -142,14 +145,7 @@ fn sync(folder: &Path, names: &[String]) -> io::Result<()> {
 /// Takes the seal away, for good: from here on, until the next seal, the index is nothing.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     folder::remove(&path.join(SEAL))?;
-    let folder = fs_err::File::open(path)?;
-    // On file systems that cannot sync a folder, the order of writes is all there is.
-    if let Err(error) = rustix::fs::fsync(&folder)
-        && error != rustix::io::Errno::INVAL
-    {
-        return Err(error.into());
-    }
-    Ok(())
+    sync_folder_if_possible(path)
 }
 
 fn version() -> String {
@@ -165,24 +161,13 @@ fn is_plain(name: &str) -> bool {
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let there = fs_err::symlink_metadata(path)?;
-    if !there.is_file() || there.len() > MAX_SEAL_BYTES {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut bytes = Vec::new();
-    fs_err::File::open(path)?.take(MAX_SEAL_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    read_small(path, MAX_SEAL_BYTES)?.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 impl Sealed {
     fn of(folder: &Path, name: &str) -> Option<Self> {
-        let there = folder.join(name).symlink_metadata().ok()?;
-        let nanoseconds = |s: i64, ns: i64| s.saturating_mul(1_000_000_000).saturating_add(ns);
-        there.is_file().then(|| Self {
-            name: name.to_owned(),
-            size: there.len(),
-            modified_ns: nanoseconds(there.mtime(), there.mtime_nsec()),
-            changed_ns: nanoseconds(there.ctime(), there.ctime_nsec()),
-        })
+        let stat = FileStat::of_path(&folder.join(name)).ok().filter(FileStat::is_file)?;
+        let FileStamp { size, modified_ns, changed_ns, .. } = stat.stamp();
+        Some(Self { name: name.to_owned(), size, modified_ns, changed_ns })
     }
 }

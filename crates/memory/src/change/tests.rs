@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::faults::with_faults;
 use crate::{
     ApplyError, Change, Edit, Given, MarkdownLayout, MarkdownStore, MarkdownStoreError, UndoError,
     render,
 };
+use anemone_files::faults::with_faults;
 use anemone_format::{Origin, ProvenanceStamp};
 use jiff::Timestamp;
 use uuid::Uuid;

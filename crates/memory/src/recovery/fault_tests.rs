@@ -8,11 +8,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use anemone_format::{Origin, ProvenanceStamp};
+use anemone_testkit::SlowGroup;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::faults::{Fault, How, Torn, with_faults};
 use crate::{Applied, ApplyError, Change, Edit, Given, MarkdownLayout, MarkdownStore, render};
+use anemone_files::faults::{Fault, How, Torn, with_faults};
 
 const LOG: &str = "memory/2026-11-16.md";
 const OLD: &str = "# Memory\n\n- The shop sells tea.\n- It opens at nine.\n";
@@ -190,8 +191,11 @@ type Steps = (usize, Vec<usize>);
 
 /// Returns how many second faults are passed over for each that is tried.
 #[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
-fn every(usual: usize) -> usize {
-    if std::env::var("ANEMONE_FAULTS").is_ok_and(|asked| asked == "all") { 1 } else { usual }
+fn every(sample: usize, full: usize) -> usize {
+    if std::env::var("ANEMONE_FAULTS").is_ok_and(|asked| asked == "all") {
+        return 1;
+    }
+    SlowGroup::Faults.pick(sample, full)
 }
 
 /// Tries every pair of faults of which the first hits the change itself; returns how many.
@@ -218,14 +222,14 @@ fn try_pairs(case: &Case, every: usize) -> usize {
 #[test]
 fn any_two_faults_leave_a_file_as_before_or_as_after() {
     for case in &CASES {
-        let number = try_pairs(case, every(11));
+        let number = try_pairs(case, every(37, 11));
         assert!(number > 100, "{}: {number}", case.name);
     }
 }
 
 #[test]
 fn any_two_faults_leave_several_files_as_before_or_as_after() {
-    let number = try_pairs(&ALL, every(101));
+    let number = try_pairs(&ALL, every(401, 101));
     assert!(number > 100, "{number}");
 }
 

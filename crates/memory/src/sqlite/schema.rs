@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fs_err::os::unix::fs::OpenOptionsExt as _;
+use anemone_files::open_private;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -173,9 +173,7 @@ pub(super) fn open(path: &Path, now: &str) -> Result<(Connection, Shape), OpenRo
         fs_err::create_dir_all(folder).map_err(io)?;
     }
     // SQLite would give it the mode that is usual here; people's memories are not for others.
-    let mut options = fs_err::OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
-    drop(options.open(path).map_err(io)?);
+    drop(open_private(path).map_err(io)?);
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;

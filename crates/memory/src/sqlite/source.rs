@@ -1,6 +1,5 @@
 //! The rows of a database as documents of an index.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anemone_index::{
@@ -60,18 +59,9 @@ impl Source for RowsSource {
 
     fn list(&self) -> Result<Listing, SourceError> {
         let mut listing = Listing::default();
-        let mut stamp: Option<FileStamp> = None;
-        for suffix in ["", "-wal"] {
-            let mut path = self.path.as_os_str().to_owned();
-            path.push(suffix);
-            let Ok(there) = fs_err::symlink_metadata(PathBuf::from(path)) else { continue };
-            let ns = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
-            let all = stamp.get_or_insert_default();
-            all.size = all.size.saturating_add(there.size());
-            all.modified_ns = all.modified_ns.max(ns(there.mtime(), there.mtime_nsec()));
-            all.changed_ns = all.changed_ns.max(ns(there.ctime(), there.ctime_nsec()));
-            all.inode = all.inode.rotate_left(32) ^ there.ino();
-        }
+        let mut log = self.path.as_os_str().to_owned();
+        log.push("-wal");
+        let stamp = FileStamp::of_all(&[self.path.clone(), log.into()], &[]);
         listing.entries.extend(stamp.map(|stamp| Entry { key: self.name(), stamp }));
         Ok(listing)
     }

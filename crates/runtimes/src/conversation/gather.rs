@@ -1,18 +1,16 @@
 //! Messages as they are gathered, the last one first.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use anemone_files::{Folder, read_limited};
 use anemone_secrets::scan;
-use cap_std::fs::Dir;
 use serde::Deserialize;
 
 use super::clean::{Cleaned, PrivateSections, clean, private_sections};
 use super::event::{Boundary, Entrance, Event, Message, read};
 use super::{Conversation, Reach, Role, Said};
-use crate::nofollow::open_plain;
 
 /// A longer line is seldom a question or its answer.
 const SHORT_LINE: usize = 4096;
@@ -49,24 +47,22 @@ struct Entry {
 
 /// Reads the list of sessions that OpenClaw keeps beside transcripts; one that cannot be read
 /// lists nothing.
-fn listed(folder: &Dir) -> BTreeMap<String, Entry> {
-    let Ok(file) = open_plain(folder, "sessions.json") else { return BTreeMap::new() };
-    let mut bytes = Vec::new();
-    let read = file.take(MAX_INDEX_BYTES + 1).read_to_end(&mut bytes);
-    if read.is_err() || bytes.len() as u64 > MAX_INDEX_BYTES {
-        return BTreeMap::new();
-    }
-    serde_json::from_slice(&bytes).unwrap_or_default()
+fn listed(folder: &Folder) -> BTreeMap<String, Entry> {
+    let read = folder.file("sessions.json").and_then(|file| read_limited(&file, MAX_INDEX_BYTES));
+    read.map_or_else(
+        |_| BTreeMap::new(),
+        |bytes| serde_json::from_slice(&bytes).unwrap_or_default(),
+    )
 }
 
 impl Held {
     /// Returns the session that a key stands for now.
-    pub(crate) fn id_of(folder: &Dir, key: &str) -> Option<String> {
+    pub(crate) fn id_of(folder: &Folder, key: &str) -> Option<String> {
         listed(folder).remove(key)?.session_id
     }
 
     /// Looks a session up in the list of sessions.
-    pub(super) fn beside(folder: &Dir, name: &Path, session_id: Option<&str>) -> Self {
+    pub(super) fn beside(folder: &Folder, name: &Path, session_id: Option<&str>) -> Self {
         let Some(stem) = name.file_name().and_then(|it| it.to_str()) else {
             return Self::default();
         };

@@ -7,8 +7,9 @@
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use anemone_files::{FileStat, FileTime, create_private, open_regular, private_temporary_folder};
 use fs_err as fs;
 use tempfile::TempDir;
 
@@ -91,7 +92,7 @@ impl Copy {
         mut copied: impl FnMut(),
     ) -> Result<Self, CopyError> {
         let failed = |source| CopyError::Io { path: scratch.to_owned(), source };
-        let folder = private_folder(scratch).map_err(failed)?;
+        let folder = private_temporary_folder(scratch, "database-").map_err(failed)?;
         for attempt in 0..ATTEMPTS {
             if attempt > 0 {
                 std::thread::sleep(FIRST_PAUSE * 2_u32.pow(attempt - 1));
@@ -145,18 +146,9 @@ impl Copy {
     }
 }
 
-/// What shows whether a file was changed or replaced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Print {
-    len: u64,
-    modified: Option<SystemTime>,
-    /// Device, inode and time of change, where there are such.
-    identity: [i64; 4],
-}
-
-/// The prints of a database and of what belongs to it.
+/// What shows whether a database, or what belongs to it, was changed or replaced.
 #[derive(Debug, PartialEq, Eq)]
-struct Prints([Option<Print>; 3]);
+struct Prints([Option<FileStat>; 3]);
 
 impl Prints {
     fn of(db: &Path, limit_bytes: u64) -> Result<Self, CopyError> {
@@ -164,19 +156,19 @@ impl Prints {
         let mut total: u64 = 0;
         for (print, suffix) in prints.iter_mut().zip(PARTS) {
             let path = part_of(db, suffix);
-            let metadata = match fs::symlink_metadata(&path) {
-                Ok(metadata) => metadata,
+            let stat = match FileStat::of_path(&path) {
+                Ok(stat) => stat,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(source) => return Err(CopyError::Io { path, source }),
             };
-            if !metadata.is_file() {
+            if !stat.is_file() {
                 return Err(CopyError::NotAFile { path });
             }
-            total = total.saturating_add(metadata.len());
+            total = total.saturating_add(stat.size);
             if total > limit_bytes {
                 return Err(CopyError::TooLarge { path, limit_bytes });
             }
-            *print = Some(Print::of(&metadata));
+            *print = Some(stat);
         }
         if prints[0].is_none() {
             return Err(CopyError::Missing { path: db.to_owned() });
@@ -185,40 +177,19 @@ impl Prints {
     }
 
     /// Says whether a file was written so lately that another write may not show in its time.
-    fn is_fresh(&self, now: Option<SystemTime>) -> bool {
-        let Some(now) = now else { return false };
-        self.0.iter().flatten().filter_map(|print| print.modified).any(|modified| {
-            let apart = now.duration_since(modified).unwrap_or_else(|error| error.duration());
-            apart < CLOCK_STEP
+    fn is_fresh(&self, now: FileTime) -> bool {
+        self.0.iter().flatten().any(|stat| {
+            let apart = now.as_nanoseconds().abs_diff(stat.modified.as_nanoseconds());
+            Duration::from_nanos(apart) < CLOCK_STEP
         })
     }
 }
 
-impl Print {
-    #[cfg(unix)]
-    fn of(metadata: &std::fs::Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
-        // Only compared, so that the sign of a large number does not matter.
-        let identity = [
-            metadata.dev().cast_signed(),
-            metadata.ino().cast_signed(),
-            metadata.ctime(),
-            metadata.ctime_nsec(),
-        ];
-        Self { len: metadata.len(), modified: metadata.modified().ok(), identity }
-    }
-
-    #[cfg(not(unix))]
-    fn of(metadata: &std::fs::Metadata) -> Self {
-        Self { len: metadata.len(), modified: metadata.modified().ok(), identity: [0; 4] }
-    }
-}
-
 /// Asks the file system for the time, in the steps in which it stamps files.
-fn now(folder: &Path) -> io::Result<Option<SystemTime>> {
+fn now(folder: &Path) -> io::Result<FileTime> {
     let path = folder.join("now");
     fs::write(&path, b"now")?;
-    let modified = fs::symlink_metadata(&path)?.modified().ok();
+    let modified = FileStat::of_path(&path)?.modified;
     fs::remove_file(&path)?;
     Ok(modified)
 }
@@ -251,17 +222,17 @@ fn copy_parts(
             _ => {}
         }
         let Some(print) = print else { continue };
-        let source = match open_plain(&from) {
+        let source = match open_regular(&from) {
             Ok(source) => source,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(source) => return Err(failed(source)),
         };
-        if Print::of(&source.metadata().map_err(failed)?) != *print {
+        if FileStat::of(&source).map_err(failed)? != *print {
             return Ok(false);
         }
         let mut target = create_private(&to).map_err(failed)?;
         let copied = io::copy(&mut source.take(limit_bytes), &mut target).map_err(failed)?;
-        if copied != print.len {
+        if copied != print.size {
             return Ok(false);
         }
         if suffix == "-journal" {
@@ -270,46 +241,6 @@ fn copy_parts(
         }
     }
     Ok(true)
-}
-
-/// Opens a file that is no link; never waits, should it turn out to be a pipe.
-#[cfg(unix)]
-fn open_plain(path: &Path) -> io::Result<std::fs::File> {
-    use fs_err::os::unix::fs::OpenOptionsExt;
-    use rustix::fs::OFlags;
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mut options = fs::OpenOptions::new();
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    Ok(options.open(path)?.into_parts().0)
-}
-
-#[cfg(not(unix))]
-fn open_plain(path: &Path) -> io::Result<std::fs::File> {
-    Ok(fs::File::open(path)?.into_parts().0)
-}
-
-/// Creates a folder for its owner only.
-fn private_folder(scratch: &Path) -> io::Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("database-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(PermissionsExt::from_mode(0o700));
-    }
-    builder.tempdir_in(scratch)
-}
-
-/// Creates a file for its owner only.
-fn create_private(path: &Path) -> io::Result<std::fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use fs_err::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    Ok(options.open(path)?.into_parts().0)
 }
 
 /// Takes the name of a super-journal out of a copied journal.

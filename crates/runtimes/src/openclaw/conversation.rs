@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cap_std::fs::Dir;
+use anemone_files::Folder;
 
 use super::install::{InstallDatabase, agent_folder};
 use super::sessions::unpacked_event;
@@ -88,20 +88,21 @@ fn in_files(
     let path = install.join(&folder);
     let fail = |source| ReadConversationError::Io { path: path.clone(), source };
     // Links that lead out of the install are not followed.
-    let install = Dir::open_ambient_dir(install, cap_std::ambient_authority()).map_err(fail)?;
-    let sessions = install.open_dir(&folder).map_err(|_| none())?;
+    let install = Folder::open(install).map_err(fail)?;
+    let sessions = install.folder_beneath(&folder).map_err(|_| none())?;
     let id = Held::id_of(&sessions, session).unwrap_or_else(|| session.to_owned());
     if !is_name(&id) {
         return Err(none());
     }
     let name = format!("{id}.jsonl");
-    if sessions.symlink_metadata(&name).is_ok() {
+    if sessions.stat(&*name).is_ok() {
         return read_file(&sessions, Path::new(&name), reach).map_err(fail)?.ok_or_else(none);
     }
     let mut put_away = None;
     let prefix = format!("{name}.reset.");
     for entry in sessions.entries().map_err(fail)? {
-        let Ok(name) = entry.map_err(fail)?.file_name().into_string() else { continue };
+        let entry = entry.map_err(fail)?;
+        let Some(name) = entry.name().to_str().map(str::to_owned) else { continue };
         // The names end with a time, so that the last one is the newest.
         if name.starts_with(&prefix) && !name.ends_with(".zst") && Some(&name) > put_away.as_ref() {
             put_away = Some(name);

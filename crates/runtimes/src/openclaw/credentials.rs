@@ -16,13 +16,13 @@ mod store;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{Folder, read_limited};
 use anemone_format::{
     AgentId, Credential, CredentialType, Credentials, Encryption, Moment, NOT_EXPORTED, Unknown,
 };
-use cap_std::fs::Dir;
 use fs_err as fs;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -34,7 +34,6 @@ use super::install::{
 };
 use crate::adapter::{FoundAgent, Machine, ReadError, SealSecret, Warning};
 use crate::database::{DatabaseError, Read, Value};
-use crate::nofollow::open_plain;
 use crate::{ids, times};
 pub(super) use store::{OnExisting, plan_store};
 
@@ -166,20 +165,15 @@ fn first_text(
 
 /// Reads a text file below a folder, without following a link out of it or at its end.
 fn read_below(install: &Path, file: &Path) -> io::Result<Option<Zeroizing<String>>> {
-    let opened = Dir::open_ambient_dir(install, cap_std::ambient_authority())
-        .and_then(|folder| open_plain(&folder, file));
-    let opened = match opened {
+    let opened = match Folder::open(install).and_then(|folder| folder.file_beneath(file)) {
         Ok(opened) => opened,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let size = opened.metadata()?.len();
-    if size > MAX_STORE_BYTES {
-        return Err(io::Error::other("it is not a file of a usual size"));
-    }
-    // With room for all of it the buffer does not move, and leaves no copy of a secret behind.
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-    opened.take(MAX_STORE_BYTES).read_to_end(&mut bytes)?;
+    let bytes = read_limited(&opened, MAX_STORE_BYTES).map_err(|error| {
+        let is_too_large = error.kind() == io::ErrorKind::FileTooLarge;
+        if is_too_large { io::Error::other("it is not a file of a usual size") } else { error }
+    })?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(Zeroizing::new(text))),
         Err(error) => {

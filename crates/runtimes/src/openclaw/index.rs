@@ -428,8 +428,8 @@ mod tests {
     use super::*;
     use crate::database::tests::machine;
 
-    fn fixture(path: &str) -> Option<PathBuf> {
-        anemone_testkit::shared(&format!("fixtures/openclaw/{path}"))
+    fn fixture(path: &str) -> PathBuf {
+        anemone_testkit::fixture(&format!("openclaw/{path}"))
     }
 
     fn all(database: &Path, files: &[&str]) -> (Vec<Chunk>, IndexCounts, Vec<Warning>) {
@@ -446,7 +446,7 @@ mod tests {
 
     #[test]
     fn the_old_generation_gives_its_four_vectors() {
-        let Some(path) = fixture("gen3/.openclaw/memory/main.sqlite") else { return };
+        let path = fixture("gen3/.openclaw/memory/main.sqlite");
         let (chunks, counts, warnings) = all(&path, &FILES);
         assert_eq!(warnings, []);
         assert_eq!(counts, IndexCounts { chunks: 4, ..IndexCounts::default() });
@@ -458,9 +458,7 @@ mod tests {
 
     #[test]
     fn the_new_generation_gives_its_vectors_and_their_origin() {
-        let Some(path) = fixture("gen9/.openclaw/agents/main/agent/openclaw-agent.sqlite") else {
-            return;
-        };
+        let path = fixture("gen9/.openclaw/agents/main/agent/openclaw-agent.sqlite");
         let files = ["MEMORY.md", "USER.md", FILES[1], FILES[2], FILES[3]];
         let (chunks, counts, warnings) = all(&path, &files);
         assert_eq!(warnings, []);

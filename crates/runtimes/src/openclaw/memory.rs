@@ -10,11 +10,11 @@ use super::index::Chunk;
 use super::layout::MemoryKind;
 use super::{NAMESPACES, RUNTIME};
 use crate::labels::{self, Labels, Standing};
-use crate::markdown::{self, Page, Section};
 use crate::split_text::pieces;
 use crate::stamps::{LEAST_FIRST, note_stamps};
 use crate::times::{self, Dated, SessionHeader};
 use crate::vectors::{TEXT_DIGEST, digest_in};
+use anemone_markdown::{Page, Section, line_ends};
 
 /// What all records of a reading share.
 pub(super) struct Shared {
@@ -255,7 +255,7 @@ fn of_text(hash: &str) -> Unknown {
 /// Returns how many lines a text begins with that say nothing.
 fn blank_lines(text: &str) -> u64 {
     let blank = text.len() - text.trim_start().len();
-    markdown::line_ends(&text[..blank])
+    line_ends(&text[..blank])
 }
 
 /// A time from the text comes first, then one from the name; a file's time comes last, because

@@ -431,8 +431,7 @@ mod tests {
 
     #[test]
     fn a_transcript_of_the_real_program_becomes_text() {
-        let install = anemone_testkit::shared("fixtures/openclaw/gen3/.openclaw");
-        let Some(install) = install else { return };
+        let install = anemone_testkit::fixture("openclaw/gen3/.openclaw");
         let scratch = TempDir::new().unwrap();
         let (records, counts) = read(scratch.path(), &install);
         assert_eq!(records.len(), 1);
@@ -460,8 +459,7 @@ mod tests {
 
     #[test]
     fn the_database_of_the_real_program_gives_its_events() {
-        let install = anemone_testkit::shared("fixtures/openclaw/gen9/.openclaw");
-        let Some(install) = install else { return };
+        let install = anemone_testkit::fixture("openclaw/gen9/.openclaw");
         let scratch = TempDir::new().unwrap();
         let (records, counts) = read(scratch.path(), &install);
         assert_eq!((counts.events, counts.undecodable, counts.transcripts), (17, 0, 1));

@@ -704,7 +704,7 @@ mod tests {
         let (_, files) = planned(&snapshot, None);
         assert_eq!(
             files["IDENTITY.md"],
-            "# IDENTITY.md - Who Am I?\n\n- **Name:** Clawdia\n- **Role:** MemoryBackend house\n\n\
+            "# IDENTITY.md - Who Am I?\n\n- **Name:** Clawdia\n- **Role:** Keeps house\n\n\
              ## Capabilities\n\n- containers\n- sensor\n- git\n"
         );
     }

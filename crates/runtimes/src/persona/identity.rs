@@ -8,7 +8,7 @@ use anemone_format::{
     ProseIdentity, StructuredIdentity, SubAgent, SubAgentStatus, Unknown,
 };
 
-use crate::markdown::Page;
+use anemone_markdown::Page;
 
 /// The texts of the files that make up an identity.
 #[derive(Clone, Copy, Debug, Default)]

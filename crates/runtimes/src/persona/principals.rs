@@ -9,7 +9,7 @@ use anemone_format::{
 
 use super::identity::name_in_title;
 use crate::ids;
-use crate::markdown::{Field, Page};
+use anemone_markdown::{Field, Page};
 
 /// Makes one human of each file; `others` are `users/<profile id>/USER.md`.
 ///
@@ -136,7 +136,7 @@ fn projects(value: Option<String>) -> Vec<String> {
 
 /// Reads the first zone such as `Europe/Berlin` below `## Timezone`.
 fn zone_in_chapter(page: &Page<'_>) -> Option<String> {
-    let chapter = |(heading, _): &(&crate::markdown::Heading, _)| {
+    let chapter = |(heading, _): &(&anemone_markdown::Heading, _)| {
         matches!(key(&heading.text).as_str(), "timezone" | "time_zone")
     };
     let (_, range) = page.chapters().find(chapter)?;

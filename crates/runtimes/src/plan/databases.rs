@@ -5,8 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 
+use anemone_files::{FileKind, FileStat};
+
 use super::{Action, Conflict, OnConflict, PlanError, Planner, Wanted, WantedNode, open};
-use crate::tree::{self, Seen, SeenKind, Site};
+use crate::tree::{self, Site};
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
@@ -70,7 +72,7 @@ impl Planner<'_> {
         base_wanted: bool,
         mut members: Vec<Member<'_>>,
         wanted: &BTreeMap<Vec<u8>, Wanted>,
-        here: &BTreeMap<Vec<u8>, Seen>,
+        here: &BTreeMap<Vec<u8>, FileStat>,
     ) -> Result<(), PlanError> {
         for member in &mut members {
             member.difference = match here.get(&member.key) {
@@ -87,10 +89,10 @@ impl Planner<'_> {
             let Some(seen) = here.get(&key).filter(|_| !wanted.contains_key(&key)) else {
                 continue;
             };
-            if seen.kind == SeenKind::File && seen.size > 0 && holds_content(ending) {
+            if seen.kind == FileKind::File && seen.size > 0 && holds_content(ending) {
                 old_logs.push(key.clone());
             }
-            if seen.kind != SeenKind::Folder {
+            if seen.kind != FileKind::Folder {
                 unwanted.push(key);
             }
         }
@@ -139,10 +141,10 @@ impl Planner<'_> {
     fn is_database(
         &self,
         wanted: Option<&Wanted>,
-        here: Option<&Seen>,
+        here: Option<&FileStat>,
         base: &[u8],
     ) -> Result<bool, PlanError> {
-        if here.is_some_and(|it| it.kind == SeenKind::File) {
+        if here.is_some_and(|it| it.kind == FileKind::File) {
             let file = tree::open_file(self.workspace, &tree::path_of(base));
             // What cannot be read differs anyway.
             if file.and_then(|mut file| has_magic(&mut file)).unwrap_or(false) {

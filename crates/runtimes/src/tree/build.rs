@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid, XattrFlags};
+use anemone_files::{FileKind, FileStat, FileTime, Folder};
+use rustix::fs::{AtFlags, Gid, Mode, Timespec, Timestamps, Uid, XattrFlags};
 use rustix::io::Errno;
 
-use super::site::{
-    Seen, SeenKind, Site, Time, join, key_of, open_folder, open_to_read, path_of, time_of,
-};
+use super::site::{Site, join, key_of, path_of, time_of};
 use super::{Able, Apply, ApplyError, Built, Point};
 use crate::paths::lossy;
 use crate::plan::{Action, Plan, Step, WantedNode};
@@ -26,7 +25,7 @@ pub(super) enum Node<'a> {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Attributes {
     pub(super) mode: Option<u32>,
-    pub(super) mtime: Option<Time>,
+    pub(super) mtime: Option<FileTime>,
     pub(super) owner: Option<(u32, u32)>,
 }
 
@@ -36,9 +35,9 @@ pub(super) fn lay_out(plan: &Plan) -> BTreeMap<Vec<u8>, Node<'_>> {
     if let Site::Full(survey) = &plan.site {
         nodes.extend(survey.nodes.iter().map(|(key, seen)| {
             let node = match seen.kind {
-                SeenKind::Folder => Node::Folder(Attributes {
+                FileKind::Folder => Node::Folder(Attributes {
                     mode: Some(seen.mode),
-                    mtime: Some(seen.mtime),
+                    mtime: Some(seen.modified),
                     owner: Some(seen.owner),
                 }),
                 _ => Node::Old,
@@ -77,7 +76,7 @@ pub(super) fn lay_out(plan: &Plan) -> BTreeMap<Vec<u8>, Node<'_>> {
 }
 
 impl Attributes {
-    pub(super) fn of_root(seen: &Seen) -> Self {
+    pub(super) fn of_root(seen: &FileStat) -> Self {
         Self { mode: Some(seen.mode), mtime: None, owner: Some(seen.owner) }
     }
 
@@ -89,7 +88,7 @@ impl Attributes {
         to: BorrowedFd<'_>,
         like: Option<BorrowedFd<'_>>,
         able: Able,
-    ) -> rustix::io::Result<Lost> {
+    ) -> io::Result<Lost> {
         let mut lost = Lost::default();
         if let Some(owner) = self.owner {
             lost.owner = !give_away(to, owner, able)?;
@@ -115,11 +114,11 @@ struct Lost {
 }
 
 /// Gives a file to somebody, and says whether it is theirs now.
-fn give_away(file: BorrowedFd<'_>, owner: (u32, u32), able: Able) -> rustix::io::Result<bool> {
+fn give_away(file: BorrowedFd<'_>, owner: (u32, u32), able: Able) -> io::Result<bool> {
     let (user, group) = (Uid::from_raw(owner.0), Gid::from_raw(owner.1));
     // Only the superuser can give a file away, but it may be theirs already.
     let given = able.give_away && rustix::fs::fchown(file, Some(user), Some(group)).is_ok();
-    Ok(given || (able.give_away && Seen::of(&rustix::fs::fstat(file)?).owner == owner))
+    Ok(given || (able.give_away && FileStat::of(file)?.owner == owner))
 }
 
 /// More than a name list or a value of an extended attribute can have on Linux.
@@ -163,19 +162,19 @@ fn no_attributes(error: Errno) -> bool {
     matches!(error, Errno::OPNOTSUPP | Errno::NOSYS)
 }
 
-fn times(mtime: Time) -> Timestamps {
+fn times(mtime: FileTime) -> Timestamps {
     Timestamps {
         last_access: Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT },
-        last_modification: Timespec { tv_sec: mtime.0, tv_nsec: mtime.1 },
+        last_modification: Timespec { tv_sec: mtime.seconds, tv_nsec: mtime.nanoseconds },
     }
 }
 
 /// A folder of the new tree that is being filled.
 pub(super) struct Level {
     pub(super) key: Vec<u8>,
-    pub(super) new: OwnedFd,
+    pub(super) new: Folder,
     /// The same folder of the old tree.
-    pub(super) old: Option<OwnedFd>,
+    pub(super) old: Option<Folder>,
     pub(super) attributes: Attributes,
 }
 
@@ -197,28 +196,28 @@ impl Builder<'_, '_> {
             self.close()?;
         }
         let path = path_of(key);
-        let failed = |error: Errno| cannot_write(&path, error);
+        let failed = |error: io::Error| cannot_write(&path, error);
         if self.apply.watch.is_ending() {
-            return Err(failed(Errno::INTR));
+            return Err(failed(Errno::INTR.into()));
         }
         let Some(level) = self.levels.last().filter(|level| level.key == above) else {
-            return Err(failed(Errno::NOENT));
+            return Err(failed(Errno::NOENT.into()));
         };
         match node {
             Node::Folder(attributes) => {
-                rustix::fs::mkdirat(&level.new, name, Mode::from_raw_mode(0o777))
-                    .map_err(failed)?;
-                let new = open_folder(level.new.as_fd(), name).map_err(failed)?;
+                let made = rustix::fs::mkdirat(&level.new, name, Mode::from_raw_mode(0o777));
+                made.map_err(|error| failed(error.into()))?;
+                let new = level.new.folder(name).map_err(failed)?;
                 // Nothing stays of it where the old tree has none.
-                let old = level.old.as_ref().and_then(|old| open_folder(old.as_fd(), name).ok());
+                let old = level.old.as_ref().and_then(|old| old.folder(name).ok());
                 let owner = attributes.owner.or(self.owner);
                 let mut attributes = Attributes { owner, ..*attributes };
                 // Filling it may need bits that it will not have in the end.
                 if attributes.mode.is_none() {
-                    let made = rustix::fs::fstat(&new).map_err(failed)?;
-                    attributes.mode = Some(made.st_mode & 0o7777);
+                    attributes.mode = Some(FileStat::of(&new).map_err(failed)?.mode);
                 }
-                rustix::fs::fchmod(&new, Mode::from_raw_mode(0o700)).map_err(failed)?;
+                let closed = rustix::fs::fchmod(&new, Mode::RWXU);
+                closed.map_err(|error| failed(error.into()))?;
                 self.levels.push(Level { key: key.to_vec(), new, old, attributes });
             }
             Node::Old => self.keep(key, name)?,
@@ -240,14 +239,15 @@ impl Builder<'_, '_> {
     /// Takes a file over from the old tree.
     fn keep(&mut self, key: &[u8], name: &[u8]) -> Result<(), ApplyError> {
         let path = path_of(key);
-        let failed = |error: Errno| cannot_write(&path, error);
+        let failed = |error: io::Error| cannot_write(&path, error);
         let Some(Level { new, old: Some(old), .. }) = self.levels.last() else {
-            return Err(failed(Errno::NOENT));
+            return Err(failed(Errno::NOENT.into()));
         };
         let able = self.apply.able;
-        let linked = match able.link {
-            true => rustix::fs::linkat(old, name, new, name, AtFlags::empty()),
-            false => Err(Errno::PERM),
+        let linked = if able.link {
+            rustix::fs::linkat(old, name, new, name, AtFlags::empty())
+        } else {
+            Err(Errno::PERM)
         };
         match linked {
             Ok(()) => return Ok(()),
@@ -261,38 +261,38 @@ impl Builder<'_, '_> {
                 return Err(ApplyError::Database { path, source: error.into() });
             }
             Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP | Errno::NOSYS) => {}
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(failed(error.into())),
         }
-        let stat = rustix::fs::statat(old, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
-        let seen = Seen::of(&stat);
+        let seen = old.stat(name).map_err(failed)?;
         let lost = match seen.kind {
-            SeenKind::File => {
-                let mut from = open_to_read(old.as_fd(), name).map_err(failed)?;
+            FileKind::File => {
+                let mut from = old.file(name).map_err(failed)?;
                 let attributes = Attributes {
                     mode: Some(seen.mode),
-                    mtime: Some(seen.mtime),
+                    mtime: Some(seen.modified),
                     owner: Some(seen.owner),
                 };
-                let file = create(new.as_fd(), name, 0o600).map_err(failed)?;
+                let file = new.create_file(name, 0o600).map_err(failed)?;
                 copy(&mut from, &file, seen.size, &mut self.buffer)
                     .map_err(|fault| fault.about(&path, seen.size))?;
                 let lost =
                     attributes.give(file.as_fd(), Some(from.as_fd()), able).map_err(failed)?;
                 if self.sync_each {
-                    rustix::fs::fsync(&file).map_err(failed)?;
+                    file.sync_all().map_err(failed)?;
                 }
                 lost
             }
-            SeenKind::Symlink => {
-                let target = rustix::fs::readlinkat(old, name, Vec::new()).map_err(failed)?;
-                rustix::fs::symlinkat(&target, new, name).map_err(failed)?;
+            FileKind::Symlink => {
+                let target = old.read_link(name).map_err(failed)?;
+                let made = rustix::fs::symlinkat(&*target, new, name);
+                made.map_err(|error| failed(error.into()))?;
                 let (user, group) = (Uid::from_raw(seen.owner.0), Gid::from_raw(seen.owner.1));
                 let flags = AtFlags::SYMLINK_NOFOLLOW;
                 let given = rustix::fs::chownat(new, name, Some(user), Some(group), flags);
-                set_link_time(new.as_fd(), name, seen.mtime).map_err(failed)?;
+                set_link_time(new, name, seen.modified).map_err(failed)?;
                 Lost { owner: given.is_err() || !able.give_away, attributes: false }
             }
-            SeenKind::Folder | SeenKind::Special => return Err(failed(Errno::PERM)),
+            FileKind::Folder | FileKind::Special => return Err(failed(Errno::PERM.into())),
         };
         self.note(key, lost);
         self.built.copied.insert(key.to_vec());
@@ -302,9 +302,9 @@ impl Builder<'_, '_> {
     /// Makes a file or link of the snapshot.
     fn make(&mut self, step: &Step, key: &[u8], name: &[u8]) -> Result<(), ApplyError> {
         let path = &path_of(key)[..];
-        let failed = |error: Errno| cannot_write(path, error);
+        let failed = |error: io::Error| cannot_write(path, error);
         let Some(Level { new, old, .. }) = self.levels.last() else {
-            return Err(failed(Errno::NOENT));
+            return Err(failed(Errno::NOENT.into()));
         };
         // What only gets another mode or time stays what it is in everything else.
         let stays = match &self.apply.plan.site {
@@ -319,32 +319,33 @@ impl Builder<'_, '_> {
                     .open(content, self.apply.source)
                     .map_err(|source| ApplyError::Source { path: lossy(path), source })?;
                 let natural = if step.mode.is_some() { 0o600 } else { 0o666 };
-                let file = create(new.as_fd(), name, natural).map_err(failed)?;
+                let file = new.create_file(name, natural).map_err(failed)?;
                 copy(&mut reader, &file, *size, &mut self.buffer)
                     .map_err(|fault| fault.about(path, *size))?;
                 let mtime = step.mtime.as_ref().map(time_of);
                 let owner = stays.map(|seen| seen.owner).or(self.owner);
                 let attributes = Attributes { mode: step.mode, mtime, owner };
                 let like = match (stays, old) {
-                    (Some(_), Some(old)) => open_to_read(old.as_fd(), name).ok(),
+                    (Some(_), Some(old)) => old.file(name).ok(),
                     _ => None,
                 };
                 let like = like.as_ref().map(AsFd::as_fd);
                 let lost = attributes.give(file.as_fd(), like, self.apply.able).map_err(failed)?;
                 if self.sync_each {
-                    rustix::fs::fsync(&file).map_err(failed)?;
+                    file.sync_all().map_err(failed)?;
                 }
                 if stays.is_some() {
                     self.note(key, lost);
                 }
             }
             WantedNode::Symlink(target) => {
-                rustix::fs::symlinkat(&**target, new, name).map_err(failed)?;
+                let made = rustix::fs::symlinkat(&**target, new, name);
+                made.map_err(|error| failed(error.into()))?;
                 if let Some(mtime) = &step.mtime {
-                    set_link_time(new.as_fd(), name, time_of(mtime)).map_err(failed)?;
+                    set_link_time(new, name, time_of(mtime)).map_err(failed)?;
                 }
             }
-            WantedNode::Folder => return Err(failed(Errno::ISDIR)),
+            WantedNode::Folder => return Err(failed(Errno::ISDIR.into())),
         }
         Ok(())
     }
@@ -352,12 +353,12 @@ impl Builder<'_, '_> {
     /// Gives the innermost folder its mode and time: nothing is put into it any more.
     fn close(&mut self) -> Result<(), ApplyError> {
         let Some(level) = self.levels.pop() else { return Ok(()) };
-        let failed = |error: Errno| cannot_write(&path_of(&level.key), error);
+        let failed = |error: io::Error| cannot_write(&path_of(&level.key), error);
         let old = level.old.as_ref().map(AsFd::as_fd);
         let lost =
             level.attributes.give(level.new.as_fd(), old, self.apply.able).map_err(failed)?;
         if self.sync_each {
-            rustix::fs::fsync(&level.new).map_err(failed)?;
+            level.new.sync().map_err(failed)?;
         }
         if level.old.is_some() {
             self.note(&level.key, lost);
@@ -377,13 +378,8 @@ pub(super) fn cannot_write(path: &[u8], source: impl Into<io::Error>) -> ApplyEr
     ApplyError::Write { path: lossy(path), source: source.into() }
 }
 
-fn create(folder: BorrowedFd<'_>, name: &[u8], mode: u32) -> rustix::io::Result<std::fs::File> {
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(mode)).map(Into::into)
-}
-
-fn set_link_time(folder: BorrowedFd<'_>, name: &[u8], mtime: Time) -> rustix::io::Result<()> {
-    rustix::fs::utimensat(folder, name, &times(mtime), AtFlags::SYMLINK_NOFOLLOW)
+fn set_link_time(folder: &Folder, name: &[u8], mtime: FileTime) -> io::Result<()> {
+    Ok(rustix::fs::utimensat(folder, name, &times(mtime), AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
 /// Which side of a copy failed.

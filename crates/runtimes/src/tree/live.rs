@@ -5,13 +5,14 @@
 //! them meanwhile stands in nobody's way; its log and its journal come and go as it works.
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io;
 
+use anemone_files::{FileStat, Folder};
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::build::cannot_write;
-use super::site::{Seen, SeenKind, Site, join, key_of, open_above, path_of};
+use super::site::{Site, join, key_of, open_above, path_of};
 use super::{Apply, ApplyError};
 use crate::plan::Plan;
 
@@ -39,8 +40,7 @@ impl Live {
         let Ok(below) = folder.strip_prefix(&plan.workspace) else { return none };
         let database = key_of(below.join(name).as_os_str().as_encoded_bytes());
         let Site::Full(survey) = &plan.site else { return none };
-        let is_file = |seen: &Seen| seen.kind == SeenKind::File;
-        if !survey.nodes.get(&database).is_some_and(is_file) {
+        if !survey.nodes.get(&database).is_some_and(FileStat::is_file) {
             return none;
         }
         let beside = BESIDE.map(|suffix| [&database, suffix.as_bytes()].concat());
@@ -81,24 +81,25 @@ impl Apply<'_> {
         let (workspace, staging, able) = (&self.plan.workspace, self.staging, self.able);
         for (key, linked) in &mut self.live.files {
             let path = path_of(key);
-            let failed = |error: Errno| cannot_write(&path, error);
+            let failed = |error: io::Error| cannot_write(&path, error);
             let changed = || ApplyError::Changed { path: join(workspace, &path) };
             let (old, name) = open_above(workspace, &path).map_err(|_| changed())?;
-            let (new, _) =
-                open_above(staging, &path).map_err(|error| cannot_write(&path, error))?;
-            let there = inode_of(old.as_fd(), name).map_err(failed)?;
-            let here = inode_of(new.as_fd(), name).map_err(failed)?;
+            let (new, _) = open_above(staging, &path).map_err(failed)?;
+            let there = inode_of(&old, name).map_err(failed)?;
+            let here = inode_of(&new, name).map_err(failed)?;
             *linked = there;
             if there == here {
                 continue;
             }
             if here.is_some() {
-                rustix::fs::unlinkat(&new, name, AtFlags::empty()).map_err(failed)?;
+                let removed = rustix::fs::unlinkat(&new, name, AtFlags::empty());
+                removed.map_err(|error| failed(error.into()))?;
             }
             if there.is_some() {
-                let added = match able.link {
-                    true => rustix::fs::linkat(&old, name, &new, name, AtFlags::empty()),
-                    false => Err(Errno::PERM),
+                let added = if able.link {
+                    rustix::fs::linkat(&old, name, &new, name, AtFlags::empty())
+                } else {
+                    Err(Errno::PERM)
                 };
                 match added {
                     Ok(()) => {}
@@ -109,17 +110,17 @@ impl Apply<'_> {
                     }
                 }
             }
-            rustix::fs::fsync(&new).map_err(failed)?;
+            new.sync().map_err(failed)?;
         }
         Ok(())
     }
 }
 
 /// Returns what tells a file from others, if there is one.
-fn inode_of(folder: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<Option<u64>> {
-    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(stat.st_ino)),
-        Err(Errno::NOENT) => Ok(None),
+fn inode_of(folder: &Folder, name: &[u8]) -> io::Result<Option<u64>> {
+    match folder.stat(name) {
+        Ok(stat) => Ok(Some(stat.inode)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -11,15 +11,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::AtFlags;
+use anemone_files::{FileKind, FileStat, lock_folder, prune, remove_tree, rename_to_free};
 
-use super::rename::{keep_aside, prune, remove_tree, rename_to_free};
+use super::rename::keep_aside;
 use super::site::{
-    FIRST, OLD_ENDING, Seen, SeenKind, equal, open_above, open_file, path_of, read_link, resolve,
-    staging_prefix,
+    FIRST, OLD_ENDING, equal, open_above, open_file, read_link, resolve, staging_prefix,
 };
 use crate::adapter::Warning;
-use crate::leftover::lock_folder;
 
 /// What a leftover folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,9 +116,7 @@ fn put_back(old: &Path, workspace: &Path) -> io::Result<Warning> {
 
 /// Keeps the files of an old tree that the workspace does not have.
 fn keep_replaced(old: &Path, workspace: &Path) -> io::Result<Option<Warning>> {
-    let is_gone =
-        prune(old, &mut |key, stat| is_in(workspace, old, &path_of(key), &Seen::of(stat)))?;
-    if is_gone {
+    if prune(old, &mut |path, stat| is_in(workspace, old, path, stat))? {
         return Ok(None);
     }
     let kept = keep_aside(old, workspace)?;
@@ -132,28 +128,26 @@ fn keep_replaced(old: &Path, workspace: &Path) -> io::Result<Option<Warning>> {
 }
 
 /// Says whether a workspace has a file or link of an old tree, with the same content.
-fn is_in(workspace: &Path, old: &Path, path: &[u8], seen: &Seen) -> bool {
-    let there = open_above(workspace, path).and_then(|(folder, name)| {
-        Ok(Seen::of(&rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))
-    });
+fn is_in(workspace: &Path, old: &Path, path: &[u8], seen: &FileStat) -> bool {
+    let there = open_above(workspace, path).and_then(|(folder, name)| folder.stat(name));
     let Ok(there) = there else { return false };
     if there.kind != seen.kind {
         return false;
     }
     match seen.kind {
-        SeenKind::File if there.is_same_node(seen) => true,
-        SeenKind::File => {
+        FileKind::File if there.is_same_file(seen) => true,
+        FileKind::File => {
             let files = || Ok::<_, io::Error>((open_file(workspace, path)?, open_file(old, path)?));
             there.size == seen.size
                 && files()
                     .and_then(|(mut one, mut other)| equal(&mut one, &mut other))
                     .unwrap_or(false)
         }
-        SeenKind::Symlink => {
+        FileKind::Symlink => {
             let links = (read_link(workspace, path), read_link(old, path));
             matches!(links, (Ok(one), Ok(other)) if one == other)
         }
-        SeenKind::Folder | SeenKind::Special => false,
+        FileKind::Folder | FileKind::Special => false,
     }
 }
 

@@ -1,29 +1,16 @@
-//! Gives folders their names, and takes away what is no longer needed.
+//! Gives folders their names.
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, RenameFlags, Stat};
+use anemone_files::rename_to_free;
+use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 
 use super::Able;
-use super::site::{OLD_ENDING, below, names_in, open_folder};
-
-/// Gives a folder a name that nobody has.
-pub(super) fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
-    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Without the flag, a folder still replaces nothing but an empty folder.
-        Err(error) if not_supported(error) => Ok(rustix::fs::rename(from, to)?),
-        other => Ok(other?),
-    }
-}
-
-fn not_supported(error: Errno) -> bool {
-    matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
-}
+use super::site::OLD_ENDING;
 
 /// Lets two folders change names.
 ///
@@ -31,12 +18,13 @@ fn not_supported(error: Errno) -> bool {
 /// (or after a crash there) finds no workspace: the old tree then lies beside it, whole, under the
 /// staging folder's name with `.old` behind it.
 pub(super) fn exchange_folders(staging: &Path, workspace: &Path, able: Able) -> io::Result<()> {
-    let result = match able.exchange {
-        true => rustix::fs::renameat_with(CWD, staging, CWD, workspace, RenameFlags::EXCHANGE),
-        false => Err(Errno::NOSYS),
+    let result = if able.exchange {
+        rustix::fs::renameat_with(CWD, staging, CWD, workspace, RenameFlags::EXCHANGE)
+    } else {
+        Err(Errno::NOSYS)
     };
     match result {
-        Err(error) if not_supported(error) => {}
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         other => return Ok(other?),
     }
     let mut aside = staging.as_os_str().to_owned();
@@ -75,89 +63,4 @@ pub(super) fn keep_aside(old: &Path, workspace: &Path) -> io::Result<PathBuf> {
             Ok(()) => return Ok(kept),
         }
     }
-}
-
-/// Removes a folder that was being filled, with all that is in it.
-pub fn remove_tree(path: &Path) -> io::Result<()> {
-    match prune(path, &mut |_, _| true) {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(io::ErrorKind::DirectoryNotEmpty.into()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-/// A folder that is being emptied.
-struct Pruning {
-    folder: OwnedFd,
-    key: Vec<u8>,
-    name: Vec<u8>,
-    names: Vec<Vec<u8>>,
-    /// The mode it had, when it had to be changed.
-    mode: Option<u32>,
-}
-
-impl Pruning {
-    fn open(at: BorrowedFd<'_>, key: Vec<u8>, name: Vec<u8>) -> rustix::io::Result<Self> {
-        let folder = match open_folder(at, &name) {
-            Err(Errno::ACCESS) => {
-                rustix::fs::chmodat(at, &*name, Mode::from_raw_mode(0o700), AtFlags::empty())?;
-                open_folder(at, &name)?
-            }
-            other => other?,
-        };
-        let mode = rustix::fs::fstat(&folder)?.st_mode & 0o7777;
-        let tight = mode & 0o700 != 0o700;
-        if tight {
-            rustix::fs::fchmod(&folder, Mode::from_raw_mode(mode | 0o700))?;
-        }
-        let names = names_in(folder.as_fd())?;
-        Ok(Self { folder, key, name, names, mode: tight.then_some(mode) })
-    }
-}
-
-/// Removes what `remove` chooses, and folders that are then empty; says whether nothing is left.
-///
-/// Somebody else may be removing the same tree: what is gone already is fine.
-pub(super) fn prune(root: &Path, remove: &mut dyn FnMut(&[u8], &Stat) -> bool) -> io::Result<bool> {
-    let name = root.as_os_str().as_bytes().to_vec();
-    let mut levels = vec![Pruning::open(CWD, Vec::new(), name)?];
-    let mut gone = false;
-    while let Some(level) = levels.last_mut() {
-        if let Some(name) = level.names.pop() {
-            let key = below(&level.key, &name);
-            let flags = AtFlags::SYMLINK_NOFOLLOW;
-            let stat = match rustix::fs::statat(&level.folder, &*name, flags) {
-                Ok(stat) => stat,
-                Err(Errno::NOENT) => continue,
-                Err(error) => return Err(error.into()),
-            };
-            if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-                match Pruning::open(level.folder.as_fd(), key, name) {
-                    Ok(inner) => levels.push(inner),
-                    Err(Errno::NOENT) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            } else if remove(&key, &stat) {
-                match rustix::fs::unlinkat(&level.folder, &*name, AtFlags::empty()) {
-                    Ok(()) | Err(Errno::NOENT) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            continue;
-        }
-        let Some(done) = levels.pop() else { break };
-        let above = levels.last().map_or(CWD, |above| above.folder.as_fd());
-        match rustix::fs::unlinkat(above, &*done.name, AtFlags::REMOVEDIR) {
-            Ok(()) | Err(Errno::NOENT) => gone = true,
-            Err(Errno::NOTEMPTY | Errno::EXIST) => {
-                gone = false;
-                if let Some(mode) = done.mode {
-                    rustix::fs::fchmod(&done.folder, Mode::from_raw_mode(mode))?;
-                }
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(gone)
 }

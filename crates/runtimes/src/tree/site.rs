@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{FileKind, FileStat, FileTime, Folder, Step, Visited, Visitor, walk};
 use anemone_format::Moment;
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
@@ -20,43 +20,17 @@ use crate::plan::{MAX_DEPTH, PlanError};
 #[derive(Debug)]
 pub(crate) enum Site {
     Absent,
-    Empty(Seen),
+    Empty(FileStat),
     Full(Survey),
 }
 
 /// A tree as it was when we looked.
 #[derive(Debug)]
 pub(crate) struct Survey {
-    pub(super) root: Seen,
+    pub(super) root: FileStat,
     /// Everything below the root, by the keys of [`key_of`].
-    pub(crate) nodes: BTreeMap<Vec<u8>, Seen>,
+    pub(crate) nodes: BTreeMap<Vec<u8>, FileStat>,
 }
-
-/// What lay at a path when we looked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
-    pub(crate) kind: SeenKind,
-    pub(crate) size: u64,
-    pub(crate) mode: u32,
-    pub(crate) mtime: Time,
-    pub(super) inode: u64,
-    device: u64,
-    pub(super) owner: (u32, u32),
-}
-
-/// What sort of thing lies at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SeenKind {
-    File,
-    Symlink,
-    Folder,
-    /// A socket, a pipe or a device.
-    Special,
-}
-
-/// Seconds and nanoseconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Time(pub(super) i64, pub(super) i64);
 
 /// Returns a path as a key that sorts as a walk goes: a folder, all that is in it, the next one.
 pub(crate) fn key_of(path: &[u8]) -> Vec<u8> {
@@ -74,43 +48,23 @@ pub(crate) fn join(folder: &Path, path: &[u8]) -> PathBuf {
 }
 
 /// Returns the seconds and nanoseconds of a moment; before 1970 the nanoseconds still count up.
-pub(crate) fn time_of(moment: &Moment) -> Time {
+pub(crate) fn time_of(moment: &Moment) -> FileTime {
     let nanoseconds = moment.instant().as_nanosecond();
     let seconds = nanoseconds.div_euclid(1_000_000_000);
     let rest = nanoseconds.rem_euclid(1_000_000_000);
     // The years of a moment have four digits.
-    Time(i64::try_from(seconds).unwrap_or(0), i64::try_from(rest).unwrap_or(0))
+    FileTime {
+        seconds: i64::try_from(seconds).unwrap_or(0),
+        nanoseconds: i64::try_from(rest).unwrap_or(0),
+    }
 }
 
-impl Seen {
-    pub(super) fn of(stat: &Stat) -> Self {
-        Self {
-            kind: match FileType::from_raw_mode(stat.st_mode) {
-                FileType::RegularFile => SeenKind::File,
-                FileType::Symlink => SeenKind::Symlink,
-                FileType::Directory => SeenKind::Folder,
-                _ => SeenKind::Special,
-            },
-            size: u64::try_from(stat.st_size).unwrap_or(0),
-            mode: stat.st_mode & 0o7777,
-            mtime: Time(stat.st_mtime, stat.st_mtime_nsec as i64),
-            inode: stat.st_ino,
-            device: stat.st_dev,
-            owner: (stat.st_uid, stat.st_gid),
-        }
-    }
-
-    /// Says whether two paths lead to the same file.
-    pub(super) fn is_same_node(&self, other: &Self) -> bool {
-        (self.device, self.inode) == (other.device, other.inode)
-    }
-
-    /// Says whether this is still the same thing. A folder is the same whatever is in it: what is
-    /// in it is compared by itself.
-    pub(super) fn is_still(&self, now: &Self) -> bool {
-        let same = self.kind == now.kind && self.inode == now.inode;
-        same && (self.kind == SeenKind::Folder || (self.size, self.mtime) == (now.size, now.mtime))
-    }
+/// Says whether this is still the same thing. A folder is the same whatever is in it: what is in it
+/// is compared by itself.
+pub(super) fn is_still(before: &FileStat, now: &FileStat) -> bool {
+    let is_same = before.kind == now.kind && before.inode == now.inode;
+    let is_folder = before.kind == FileKind::Folder;
+    is_same && (is_folder || (before.size, before.modified) == (now.size, now.modified))
 }
 
 /// Finds the workspace, without links on the way, and what is there.
@@ -120,16 +74,15 @@ pub(crate) fn look(workspace: &Path) -> Result<(PathBuf, Site), PlanError> {
     let Some(parent) = path.parent() else {
         return Err(PlanError::MountPoint { path });
     };
-    let root = match rustix::fs::lstat(&path) {
-        Ok(stat) => Seen::of(&stat),
-        Err(Errno::NOENT) => return Ok((path, Site::Absent)),
-        Err(error) => return Err(failed(error.into())),
+    let root = match FileStat::of_path(&path) {
+        Ok(stat) => stat,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((path, Site::Absent)),
+        Err(error) => return Err(failed(error)),
     };
-    if root.kind != SeenKind::Folder {
+    if root.kind != FileKind::Folder {
         return Err(PlanError::NotAFolder { path });
     }
-    let above = rustix::fs::lstat(parent).map_err(|error| failed(error.into()))?;
-    if Seen::of(&above).device != root.device {
+    if FileStat::of_path(parent).map_err(failed)?.device != root.device {
         return Err(PlanError::MountPoint { path });
     }
     let survey = survey(&path)?;
@@ -217,47 +170,22 @@ pub(super) fn staging_prefix(workspace: &Path) -> Option<std::ffi::OsString> {
     Some(OsStr::from_bytes(&[b".", name, b".anemone-"].concat()).to_owned())
 }
 
-pub(super) fn open_folder(at: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<OwnedFd> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
-    rustix::fs::openat(at, name, flags, Mode::empty())
-}
-
-pub(super) fn open_root(path: &Path) -> rustix::io::Result<OwnedFd> {
-    open_folder(CWD, path.as_os_str().as_bytes())
-}
-
 /// Opens the folder that a path lies in, part by part, and returns it with the last part.
-pub(super) fn open_above<'a>(root: &Path, path: &'a [u8]) -> io::Result<(OwnedFd, &'a [u8])> {
-    let mut folder = open_root(root)?;
-    let mut parts = path.split(|byte| *byte == b'/').peekable();
-    loop {
-        let part = parts.next().unwrap_or_default();
-        if parts.peek().is_none() {
-            return Ok((folder, part));
-        }
-        folder = open_folder(folder.as_fd(), part)?;
-    }
+pub(super) fn open_above<'a>(root: &Path, path: &'a [u8]) -> io::Result<(Folder, &'a [u8])> {
+    let root = Folder::open_unlinked(root)?;
+    let (folder, name) = root.above(path)?;
+    Ok((folder.unwrap_or(root), name))
 }
 
 /// Reads where a link of the workspace points.
 pub(crate) fn read_link(root: &Path, path: &[u8]) -> io::Result<Vec<u8>> {
     let (folder, name) = open_above(root, path)?;
-    Ok(rustix::fs::readlinkat(folder, name, Vec::new())?.into_bytes())
+    folder.read_link(name)
 }
 
 /// Opens a regular file of the workspace.
 pub(crate) fn open_file(root: &Path, path: &[u8]) -> io::Result<std::fs::File> {
-    let (folder, name) = open_above(root, path)?;
-    Ok(open_to_read(folder.as_fd(), name)?)
-}
-
-pub(super) fn open_to_read(
-    folder: BorrowedFd<'_>,
-    name: &[u8],
-) -> rustix::io::Result<std::fs::File> {
-    // Without waiting: a pipe may have taken the file's place.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    rustix::fs::openat(folder, name, flags, Mode::empty()).map(Into::into)
+    Folder::open_unlinked(root)?.file_at(path)
 }
 
 /// Returns the SHA-256 of what a reader yields, in lower-case hexadecimal.
@@ -293,60 +221,52 @@ pub(crate) fn equal(one: &mut impl Read, other: &mut impl Read) -> io::Result<bo
     }
 }
 
-pub(super) fn names_in(folder: BorrowedFd<'_>) -> rustix::io::Result<Vec<Vec<u8>>> {
-    let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if !matches!(name, b"." | b"..") {
-            names.push(name.to_vec());
-        }
-    }
-    Ok(names)
-}
-
-pub(super) fn below(folder: &[u8], name: &[u8]) -> Vec<u8> {
-    if folder.is_empty() { name.to_vec() } else { [folder, &[0], name].concat() }
-}
-
 /// Looks at everything below a folder, without following links.
 pub(super) fn survey(root: &Path) -> Result<Survey, PlanError> {
-    let failed = |key: &[u8], error: Errno| PlanError::Workspace {
-        path: join(root, &path_of(key)),
-        source: error.into(),
-    };
-    let folder = open_root(root).map_err(|error| failed(b"", error))?;
-    let top = Seen::of(&rustix::fs::fstat(&folder).map_err(|error| failed(b"", error))?);
-    let mut nodes = BTreeMap::new();
-    // Folders whose names are still to be read, each with its key.
-    let mut levels: Vec<(OwnedFd, Vec<u8>, Vec<Vec<u8>>)> = Vec::new();
-    let names = names_in(folder.as_fd()).map_err(|error| failed(b"", error))?;
-    levels.push((folder, Vec::new(), names));
-    while let Some((folder, above, names)) = levels.last_mut() {
-        let Some(name) = names.pop() else {
-            levels.pop();
-            continue;
-        };
-        let key = below(above, &name);
-        let stat = match rustix::fs::statat(&*folder, &*name, AtFlags::SYMLINK_NOFOLLOW) {
+    let failed = |source| PlanError::Workspace { path: root.to_owned(), source };
+    let folder = Folder::open_unlinked(root).map_err(failed)?;
+    let top = FileStat::of(&folder).map_err(failed)?;
+    let survey = Survey { root: top, nodes: BTreeMap::new() };
+    let mut surveyor = Surveyor { path: root, survey, failure: None };
+    walk(&folder, &mut surveyor);
+    surveyor.failure.map_or(Ok(surveyor.survey), Err)
+}
+
+struct Surveyor<'a> {
+    path: &'a Path,
+    survey: Survey,
+    failure: Option<PlanError>,
+}
+
+impl Visitor for Surveyor<'_> {
+    fn visit(&mut self, visited: &Visited<'_>) -> Step {
+        let stat = match visited.stat() {
             Ok(stat) => stat,
             // Gone since its name was read.
-            Err(Errno::NOENT) => continue,
-            Err(error) => return Err(failed(&key, error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Step::Pass,
+            Err(source) => return self.fail(visited.path, source),
         };
-        let seen = Seen::of(&stat);
-        if seen.device != top.device {
-            return Err(PlanError::MountPoint { path: join(root, &path_of(&key)) });
+        if stat.device != self.survey.root.device {
+            self.failure = Some(PlanError::MountPoint { path: join(self.path, visited.path) });
+            return Step::Stop;
         }
-        if seen.kind == SeenKind::Folder {
-            let inner = open_folder(folder.as_fd(), &name).map_err(|error| failed(&key, error))?;
-            let names = names_in(inner.as_fd()).map_err(|error| failed(&key, error))?;
-            if levels.len() >= MAX_DEPTH {
-                return Err(failed(&key, Errno::NAMETOOLONG));
-            }
-            levels.push((inner, key.clone(), names));
+        let is_folder = stat.kind == FileKind::Folder;
+        if is_folder && visited.depth + 1 >= MAX_DEPTH {
+            return self.fail(visited.path, Errno::NAMETOOLONG.into());
         }
-        nodes.insert(key, seen);
+        self.survey.nodes.insert(key_of(visited.path), stat);
+        if is_folder { Step::Enter } else { Step::Pass }
     }
-    Ok(Survey { root: top, nodes })
+
+    fn unreadable(&mut self, path: &[u8], error: io::Error) -> ControlFlow<()> {
+        self.fail(path, error);
+        ControlFlow::Break(())
+    }
+}
+
+impl Surveyor<'_> {
+    fn fail(&mut self, path: &[u8], source: io::Error) -> Step {
+        self.failure = Some(PlanError::Workspace { path: join(self.path, path), source });
+        Step::Stop
+    }
 }

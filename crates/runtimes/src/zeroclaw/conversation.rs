@@ -4,9 +4,9 @@
 //! are passed over as when all are read: see [`super::sessions`].
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use cap_std::fs::Dir;
+use anemone_files::Folder;
 
 use super::sessions::{Ownership, ownership, root_of};
 use crate::adapter::{FoundAgent, Machine};
@@ -14,7 +14,6 @@ use crate::conversation::{
     Conversation, Held, Reach, ReadConversationError, read_events, read_file,
 };
 use crate::database::{Database, DatabaseError, Read, Value};
-use crate::nofollow::open_plain;
 use crate::paths::is_name;
 
 const DATABASE: &str = "sessions.db";
@@ -31,15 +30,15 @@ pub(super) fn read(
     let ours = is_shared.then_some(agent.alias.as_str());
     let path = root.join("sessions");
     let fail = |source| ReadConversationError::Io { path: path.clone(), source };
-    let root = Dir::open_ambient_dir(&root, cap_std::ambient_authority()).map_err(fail)?;
+    let root = Folder::open(&root).map_err(fail)?;
     // Links that lead out of the install are not followed.
-    let sessions = match root.open_dir("sessions") {
+    let sessions = match root.folder_beneath(Path::new("sessions")) {
         Ok(sessions) => sessions,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(none()),
         Err(error) => return Err(fail(error)),
     };
     let mut owner = Owner::default();
-    if open_plain(&sessions, DATABASE).is_ok() {
+    if sessions.file(DATABASE).is_ok() {
         let path = path.join(DATABASE);
         let fail = |source| ReadConversationError::Database {
             path: path.clone(),
@@ -57,7 +56,7 @@ pub(super) fn read(
         return Err(none());
     }
     let name = PathBuf::from(format!("{session}.jsonl"));
-    if !is_name(session) || sessions.symlink_metadata(&name).is_err() {
+    if !is_name(session) || sessions.stat(&name).is_err() {
         return Err(none());
     }
     let mut found = read_file(&sessions, &name, reach).map_err(fail)?.ok_or_else(none)?;

@@ -20,11 +20,11 @@ use serde::Serialize;
 
 use super::rows::{AUTO_SAVE, Shared, Writer};
 use super::{NAMESPACES, RUNTIME};
-use crate::markdown::Page;
 use crate::searchable::MemoryFacts;
 use crate::split_text::pieces;
 use crate::stamps::note_stamps;
 use crate::times;
+use anemone_markdown::Page;
 
 pub(super) use write::{file_of, write};
 

@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
+use anemone_files::{FileStat, Folder};
 use anemone_format::{Moment, Record};
-use cap_std::fs::Dir;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -30,9 +30,8 @@ use super::rows::Shared;
 use crate::adapter::{FoundAgent, Machine, SessionCounts, Warning};
 use crate::database::{Database, DatabaseError, Read, Rows, Value};
 use crate::ids::short_digest;
-use crate::nofollow::{mtime_of, open_plain};
 use crate::paths::{is_name, lossy, path_bytes};
-use crate::times;
+use crate::times::{self, mtime_of};
 use anemone_secrets as secrets;
 use piece::Conversation;
 
@@ -184,12 +183,12 @@ type Taken = HashMap<u64, u64>;
 impl<'a, E> Reader<'a, E> {
     /// Opens the folder of conversations and the one of old ones. Links that lead out of the root
     /// are not followed.
-    fn folders(&mut self, root: &Path) -> Option<Vec<(Dir, PathBuf)>> {
-        let dir = Dir::open_ambient_dir(root, cap_std::ambient_authority()).ok()?;
+    fn folders(&mut self, root: &Path) -> Option<Vec<(Folder, PathBuf)>> {
+        let dir = Folder::open(root).ok()?;
         let mut folders = Vec::new();
         for name in ["sessions", "sessions/archive"] {
             let path = root.join(name);
-            match dir.open_dir(name) {
+            match dir.folder_beneath(Path::new(name)) {
                 Ok(folder) => folders.push((folder, path)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => self.warn(&path, &error),
@@ -212,7 +211,7 @@ impl<'a, E> Reader<'a, E> {
     }
 
     /// Notes the transcripts of a folder by their conversation.
-    fn find_files(&mut self, index: usize, folder: &Dir, path: &Path) {
+    fn find_files(&mut self, index: usize, folder: &Folder, path: &Path) {
         let entries = match folder.entries() {
             Ok(entries) => entries,
             Err(error) => return self.warn(path, &error),
@@ -227,10 +226,10 @@ impl<'a, E> Reader<'a, E> {
                     break;
                 }
             };
-            let name = entry.file_name();
-            let Some(name) = name.to_str() else {
+            let Some(name) = entry.name().to_str() else {
                 // A name that is not UTF-8 is none that the runtime gives.
-                self.counts.undecodable += u64::from(is_transcript(&lossy(&path_bytes(&name))));
+                let name = lossy(&path_bytes(entry.name()));
+                self.counts.undecodable += u64::from(is_transcript(&name));
                 continue;
             };
             if !is_transcript(name) {
@@ -256,9 +255,9 @@ impl<'a, E> Reader<'a, E> {
         }
     }
 
-    fn open(&mut self, folder: &Dir, path: &Path, name: &str) -> Option<Database> {
+    fn open(&mut self, folder: &Folder, path: &Path, name: &str) -> Option<Database> {
         // A link may lead anywhere.
-        open_plain(folder, name).ok()?;
+        folder.file(name).ok()?;
         match Database::open(self.machine, &path.join(name)) {
             Ok(database) => Some(database),
             Err(error) => {
@@ -281,7 +280,12 @@ impl<'a, E> Reader<'a, E> {
     }
 
     /// Reads the database of conversations, and after each what files have of it.
-    fn database(&mut self, folder: &Dir, path: &Path, folders: &[(Dir, PathBuf)]) -> Result<(), E> {
+    fn database(
+        &mut self,
+        folder: &Folder,
+        path: &Path,
+        folders: &[(Folder, PathBuf)],
+    ) -> Result<(), E> {
         const NAME: &str = "sessions.db";
         let Some(database) = self.open(folder, path, NAME) else { return Ok(()) };
         let path = path.join(NAME);
@@ -421,7 +425,7 @@ impl<'a, E> Reader<'a, E> {
         &mut self,
         mut conversation: Conversation,
         mut taken: Taken,
-        folders: &[(Dir, PathBuf)],
+        folders: &[(Folder, PathBuf)],
     ) -> Result<(), E> {
         for file in self.files.remove(&conversation.key).unwrap_or_default() {
             self.lines(&mut conversation, &file, &mut taken, folders)?;
@@ -430,7 +434,7 @@ impl<'a, E> Reader<'a, E> {
     }
 
     /// Reads a conversation that only files have.
-    fn remaining(&mut self, key: &str, folders: &[(Dir, PathBuf)]) -> Result<(), E> {
+    fn remaining(&mut self, key: &str, folders: &[(Folder, PathBuf)]) -> Result<(), E> {
         if !self.is_taken(key) {
             return Ok(());
         }
@@ -454,12 +458,12 @@ impl<'a, E> Reader<'a, E> {
         conversation: &mut Conversation,
         file: &Transcript,
         taken: &mut Taken,
-        folders: &[(Dir, PathBuf)],
+        folders: &[(Folder, PathBuf)],
     ) -> Result<(), E> {
         let (folder, path) = &folders[file.folder];
         let path = path.join(&file.name);
-        let opened = open_plain(folder, &file.name).and_then(|it| Ok((it.metadata()?, it)));
-        let (metadata, input) = match opened {
+        let opened = folder.file(&file.name).and_then(|file| Ok((FileStat::of(&file)?, file)));
+        let (stat, input) = match opened {
             Ok(opened) => opened,
             Err(error) => {
                 self.counts.undecodable += 1;
@@ -468,7 +472,7 @@ impl<'a, E> Reader<'a, E> {
             }
         };
         // Lines have no time; the file was written to when the last thing was said.
-        let at = mtime_of(&metadata);
+        let at = mtime_of(&stat);
         if conversation.opened_at.is_none() {
             conversation.opened_at.clone_from(&at);
         }
@@ -508,7 +512,7 @@ impl<'a, E> Reader<'a, E> {
                 record.map_or(Ok(()), &mut self.take)?;
             }
         }
-        if metadata.len() > MAX_FILE_BYTES {
+        if stat.size > MAX_FILE_BYTES {
             self.warn(&path, &format!("only the first {MAX_FILE_BYTES} bytes are read"));
         }
         // What an earlier place has and this one does not is known all the same.
@@ -519,7 +523,7 @@ impl<'a, E> Reader<'a, E> {
     }
 
     /// Reads the database of conversations with editors.
-    fn editors(&mut self, folder: &Dir, path: &Path) -> Result<(), E> {
+    fn editors(&mut self, folder: &Folder, path: &Path) -> Result<(), E> {
         const NAME: &str = "acp-sessions.db";
         let Some(database) = self.open(folder, path, NAME) else { return Ok(()) };
         let path = path.join(NAME);
@@ -738,265 +742,4 @@ fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::convert::Infallible;
-
-    use fs_err as fs;
-    use rusqlite::Connection;
-    use tempfile::TempDir;
-
-    use super::*;
-    use crate::database::tests::machine;
-    use crate::zeroclaw::RUNTIME;
-
-    /// The tables of the real program, 0.8.7, as far as we read them.
-    const TABLES: &str = "
-        CREATE TABLE sessions (id INTEGER PRIMARY KEY AUTOINCREMENT, session_key TEXT NOT NULL,
-          role TEXT NOT NULL, content TEXT NOT NULL, created_at TEXT NOT NULL);
-        CREATE TABLE session_metadata (session_key TEXT PRIMARY KEY, created_at TEXT NOT NULL,
-          last_activity TEXT NOT NULL, message_count INTEGER NOT NULL DEFAULT 0, name TEXT,
-          agent_alias TEXT, principal_id TEXT);
-        CREATE TABLE jsonl_import_receipts (source_name TEXT PRIMARY KEY, session_key TEXT NOT NULL,
-          source_hash TEXT NOT NULL, source_len INTEGER NOT NULL, imported_at TEXT NOT NULL);";
-    const EDITOR_TABLES: &str = "
-        CREATE TABLE acp_sessions (id INTEGER PRIMARY KEY AUTOINCREMENT, session_uuid TEXT NOT NULL UNIQUE,
-          agent_alias TEXT NOT NULL, created_at TEXT NOT NULL, principal_id TEXT);
-        CREATE TABLE acp_messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id INTEGER NOT NULL,
-          role TEXT NOT NULL, content TEXT NOT NULL, reasoning_content TEXT, created_at TEXT NOT NULL);";
-    const AT: &str = "2026-11-15T07:17:29.868608739+00:00";
-
-    struct Home(TempDir);
-
-    impl Home {
-        fn new() -> Self {
-            let home = Self(TempDir::new().unwrap());
-            fs::create_dir_all(home.sessions().join("archive")).unwrap();
-            home
-        }
-
-        fn sessions(&self) -> PathBuf {
-            self.0.path().join("data/sessions")
-        }
-
-        fn write(&self, name: &str, text: &str) {
-            fs::write(self.sessions().join(name), text).unwrap();
-        }
-
-        fn database(&self, name: &str, tables: &str, sql: &str) {
-            let connection = Connection::open(self.sessions().join(name)).unwrap();
-            connection.execute_batch(tables).unwrap();
-            connection.execute_batch(sql).unwrap();
-        }
-
-        /// Takes the folder as an install with several agents.
-        fn agent(&self, alias: &str) -> FoundAgent {
-            let workspace = self.0.path().join("agents").join(alias).join("workspace");
-            let mut agent = FoundAgent::without_install(RUNTIME, alias.to_owned(), workspace);
-            agent.install = Some(self.0.path().to_owned());
-            agent.generation = Some(generation::DATA);
-            agent
-        }
-
-        fn read(
-            &self,
-            agent: &FoundAgent,
-            private: bool,
-        ) -> (Vec<Record>, SessionCounts, Vec<Warning>) {
-            let shared = Shared {
-                agent_id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
-                alias: &agent.alias,
-                identity_version: None,
-                embedding: None,
-                fallback: times::epoch(),
-                embeddings: false,
-                stamps: anemone_format::StampTable::default(),
-            };
-            let mut records = Vec::new();
-            let machine = machine(self.0.path());
-            let Ok((counts, warnings)) =
-                super::records::<Infallible>(&machine, agent, &shared, private, &mut |record| {
-                    records.push(record);
-                    Ok(())
-                });
-            (records, counts, warnings)
-        }
-    }
-
-    fn contents(records: &[Record]) -> Vec<(&str, &str)> {
-        records
-            .iter()
-            .map(|it| (it.source.session_id.as_deref().unwrap(), it.content.as_str()))
-            .collect()
-    }
-
-    #[test]
-    fn a_conversation_in_the_database_becomes_records() {
-        let home = Home::new();
-        home.database("sessions.db", TABLES, &format!(
-            "INSERT INTO sessions (session_key, role, content, created_at) VALUES
-               ('telegram_12345_alice', 'user', 'hello', '{AT}'),
-               ('gw_1', 'user', 'other', '{AT}'),
-               ('telegram_12345_alice', 'system', 'be good', '{AT}'),
-               ('telegram_12345_alice', 'assistant', '{{\"content\":\"hi!\",\"tool_calls\":[{{}}]}}', '{AT}'),
-               ('telegram_12345_alice', 'tool', '{{}}', '{AT}');
-             INSERT INTO session_metadata VALUES
-               ('telegram_12345_alice', '{AT}', '{AT}', 2, 'Alice chat', 'default', NULL);"
-        ));
-        let (records, counts, warnings) = home.read(&home.agent("default"), false);
-        assert_eq!(
-            contents(&records),
-            [
-                ("gw_1", "user: other"),
-                ("telegram_12345_alice", "user: hello\n\nassistant: hi!\n\n[tool result]"),
-            ]
-        );
-        let record = &records[1];
-        assert_eq!(record.namespace, "session");
-        assert_eq!(record.temporal.created_at.as_str(), AT);
-        assert_eq!(record.source.origin.as_deref(), Some("session"));
-        assert_eq!(
-            record.source.origin_file.as_deref(),
-            Some("sessions/telegram_12345_alice.jsonl")
-        );
-        assert_eq!(
-            record.raw_source_format.as_ref().unwrap().as_str(),
-            r#"{"session_key":"telegram_12345_alice","name":"Alice chat","piece":0}"#
-        );
-        let wanted = SessionCounts {
-            transcripts: 2,
-            events: 5,
-            messages: 4,
-            dropped: 2,
-            ..Default::default()
-        };
-        assert_eq!((counts, warnings.len()), (wanted, 0));
-    }
-
-    #[test]
-    fn an_agent_has_its_own_conversations_and_the_default_one_those_of_nobody() {
-        let home = Home::new();
-        let rows: String = ["a", "b", "c", "d"].iter().map(|key| format!(
-            "INSERT INTO sessions (session_key, role, content, created_at) VALUES ('{key}', 'user', 'in {key}', '{AT}');"
-        )).collect();
-        home.database("sessions.db", TABLES, &format!(
-            "{rows} INSERT INTO session_metadata VALUES ('a', '{AT}', '{AT}', 1, NULL, 'default', NULL),
-               ('b', '{AT}', '{AT}', 1, NULL, 'alpha', NULL), ('c', '{AT}', '{AT}', 1, NULL, 'alpha', 'p1');"
-        ));
-        let keys = |alias: &str, private| {
-            let (records, _, warnings) = home.read(&home.agent(alias), private);
-            let keys: Vec<String> =
-                records.into_iter().filter_map(|it| it.source.session_id).collect();
-            (keys.join(" "), warnings.iter().map(|it| it.code).collect::<Vec<_>>())
-        };
-        assert_eq!(keys("default", false), ("a d".to_owned(), vec!["sessions_private"]));
-        assert_eq!(
-            keys("alpha", false),
-            ("b".to_owned(), vec!["sessions_unowned", "sessions_private"])
-        );
-        assert_eq!(keys("alpha", true), ("b c".to_owned(), vec!["sessions_unowned"]));
-        let (records, ..) = home.read(&home.agent("alpha"), true);
-        let marked =
-            |it: &Record| it.raw_source_format.as_ref().unwrap().as_str().contains("private");
-        assert_eq!(records.iter().map(marked).collect::<Vec<_>>(), [false, true]);
-    }
-
-    #[test]
-    fn a_message_in_the_database_and_in_a_file_is_taken_once() {
-        let home = Home::new();
-        home.database("sessions.db", TABLES, &format!(
-            "INSERT INTO sessions (session_key, role, content, created_at) VALUES
-               ('s', 'user', 'one', '{AT}'), ('s', 'user', 'one', '{AT}'), ('t_1', 'user', 'renamed', '{AT}');
-             INSERT INTO jsonl_import_receipts VALUES ('t.1.jsonl', 't_1', '', 0, '{AT}');"
-        ));
-        let one = "{\"role\":\"user\",\"content\":\"one\"}\n";
-        home.write("s.jsonl.migrated", &format!("{one}{one}"));
-        home.write(
-            "s.jsonl",
-            &format!("{one}{one}{one}{{\"role\":\"assistant\",\"content\":\"new\"}}\n"),
-        );
-        home.write("t.1.jsonl.migrated", "{\"role\":\"user\",\"content\":\"renamed\"}\n");
-        let (records, counts, _) = home.read(&home.agent("default"), false);
-        assert_eq!(
-            contents(&records),
-            [
-                ("s", "user: one\n\nuser: one\n\nuser: one\n\nassistant: new"),
-                ("t_1", "user: renamed")
-            ]
-        );
-        assert_eq!((counts.duplicates, counts.transcripts), (5, 2));
-    }
-
-    #[test]
-    fn files_alone_are_read_old_ones_too_and_what_makes_no_sense_is_counted() {
-        let home = Home::new();
-        home.write("slack_C1_U1.jsonl", "{\"role\":\"user\",\"content\":\"你好\"}\nnonsense\n\n{\"role\":\"user\"}\n{\"role\":\"assistant\",\"content\":\"hi\"}\n");
-        home.write("archive/2026-01-01.jsonl", "{\"role\":\"user\",\"content\":\"old\"}\n");
-        home.write("notes.txt", "x");
-        let (records, counts, _) = home.read(&home.agent("default"), false);
-        assert_eq!(
-            contents(&records),
-            [("2026-01-01", "user: old"), ("slack_C1_U1", "user: 你好\n\nassistant: hi")]
-        );
-        assert_eq!((counts.events, counts.undecodable, counts.messages), (5, 2, 3));
-        let mut agent = home.agent("default");
-        agent.generation = Some(generation::WORKSPACE);
-        agent.workspace = home.0.path().join("data");
-        assert_eq!(home.read(&agent, false).0, records);
-    }
-
-    #[test]
-    fn conversations_with_editors_are_read_without_thoughts() {
-        let home = Home::new();
-        home.database("acp-sessions.db", EDITOR_TABLES, &format!(
-            "INSERT INTO acp_sessions VALUES (7, 'u-7', 'alpha', '{AT}', NULL), (8, 'u-8', 'beta', '{AT}', NULL);
-             INSERT INTO acp_messages (session_id, role, content, reasoning_content, created_at) VALUES
-               (7, 'user', 'fix it', NULL, '{AT}'), (8, 'user', 'no', NULL, '{AT}'),
-               (7, 'assistant', 'done', 'hm', '{AT}');"
-        ));
-        let (records, counts, _) = home.read(&home.agent("alpha"), false);
-        assert_eq!(contents(&records), [("u-7", "user: fix it\n\nassistant: done")]);
-        assert_eq!(records[0].source.origin_file.as_deref(), Some("sessions/acp/u-7"));
-        assert_eq!((counts.messages, counts.dropped), (2, 1));
-    }
-
-    #[test]
-    fn secrets_are_replaced_and_a_conversation_that_goes_on_changes_its_last_record() {
-        let home = Home::new();
-        let line = |text: &str| format!("{{\"role\":\"user\",\"content\":\"{text}\"}}\n");
-        let secret = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
-        let long = "word ".repeat(1200);
-        let mut text = [line(&secret), line(&long), line(&long)].concat();
-        home.write("a.jsonl", &text);
-        let (before, counts, _) = home.read(&home.agent("default"), false);
-        assert_eq!((before.len(), counts.redacted), (2, 1));
-        assert!(!before[0].content.contains(&secret));
-        text.push_str(&line("more"));
-        home.write("a.jsonl", &text);
-        let (after, _, _) = home.read(&home.agent("default"), false);
-        assert_eq!(after[0].content, before[0].content);
-        assert_eq!((after[1].id, after.len()), (before[1].id, 2));
-        assert!(after[1].content.ends_with("user: more"));
-    }
-
-    #[test]
-    fn odd_keys_lead_nowhere_and_a_bad_database_is_said() {
-        let home = Home::new();
-        home.database("sessions.db", TABLES, &format!(
-            "INSERT INTO sessions (session_key, role, content, created_at) VALUES
-               ('../../x', 'user', 'one', '{AT}'), ('..//../x', 'user', 'two', '{AT}'), ('', 'user', 'three', 'never'),
-               (x'ff', 'user', 'four', '{AT}');"
-        ));
-        home.write("acp-sessions.db", "not a database at all, but long enough to be taken for one");
-        let (records, counts, warnings) = home.read(&home.agent("default"), false);
-        assert_eq!((records.len(), counts.undecodable), (3, 1));
-        let mut files: Vec<_> =
-            records.iter().map(|it| it.source.origin_file.clone().unwrap()).collect();
-        assert!(
-            files.iter().all(|it| !it.contains("..") && it.matches('/').count() == 1),
-            "{files:?}"
-        );
-        files.dedup();
-        assert_eq!(files.len(), 3);
-        assert_eq!(warnings.iter().map(|it| it.code).collect::<Vec<_>>(), ["sessions_unreadable"]);
-    }
-}
+mod tests;

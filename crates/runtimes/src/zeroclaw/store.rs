@@ -13,10 +13,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use anemone_files::{
+    LeftoverKind, create_private, locked_folder, private_temporary_folder, rename_to_free, sweep,
+    sync_folder,
+};
 use anemone_format::{FileRoot, Moment, RecordId, sha256_hex};
 use fs_err as fs;
-use rustix::fs::{CWD, RenameFlags};
-use rustix::io::Errno;
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -34,7 +36,6 @@ use crate::database::{
     AgentEntry, DatabaseError, KNOWN, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value,
     is_addable, is_known, merge_rows,
 };
-use crate::leftover;
 use crate::plan::{
     Conflict, MemoriesStep, NotRestored, OnConflict, PlanBuilder, PlanError, PlanOptions, Restore,
     RestoreError,
@@ -916,10 +917,10 @@ impl Change {
         };
         self.check_is_free()?;
         fs::create_dir_all(folder).map_err(failed)?;
-        leftover::sweep(folder, STAGING, leftover::Kind::Folder);
+        sweep(folder, STAGING, LeftoverKind::Folder);
         let mut made = None;
-        let (staging, _lock) = leftover::locked_folder(&mut || {
-            let folder = leftover::private_folder(folder, STAGING)?;
+        let (staging, _lock) = locked_folder(&mut || {
+            let folder = private_temporary_folder(folder, STAGING)?;
             Ok(made.insert(folder).path().to_owned())
         })
         .map_err(failed)?;
@@ -931,7 +932,7 @@ impl Change {
         }
         fs::File::open(&staged).and_then(|file| file.sync_all()).map_err(failed)?;
         rename_to_free(&staged, &self.path).map_err(failed)?;
-        fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+        sync_folder(folder).map_err(failed)
     }
 
     /// Changes the database that is there, after copying it; returns the copy.
@@ -956,7 +957,7 @@ impl Change {
             };
             let backup = self.path.with_file_name(&name);
             match create_private(&backup) {
-                Ok(()) => break (name, backup),
+                Ok(_) => break (name, backup),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1_000 => {
                     number += 1;
                 }
@@ -977,21 +978,6 @@ impl Change {
             }
         }
     }
-}
-
-/// Gives a file a name that nobody has.
-fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
-    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Where a rename cannot promise that, a link can.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => fs::hard_link(from, to),
-        other => Ok(other?),
-    }
-}
-
-/// Creates a file for its owner only.
-fn create_private(path: &Path) -> io::Result<()> {
-    use fs_err::os::unix::fs::OpenOptionsExt as _;
-    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(drop)
 }
 
 #[cfg(test)]

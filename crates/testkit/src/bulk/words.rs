@@ -43,6 +43,7 @@ const SHIFT: u64 = 2;
 const SCALE: u64 = 1 << 40;
 
 /// Words, each found by a number as often as Zipf's law says.
+#[derive(Clone)]
 pub(super) struct Words {
     words: Vec<&'static str>,
     /// The sum of the weights up to and including each word.

@@ -2,12 +2,11 @@
 //! it.
 
 use std::ffi::OsStr;
-use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{Durability, make_private_folder, read_small, replace_file};
 use anemone_format::Moment;
-use anemone_runtimes::leftover::temporary_file;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -123,29 +122,17 @@ fn write_if_other(
     let place = std::path::absolute(&searched.place).unwrap_or_else(|_| searched.place.clone());
     let mut new = Note::of(searched.kind, &place, now(host));
     let path = note_path(&searched.index_folder);
-    if is_other(read_note(&path).as_ref(), &mut new) && make_private(&home).is_ok() {
+    if is_other(read_note(&path).as_ref(), &mut new) && make_private_folder(&home).is_ok() {
         write_note(&path, &new).ok();
     }
 }
 
 /// Writes a note as a whole; a link in its place is replaced.
 pub(super) fn write_note(path: &Path, note: &Note) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = temporary_file(folder)?;
-    serde_json::to_writer(&mut file, note)?;
-    file.write_all(b"\n")?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// Makes a folder that only its owner can look into, if it is not there.
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    if !folder.is_dir() {
-        fs_err::create_dir_all(folder)?;
-        #[cfg(unix)]
-        fs_err::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
-    }
-    Ok(())
+    let mut bytes = serde_json::to_vec(note)?;
+    bytes.push(b'\n');
+    // A search writes it, and must not wait for the disk.
+    replace_file(path, &bytes, Durability::Eventual)
 }
 
 pub(super) fn note_path(folder: &Path) -> PathBuf {
@@ -155,10 +142,7 @@ pub(super) fn note_path(folder: &Path) -> PathBuf {
 pub(super) fn read_note(path: &Path) -> Option<Note> {
     /// A path or a URL has some thousand bytes, and no byte of it takes more than ten in JSON.
     const MAX_NOTE: u64 = 64 << 10;
-    let is_small =
-        fs_err::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_NOTE);
-    let text = is_small.then(|| fs_err::read(path).ok())??;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice(&read_small(path, MAX_NOTE).ok()??).ok()
 }
 
 #[cfg(test)]

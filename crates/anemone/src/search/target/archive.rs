@@ -18,7 +18,6 @@ use anemone_index::{
 use anemone_runtimes::{Remembered, by_name, vectors_in};
 
 use super::documents::{Documents, Wanted};
-use super::stamp;
 use super::vectors::{carried, wanted_model};
 use super::workspace::AgentRules;
 use crate::files::open_plain;
@@ -42,7 +41,7 @@ impl ArchiveDocuments {
 
     /// Takes an archive that only its keys open.
     pub(super) fn decrypted(path: PathBuf, wanted: Wanted, archive: Archive) -> Self {
-        let stamp = stamp::of_file(&path).unwrap_or_default();
+        let stamp = FileStamp::of_path(&path).unwrap_or_default();
         Self { path, wanted, decrypted: Some((archive, stamp)) }
     }
 
@@ -60,7 +59,7 @@ impl ArchiveDocuments {
     fn stamp(&self) -> Result<FileStamp, SourceError> {
         let failed = |error: io::Error| self.failed(Box::new(error));
         let gone = || failed(io::ErrorKind::NotFound.into());
-        let stamp = stamp::of_file(&self.path).ok_or_else(gone)?;
+        let stamp = FileStamp::of_path(&self.path).ok_or_else(gone)?;
         match &self.decrypted {
             Some((_, opened)) if *opened != stamp => {
                 Err(failed(io::Error::other("the encrypted file has changed since it was opened")))

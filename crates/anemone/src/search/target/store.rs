@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use anemone_embed::Identity;
-use anemone_index::{Carried, Document, Entry, Listing, SkipReason, Skipped, Source, SourceError};
+use anemone_index::{
+    Carried, Document, Entry, FileStamp, Listing, SkipReason, Skipped, Source, SourceError,
+};
 use anemone_runtimes::{Adapter, FoundAgent, Machine, Store, StoreKind};
 
 use super::documents::{Documents, Wanted};
-use super::{stamp, vectors};
+use super::vectors;
 
 /// One store of an agent; it is read as a whole, and only when it changed.
 pub(super) struct StoreSource {
@@ -39,7 +41,7 @@ impl Source for StoreSource {
         if self.is_link() {
             let path = self.store.name.clone();
             listing.skipped.push(Skipped { path, reason: SkipReason::Symlink });
-        } else if let Some(stamp) = stamp::of_all(&self.store.files, &self.store.folders) {
+        } else if let Some(stamp) = FileStamp::of_all(&self.store.files, &self.store.folders) {
             listing.entries.push(Entry { key: self.store.name.clone(), stamp });
         }
         Ok(listing)

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anemone_files::make_private_folder;
+
 use super::document::MAX_BYTES;
 use crate::error::{CliError, Kind};
 use crate::files::{Existing, Target};
@@ -80,7 +82,7 @@ impl Place {
         self.check_writable()?;
         self.check_unchanged()?;
         for folder in self.missing_folders() {
-            make_private(&folder)?;
+            make_private_folder(&folder)?;
         }
         let existing = if self.text.is_some() { Existing::Replace } else { Existing::Keep };
         let mut target = Target::create(&self.real, existing)?;
@@ -132,14 +134,6 @@ pub(super) fn remove_empty(folders: &[PathBuf]) {
         // One in which something else lies by now stays.
         fs_err::remove_dir(folder).ok();
     }
-}
-
-/// Makes a folder as the programs do that keep keys in it: for its owner alone.
-fn make_private(folder: &Path) -> Result<(), CliError> {
-    fs_err::create_dir(folder)?;
-    #[cfg(unix)]
-    fs_err::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
-    Ok(())
 }
 
 fn is_read_only(path: &Path) -> bool {

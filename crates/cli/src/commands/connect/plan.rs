@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use anemone_files::{LeftoverKind, TEMPORARY_FILE, sweep};
 use anemone_format::sha256_hex;
-use anemone_runtimes::leftover;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -120,7 +120,7 @@ impl Plan {
         folders.sort_unstable();
         folders.dedup();
         for folder in folders {
-            leftover::sweep(folder, leftover::TEMPORARY_FILE, leftover::Kind::File);
+            sweep(folder, TEMPORARY_FILE, LeftoverKind::File);
         }
     }
 }

@@ -3,16 +3,16 @@
 //! Every part of a path is opened by itself, relative to the folder above it, and never through a
 //! link: whatever is swapped meanwhile, what is opened lies below the folder.
 
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+use anemone_files::{Folder, is_not_plain, read_limited};
 use rustix::io::Errno;
 
-use super::super::{FileStamp, SkipReason, Skipped, SourceError};
+use super::super::{SkipReason, Skipped, SourceError};
 use crate::document::Document;
 
 /// Folders above a file, at most.
@@ -22,15 +22,10 @@ pub const MAX_FILE_BYTES: u64 = 32 << 20;
 /// Bytes of a path, at most: more than any path of [`MAX_DEPTH`] folders has.
 const MAX_PATH_BYTES: usize = (MAX_DEPTH + 1) << 10;
 
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-// Somebody may have put a pipe there; opening that would wait for a writer.
-const FILE: OFlags =
-    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
-
 /// A folder that is opened once and held.
 pub(super) struct Root {
     path: PathBuf,
-    handle: OnceLock<OwnedFd>,
+    handle: OnceLock<Folder>,
 }
 
 /// Why a file that is there cannot be read.
@@ -44,12 +39,6 @@ pub(super) enum ReadError {
     TooLarge,
 }
 
-impl From<Errno> for ReadError {
-    fn from(error: Errno) -> Self {
-        Self::Io(error.into())
-    }
-}
-
 impl Root {
     pub(super) const fn new(path: PathBuf) -> Self {
         Self { path, handle: OnceLock::new() }
@@ -60,14 +49,13 @@ impl Root {
     }
 
     /// Returns the folder; the first call opens it.
-    pub(super) fn open(&self) -> Result<BorrowedFd<'_>, SourceError> {
-        if let Some(handle) = self.handle.get() {
-            return Ok(handle.as_fd());
+    pub(super) fn open(&self) -> Result<&Folder, SourceError> {
+        if let Some(folder) = self.handle.get() {
+            return Ok(folder);
         }
-        let opened = rustix::fs::openat(CWD, &self.path, FOLDER, Mode::empty());
-        let opened = opened.map_err(|error| self.error(error.into()))?;
+        let opened = Folder::open(&self.path).map_err(|error| self.error(error))?;
         // Whoever was first decides, so that all see the same folder.
-        Ok(self.handle.get_or_init(|| opened).as_fd())
+        Ok(self.handle.get_or_init(|| opened))
     }
 
     pub(super) fn error(&self, error: io::Error) -> SourceError {
@@ -83,17 +71,9 @@ pub(super) fn is_plain_path(path: &str) -> bool {
         && path.bytes().filter(|byte| *byte == b'/').count() <= MAX_DEPTH
 }
 
-/// Opens a folder in a folder.
-pub(super) fn open_folder<P: rustix::path::Arg>(
-    above: BorrowedFd<'_>,
-    name: P,
-) -> Result<OwnedFd, Errno> {
-    rustix::fs::openat(above, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())
-}
-
 /// Reads the document of an entry; says when it is there and cannot be read.
 pub(super) fn load(
-    root: BorrowedFd<'_>,
+    root: &Folder,
     key: &str,
     mut document: Document,
     each: &mut dyn FnMut(Document),
@@ -113,7 +93,7 @@ pub(super) fn load(
 
 /// Reads the document of a path, when every part of it has exactly that name.
 pub(super) fn read_exactly(
-    root: BorrowedFd<'_>,
+    root: &Folder,
     key: &str,
     mut document: Document,
 ) -> Result<Option<Document>, SourceError> {
@@ -138,65 +118,53 @@ enum Names {
 }
 
 /// Reads a regular file; `None` when there is none, nor a way to it that does without links.
-fn text_of(root: BorrowedFd<'_>, path: &str, names: Names) -> Result<Option<String>, ReadError> {
+fn text_of(root: &Folder, path: &str, names: Names) -> Result<Option<String>, ReadError> {
     debug_assert!(is_plain_path(path), "the caller has checked the path");
     match open_file(root, path, names) {
-        Ok(Some(file)) => text(file).map(Some),
+        Ok(Some(file)) => text(&file).map(Some),
         Ok(None) => Ok(None),
-        Err(error) if leads_nowhere(error) => Ok(None),
+        Err(error) if leads_nowhere(&error) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Says whether an error means that there is no regular file of that name.
-fn leads_nowhere(error: Errno) -> bool {
-    matches!(
-        error,
-        Errno::NOENT
-            | Errno::NOTDIR
-            | Errno::LOOP
-            | Errno::MLINK
-            | Errno::NAMETOOLONG
-            | Errno::ISDIR
-            | Errno::NXIO
-            | Errno::NODEV
-    )
+fn leads_nowhere(error: &io::Error) -> bool {
+    let code = error.raw_os_error().map(Errno::from_raw_os_error);
+    let is_absent =
+        matches!(code, Some(Errno::NOENT | Errno::MLINK | Errno::NAMETOOLONG | Errno::NODEV));
+    is_absent || is_not_plain(error)
 }
 
-fn open_file(root: BorrowedFd<'_>, path: &str, names: Names) -> Result<Option<File>, Errno> {
-    let mut held: Option<OwnedFd> = None;
+fn open_file(root: &Folder, path: &str, names: Names) -> io::Result<Option<File>> {
+    let mut held: Option<Folder> = None;
     let mut rest = path;
     while let Some((name, below)) = rest.split_once('/') {
-        let above = held.as_ref().map_or(root, |folder| folder.as_fd());
-        let folder = open_folder(above, name)?;
+        let above = held.as_ref().unwrap_or(root);
+        let folder = above.folder(name)?;
         if names == Names::AsListed && !is_listed(above, name)? {
             return Ok(None);
         }
         held = Some(folder);
         rest = below;
     }
-    let above = held.as_ref().map_or(root, |folder| folder.as_fd());
-    let file = rustix::fs::openat(above, rest, FILE, Mode::empty())?;
-    let regular = is_regular(&rustix::fs::fstat(&file)?);
-    if !regular || (names == Names::AsListed && !is_listed(above, rest)?) {
-        return Ok(None);
-    }
-    Ok(Some(File::from(file)))
+    let above = held.as_ref().unwrap_or(root);
+    let file = above.file(rest)?;
+    Ok((names == Names::AsOpened || is_listed(above, rest)?).then_some(file))
 }
 
 /// Says whether a folder has an entry of exactly this name, given that something opens by it.
-fn is_listed(folder: BorrowedFd<'_>, name: &str) -> Result<bool, Errno> {
+fn is_listed(folder: &Folder, name: &str) -> io::Result<bool> {
     // Where the name with its case turned round is nothing, the disk tells names apart byte by
     // byte, and the folder need not be read.
     if name.is_ascii() && name.bytes().any(|byte| byte.is_ascii_alphabetic()) {
         let turned: Vec<u8> = name.bytes().map(turned).collect();
-        let other = rustix::fs::statat(folder, turned, AtFlags::SYMLINK_NOFOLLOW);
-        if matches!(other, Err(Errno::NOENT)) {
+        if folder.stat(turned).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Ok(true);
         }
     }
-    for entry in Dir::read_from(folder)? {
-        if entry?.file_name().to_bytes() == name.as_bytes() {
+    for entry in folder.entries()? {
+        if entry?.name() == OsStr::new(name) {
             return Ok(true);
         }
     }
@@ -208,14 +176,12 @@ const fn turned(byte: u8) -> u8 {
 }
 
 /// Reads a file to its end, as text.
-fn text(file: File) -> Result<String, ReadError> {
-    let expected = file.metadata()?.len().min(MAX_FILE_BYTES);
-    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1);
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(ReadError::TooLarge);
+fn text(file: &File) -> Result<String, ReadError> {
+    match read_limited(file, MAX_FILE_BYTES) {
+        Ok(bytes) => Ok(text_of_bytes(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(ReadError::TooLarge),
+        Err(error) => Err(error.into()),
     }
-    Ok(text_of_bytes(bytes))
 }
 
 /// Takes the bytes of a file as text: UTF-8, or UTF-16 when they begin with its mark. What is
@@ -237,25 +203,6 @@ pub fn text_of_bytes(bytes: Vec<u8>) -> String {
         _ => String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
     }
-}
-
-pub(super) fn is_regular(stat: &Stat) -> bool {
-    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
-}
-
-/// Returns what tells whether a file changed.
-pub(super) fn stamp(stat: &Stat) -> FileStamp {
-    FileStamp {
-        size: u64::try_from(stat.st_size).unwrap_or(0),
-        modified_ns: nanoseconds(stat.st_mtime.into(), stat.st_mtime_nsec.into()),
-        changed_ns: nanoseconds(stat.st_ctime.into(), stat.st_ctime_nsec.into()),
-        inode: stat.st_ino,
-    }
-}
-
-fn nanoseconds(seconds: i128, rest: i128) -> i64 {
-    let all = seconds * 1_000_000_000 + rest;
-    i64::try_from(all).unwrap_or(if all < 0 { i64::MIN } else { i64::MAX })
 }
 
 #[cfg(test)]
@@ -284,8 +231,8 @@ mod tests {
         for name in ["Notes.md", "nOTES.MD", "2026", "é.md"] {
             fs_err::write(dir.path().join(name), "x").unwrap();
         }
-        let folder = rustix::fs::openat(CWD, dir.path(), FOLDER, Mode::empty()).unwrap();
-        let listed = |name| is_listed(folder.as_fd(), name).unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let listed = |name| is_listed(&folder, name).unwrap();
         for name in ["Notes.md", "nOTES.MD", "2026", "é.md"] {
             assert!(listed(name), "{name}");
         }
@@ -312,13 +259,5 @@ mod tests {
         assert_eq!(text_of_bytes(b"\xff\xfea\0b".to_vec()), "a\u{fffd}");
         assert_eq!(text_of_bytes(b"\xff\xfe".to_vec()), "");
         assert_eq!(text_of_bytes(b"caf\xe9".to_vec()), "caf\u{fffd}");
-    }
-
-    #[test]
-    fn times_beyond_the_clock_do_not_overflow() {
-        assert_eq!(nanoseconds(1, 5), 1_000_000_005);
-        assert_eq!(nanoseconds(-1, 5), -999_999_995);
-        assert_eq!(nanoseconds(i64::MAX.into(), 999_999_999), i64::MAX);
-        assert_eq!(nanoseconds(i64::MIN.into(), 0), i64::MIN);
     }
 }

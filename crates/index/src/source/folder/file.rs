@@ -4,11 +4,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType};
-use rustix::io::Errno;
+use anemone_files::FileKind;
 
 use super::super::{Entry, Listing, SkipReason, Skipped, Source, SourceError};
-use super::below::{self, MAX_FILE_BYTES, Root, stamp};
+use super::below::{self, MAX_FILE_BYTES, Root};
 use crate::document::Document;
 
 /// One file that was named by itself; the folder around it is held open, the file is not.
@@ -53,20 +52,22 @@ impl Source for FileSource {
             listing.skipped.push(self.skipped(SkipReason::Name));
             return Ok(listing);
         };
-        let stat = match rustix::fs::statat(folder, key, AtFlags::SYMLINK_NOFOLLOW) {
+        let stat = match folder.stat(key) {
             Ok(stat) => stat,
-            Err(Errno::NOENT) => return Ok(listing),
-            Err(error) => return Err(self.folder.error(io::Error::from(error))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
+            Err(error) => return Err(self.folder.error(error)),
         };
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if stamp(&stat).size > MAX_FILE_BYTES => {
+        match stat.kind {
+            FileKind::File if stat.size > MAX_FILE_BYTES => {
                 listing.skipped.push(self.skipped(SkipReason::TooLarge));
             }
-            FileType::RegularFile => {
-                listing.entries.push(Entry { key: key.to_owned(), stamp: stamp(&stat) });
+            FileKind::File => {
+                listing.entries.push(Entry { key: key.to_owned(), stamp: stat.stamp() });
             }
-            FileType::Symlink => listing.skipped.push(self.skipped(SkipReason::Symlink)),
-            _ => listing.skipped.push(self.skipped(SkipReason::Unreadable)),
+            FileKind::Symlink => listing.skipped.push(self.skipped(SkipReason::Symlink)),
+            FileKind::Folder | FileKind::Special => {
+                listing.skipped.push(self.skipped(SkipReason::Unreadable));
+            }
         }
         Ok(listing)
     }

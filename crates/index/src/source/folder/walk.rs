@@ -1,55 +1,25 @@
 //! Lists what a folder holds, without opening any file.
 
-use std::ffi::CString;
+use std::borrow::Cow;
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::ops::ControlFlow;
 
-use rustix::fs::{AtFlags, Dir, DirEntry, FileType};
-use rustix::io::Errno;
+use anemone_files::{FileKind, Folder, Step, Visited, Visitor, walk};
 
 use super::super::{Entry, Listing, SkipReason, Skipped};
 use super::FolderRules;
-use super::below::{MAX_DEPTH, MAX_FILE_BYTES, is_regular, open_folder, stamp};
+use super::below::{MAX_DEPTH, MAX_FILE_BYTES};
 
 /// Lists the documents below a folder and what is not searched, both sorted.
 ///
 /// Only a folder that cannot be read at the top is an error.
-pub(super) fn list(
-    root: BorrowedFd<'_>,
-    prefix: &str,
-    rules: &dyn FolderRules,
-) -> io::Result<Listing> {
-    let mut walk = Walk { prefix, rules, listing: Listing::default(), path: String::new() };
-    let (top, result) = walk.level(Dir::read_from(root)?);
-    result?;
-    let mut levels = vec![top];
-    while let Some(level) = levels.last_mut() {
-        let Some(name) = level.folders.pop() else {
-            levels.pop();
-            continue;
-        };
-        walk.path.truncate(level.path);
-        walk.path.push_str(&name.to_string_lossy());
-        if levels.len() > MAX_DEPTH {
-            walk.skip(SkipReason::TooDeep);
-            continue;
-        }
-        match levels.last().map(|above| open_folder(above.dir.fd()?, &name).and_then(Dir::new)) {
-            Some(Ok(dir)) => {
-                let (inner, result) = walk.level(dir);
-                if result.is_err() {
-                    walk.path.pop();
-                    walk.skip(SkipReason::Unreadable);
-                    walk.path.push('/');
-                }
-                levels.push(inner);
-            }
-            // It has vanished.
-            Some(Err(Errno::NOENT)) | None => {}
-            Some(Err(_)) => walk.skip(SkipReason::Unreadable),
-        }
+pub(super) fn list(root: &Folder, prefix: &str, rules: &dyn FolderRules) -> io::Result<Listing> {
+    let mut lister = Lister { prefix, rules, listing: Listing::default(), failure: None };
+    walk(root, &mut lister);
+    if let Some(error) = lister.failure {
+        return Err(error);
     }
-    let mut listing = walk.listing;
+    let mut listing = lister.listing;
     listing.entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
     // A folder that changes while it is read may name the same file twice.
     listing.entries.dedup_by(|a, b| a.key == b.key);
@@ -58,114 +28,76 @@ pub(super) fn list(
     Ok(listing)
 }
 
-struct Walk<'a> {
+struct Lister<'a> {
     prefix: &'a str,
     rules: &'a dyn FolderRules,
     listing: Listing,
-    /// What is being looked at, relative to the root.
-    path: String,
+    /// Why the folder at the top cannot be read.
+    failure: Option<io::Error>,
 }
 
-/// An open folder with folders still to be entered.
-struct Level {
-    dir: Dir,
-    /// How many bytes of the walk's path are this folder's, with the slash.
-    path: usize,
-    folders: Vec<CString>,
-}
-
-impl Walk<'_> {
-    /// Reads the folder at `self.path`; what was seen before an error counts.
-    fn level(&mut self, mut dir: Dir) -> (Level, Result<(), Errno>) {
-        if !self.path.is_empty() {
-            self.path.push('/');
-        }
-        let path = self.path.len();
-        let mut folders = Vec::new();
-        let mut result = Ok(());
-        while let Some(entry) = dir.read() {
-            self.path.truncate(path);
-            let looked = entry.and_then(|entry| self.look(&dir, &entry));
-            match looked {
-                Ok(None) => {}
-                Ok(Some(folder)) => folders.push(folder),
-                Err(error) => {
-                    result = Err(error);
-                    break;
-                }
-            }
-        }
-        self.path.truncate(path);
-        (Level { dir, path, folders }, result)
-    }
-
-    /// Takes in one name of a folder; returns it when it is a folder to be entered.
-    fn look(&mut self, dir: &Dir, entry: &DirEntry) -> Result<Option<CString>, Errno> {
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            return Ok(None);
-        }
-        let is_text = match name.to_str() {
-            Ok(name) => {
-                self.path.push_str(name);
-                true
-            }
-            Err(_) => {
-                self.path.push_str(&name.to_string_lossy());
-                false
-            }
+impl Visitor for Lister<'_> {
+    fn visit(&mut self, visited: &Visited<'_>) -> Step {
+        let path = &String::from_utf8_lossy(visited.path);
+        let is_text = matches!(path, Cow::Borrowed(_));
+        let kind = match visited.kind() {
+            Ok(kind) => kind,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Step::Pass,
+            Err(_) => FileKind::Special,
         };
-        let mut kind = entry.file_type();
-        if kind == FileType::Unknown {
-            match rustix::fs::statat(dir.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => kind = FileType::from_raw_mode(stat.st_mode),
-                Err(Errno::NOENT) => return Ok(None),
-                Err(_) => {}
-            }
-        }
         match kind {
-            FileType::Directory => match self.rules.enters(&self.path) {
-                Ok(()) if is_text => return Ok(Some(name.to_owned())),
-                Ok(()) => self.skip(SkipReason::Name),
-                Err(reason) => self.skip(reason),
+            FileKind::Folder => match self.rules.enters(path) {
+                Ok(()) if !is_text => self.skip(path, SkipReason::Name),
+                Ok(()) if visited.depth >= MAX_DEPTH => self.skip(path, SkipReason::TooDeep),
+                Ok(()) => return Step::Enter,
+                Err(reason) => self.skip(path, reason),
             },
             // Where it leads is not looked at: it may be a document or a folder.
-            FileType::Symlink => {
-                if self.is_document() || self.rules.enters(&self.path).is_ok() {
-                    self.skip(SkipReason::Symlink);
+            FileKind::Symlink => {
+                if self.is_document(path) || self.rules.enters(path).is_ok() {
+                    self.skip(path, SkipReason::Symlink);
                 }
             }
-            _ if !self.is_document() => {}
-            _ if !is_text => self.skip(SkipReason::Name),
-            FileType::RegularFile => self.file(dir, entry)?,
-            _ => self.skip(SkipReason::Unreadable),
+            _ if !self.is_document(path) => {}
+            _ if !is_text => self.skip(path, SkipReason::Name),
+            FileKind::File => self.file(path, visited),
+            FileKind::Special => self.skip(path, SkipReason::Unreadable),
         }
-        Ok(None)
+        Step::Pass
     }
 
-    fn file(&mut self, dir: &Dir, entry: &DirEntry) -> Result<(), Errno> {
-        match rustix::fs::statat(dir.fd()?, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) if is_regular(&stat) => {
-                let stamp = stamp(&stat);
-                if stamp.size > MAX_FILE_BYTES {
-                    self.skip(SkipReason::TooLarge);
-                } else {
-                    self.listing.entries.push(Entry { key: self.path.clone(), stamp });
-                }
+    fn unreadable(&mut self, path: &[u8], error: io::Error) -> ControlFlow<()> {
+        if path.is_empty() {
+            self.failure = Some(error);
+            return ControlFlow::Break(());
+        }
+        // One that has vanished is not there.
+        if error.kind() != io::ErrorKind::NotFound {
+            self.skip(&String::from_utf8_lossy(path), SkipReason::Unreadable);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Lister<'_> {
+    fn file(&mut self, path: &str, visited: &Visited<'_>) {
+        match visited.stat() {
+            Ok(stat) if stat.size > MAX_FILE_BYTES => self.skip(path, SkipReason::TooLarge),
+            Ok(stat) if stat.is_file() => {
+                self.listing.entries.push(Entry { key: path.to_owned(), stamp: stat.stamp() });
             }
             // It has vanished.
-            Err(Errno::NOENT) => {}
-            Ok(_) | Err(_) => self.skip(SkipReason::Unreadable),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Ok(_) | Err(_) => self.skip(path, SkipReason::Unreadable),
         }
-        Ok(())
     }
 
-    fn is_document(&self) -> bool {
-        self.rules.document(&self.path).is_some()
+    fn is_document(&self, path: &str) -> bool {
+        self.rules.document(path).is_some()
     }
 
-    fn skip(&mut self, reason: SkipReason) {
-        let path = format!("{}{}", self.prefix, self.path);
+    fn skip(&mut self, path: &str, reason: SkipReason) {
+        let path = format!("{}{path}", self.prefix);
         self.listing.skipped.push(Skipped { path, reason });
     }
 }

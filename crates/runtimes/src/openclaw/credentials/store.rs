@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use anemone_files::{Durability, replace_file};
 use anemone_format::{Credential, Moment};
 use fs_err as fs;
 use serde_json::value::RawValue;
@@ -17,7 +18,6 @@ use super::{
 };
 use crate::adapter::{FoundAgent, Machine, Warning};
 use crate::database::{Copy, CopyError, DatabaseError, Put, put_rows};
-use crate::leftover::temporary_file;
 use crate::plan::{NotRestored, Restore, RestoreError};
 use crate::source::SnapshotSource;
 
@@ -307,12 +307,7 @@ fn apply_file(change: &StoreChange) -> Result<(), ApplyStoreError> {
         return Err(failed(io::ErrorKind::NotFound.into()));
     };
     fs::create_dir_all(folder).map_err(failed)?;
-    // Made for the owner only.
-    let mut file = temporary_file(folder).map_err(failed)?;
-    file.write_all(change.new.as_bytes()).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+    replace_file(path, change.new.as_bytes(), Durability::Immediate).map_err(failed)
 }
 
 fn apply_row(machine: &Machine, change: &StoreChange, now: &Moment) -> Result<(), ApplyStoreError> {

@@ -1,10 +1,11 @@
 //! Where the transcripts of an agent lie.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
 use std::io::{self, BufReader, Read as _};
 use std::path::Path;
 
-use cap_std::fs::{Dir, File};
+use anemone_files::{FileKind, Folder};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -12,7 +13,6 @@ use super::Tally;
 use super::unpack::{Line, MAX_UNPACKED_BYTES, read_line, unpacked};
 use crate::database::{DatabaseError, Read, Value};
 use crate::ids::short_digest;
-use crate::nofollow::open_plain;
 use crate::openclaw::install::InstallDatabase;
 use crate::paths::is_name;
 
@@ -44,9 +44,9 @@ pub(super) struct Places {
     cold: BTreeSet<String>,
     /// Where a conversation was held.
     pub(super) keys: HashMap<String, String>,
-    sessions: Option<Dir>,
-    cold_folder: Option<Dir>,
-    imported: Option<Dir>,
+    sessions: Option<Folder>,
+    cold_folder: Option<Folder>,
+    imported: Option<Folder>,
 }
 
 /// One transcript. Rows of the database come before files.
@@ -90,7 +90,7 @@ impl Places {
             cold_folder: None,
             imported: None,
         };
-        let root = match Dir::open_ambient_dir(install, cap_std::ambient_authority()) {
+        let root = match Folder::open(install) {
             Ok(root) => root,
             Err(error) => {
                 counts.warn(install, &error);
@@ -101,7 +101,7 @@ impl Places {
         let mut open = |name: &str, is_wanted: fn(&str) -> bool| {
             let path = agent.join(name);
             let shown = install.join(&path);
-            match root.open_dir(&path) {
+            match root.folder_beneath(&path) {
                 Ok(folder) => {
                     let names = names(&folder, &shown, most.files, is_wanted, counts);
                     (Some(folder), names)
@@ -208,9 +208,9 @@ impl Places {
     pub(super) fn open(&self, place: &Place) -> io::Result<File> {
         let absent = || io::Error::from(io::ErrorKind::NotFound);
         match place {
-            Place::File(name) => open_plain(self.sessions.as_ref().ok_or_else(absent)?, name),
-            Place::Cold(name) => open_plain(self.cold_folder.as_ref().ok_or_else(absent)?, name),
-            Place::Imported(name) => open_plain(self.imported.as_ref().ok_or_else(absent)?, name),
+            Place::File(name) => self.sessions.as_ref().ok_or_else(absent)?.file(name),
+            Place::Cold(name) => self.cold_folder.as_ref().ok_or_else(absent)?.file(name),
+            Place::Imported(name) => self.imported.as_ref().ok_or_else(absent)?.file(name),
             Place::Row { .. } => Err(absent()),
         }
     }
@@ -219,7 +219,7 @@ impl Places {
 /// Lists the plain files of a folder that are wanted: the first ones by name, if there are too
 /// many. What is wanted and cannot be taken is counted, and said in one line for each reason.
 fn names(
-    folder: &Dir,
+    folder: &Folder,
     shown: &Path,
     most: usize,
     is_wanted: fn(&str) -> bool,
@@ -231,8 +231,8 @@ fn names(
     match folder.entries() {
         Ok(entries) => {
             for entry in entries {
-                let entry = entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?)));
-                let (name, kind) = match entry {
+                let entry = entry.and_then(|entry| Ok((folder.kind_of(&entry)?, entry)));
+                let (kind, entry) = match entry {
                     Ok(entry) => entry,
                     // Gone since it was listed.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -242,12 +242,12 @@ fn names(
                         continue;
                     }
                 };
-                if kind.is_dir() || !is_wanted(&name.to_string_lossy()) {
+                if kind == FileKind::Folder || !is_wanted(&entry.name().to_string_lossy()) {
                     continue;
                 }
-                match name.into_string() {
-                    Ok(name) if kind.is_file() => {
-                        names.insert(name);
+                match entry.name().to_str() {
+                    Some(name) if kind == FileKind::File => {
+                        names.insert(name.to_owned());
                     }
                     _ => odd += 1,
                 }
@@ -287,14 +287,14 @@ fn session_of(name: &str) -> Option<&str> {
 }
 
 /// Reads where conversations were held, from the list that gen-3 keeps of them.
-fn keys_of(folder: &Dir) -> HashMap<String, String> {
+fn keys_of(folder: &Folder) -> HashMap<String, String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Entry {
         session_id: Option<String>,
     }
 
-    let Ok(file) = open_plain(folder, "sessions.json") else { return HashMap::new() };
+    let Ok(file) = folder.file("sessions.json") else { return HashMap::new() };
     let input = BufReader::new(file.take(MAX_INDEX_BYTES));
     let entries: BTreeMap<String, Entry> = serde_json::from_reader(input).unwrap_or_default();
     let with_id = |(key, entry): (String, Entry)| Some((entry.session_id?, key));

@@ -6,11 +6,11 @@ use anemone_format::{AgentId, RecordId, StampTable, Status};
 use uuid::Uuid;
 
 use crate::carrier::MAX_TEXT_BYTES;
-use crate::markdown::Page;
 use crate::openclaw::layout::{MemoryKind, Place, place_of};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 use crate::sidecar::{self, LinkPart};
 use crate::times;
+use anemone_markdown::Page;
 
 /// A piece of a text that will be read as one record.
 pub(super) struct Cut {

@@ -1,16 +1,13 @@
 //! Small files of an install: read without following a link, replaced as a whole.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use anemone_files::{Durability, Existing, commit, read_small, temporary_file};
 use anemone_format::Moment;
-use cap_std::fs::Dir;
 use fs_err as fs;
 use rustix::fs::{Gid, Uid};
 use zeroize::Zeroizing;
-
-use crate::leftover::temporary_file;
-use crate::nofollow::open_plain;
 
 /// Copies of one second, at most.
 const MAX_COPIES: u32 = 1000;
@@ -46,33 +43,17 @@ pub(in crate::zeroclaw) fn read_plain(
     path: &Path,
     max: u64,
 ) -> io::Result<Option<Zeroizing<String>>> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::NotFound.into());
-    };
-    // A bare name lies in the folder that we are in.
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let opened = Dir::open_ambient_dir(folder, cap_std::ambient_authority())
-        .and_then(|folder| open_plain(&folder, name));
-    let opened = match opened {
-        Ok(opened) => opened,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(_) if fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) => {
+    let bytes = match read_small(path, max) {
+        Ok(Some(bytes)) => Zeroizing::new(bytes),
+        Ok(None) => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            return Err(io::Error::other(format!("it is larger than {max} bytes")));
+        }
+        Err(_) if fs::symlink_metadata(path).is_ok_and(|stat| stat.is_symlink()) => {
             return Err(io::Error::other("it is a link, which is not followed"));
         }
         Err(error) => return Err(error),
     };
-    let size = opened.metadata()?.len();
-    let too_large = || io::Error::other(format!("it is larger than {max} bytes"));
-    if size > max {
-        return Err(too_large());
-    }
-    // With room for all of it the buffer does not move, and leaves no copy of a secret behind.
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-    opened.take(max + 1).read_to_end(&mut bytes)?;
-    let bytes = Zeroizing::new(bytes);
-    if bytes.len() as u64 > max {
-        return Err(too_large());
-    }
     let text = std::str::from_utf8(&bytes).map_err(|_| io::Error::other("it is not UTF-8"))?;
     Ok(Some(Zeroizing::new(text.to_owned())))
 }
@@ -104,13 +85,8 @@ pub(in crate::zeroclaw) fn replace(
     let copy = |old| keep_copy(path, folder, old, owner, now);
     let backup = old.map(copy).transpose().map_err(failed)?;
     let file = written(folder, new, owner).map_err(failed)?;
-    if old.is_some() {
-        file.persist(path).map_err(|error| failed(error.error))?;
-    } else {
-        // Somebody may have made one in between.
-        file.persist_noclobber(path).map_err(|error| failed(error.error))?;
-    }
-    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+    let existing = if old.is_some() { Existing::Replace } else { Existing::Keep };
+    commit(file, path, existing, Durability::Immediate).map_err(failed)?;
     Ok(backup)
 }
 
@@ -124,6 +100,7 @@ fn keep_copy(
 ) -> io::Result<PathBuf> {
     let stamp = now.instant().strftime("%Y%m%dT%H%M%S").to_string();
     let mut file = written(folder, old, owner)?;
+    file.as_file().sync_all()?;
     for number in 1..=MAX_COPIES {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".backup-{stamp}"));
@@ -158,7 +135,6 @@ fn written(folder: &Path, text: &str, owner: Owner) -> io::Result<tempfile::Name
         let (user, group) = (Uid::from_raw(owner.0), Gid::from_raw(owner.1));
         rustix::fs::fchown(file.as_file(), Some(user), Some(group))?;
     }
-    file.as_file().sync_all()?;
     Ok(file)
 }
 
@@ -167,8 +143,7 @@ pub(in crate::zeroclaw) fn write_new(path: &Path, text: &str) -> io::Result<()> 
     let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
     fs::create_dir_all(folder)?;
     let owner = owner_of(path, folder)?;
-    written(folder, text, owner)?.persist_noclobber(path).map_err(|error| error.error)?;
-    fs::File::open(folder)?.sync_all()
+    commit(written(folder, text, owner)?, path, Existing::Keep, Durability::Immediate)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::markdown::{Page, byte_order_mark};
+use anemone_markdown::{Page, byte_order_mark};
 
 /// What a new file begins with.
 pub(super) const CORE_TITLE: &str = "# Long-Term Memory";

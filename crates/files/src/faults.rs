@@ -1,0 +1,155 @@
+//! A seam for tests: every operation that changes a file passes through here, so that a test can
+//! make any of them fail, tear any write, or stop as if the process had been killed.
+//!
+//! Without the feature `faults` the functions do what they say and nothing else.
+
+#[cfg(feature = "faults")]
+pub use self::injected::{Fault, How, Met, Torn, step, sync, with_faults, write_all};
+#[cfg(not(feature = "faults"))]
+pub use self::real::{step, sync, write_all};
+
+#[cfg(not(feature = "faults"))]
+mod real {
+    use std::io::{self, Write};
+
+    /// Precedes an operation that is not a write.
+    #[expect(clippy::unnecessary_wraps, reason = "in tests it fails")]
+    pub const fn step() -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Makes something durable.
+    pub fn sync(work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        work()
+    }
+
+    /// Writes all bytes.
+    pub fn write_all(file: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+        file.write_all(bytes)
+    }
+}
+
+#[cfg(feature = "faults")]
+mod injected {
+    use std::cell::RefCell;
+    use std::io::{self, Write};
+
+    /// What happens at a step.
+    #[derive(Clone, Copy, Debug)]
+    pub enum How {
+        /// The operation fails; the next one succeeds.
+        Error,
+        /// The disk is full from here on.
+        Full,
+        /// The process ends: nothing that follows changes a file.
+        Kill,
+    }
+
+    /// How much of a write is on the disk when it fails.
+    #[derive(Clone, Copy, Debug)]
+    pub enum Torn {
+        /// Nothing of it.
+        Nothing,
+        /// The first half.
+        Half,
+        /// All but the last byte.
+        AllButOne,
+    }
+
+    /// Something that goes wrong.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Fault {
+        /// The number of the step, from 0.
+        pub at: usize,
+        /// What happens there.
+        pub how: How,
+        /// What a write leaves.
+        pub torn: Torn,
+    }
+
+    #[derive(Default)]
+    struct Run {
+        faults: Vec<Fault>,
+        steps: usize,
+        writes: Vec<usize>,
+        syncs: usize,
+        is_dead: bool,
+        is_full: bool,
+    }
+
+    /// What was met in a run.
+    #[derive(Debug)]
+    pub struct Met {
+        /// How many steps there were.
+        pub steps: usize,
+        /// Which of them were writes.
+        pub writes: Vec<usize>,
+        /// How often something was made durable.
+        pub syncs: usize,
+    }
+
+    thread_local! {
+        static RUN: RefCell<Option<Run>> = const { RefCell::new(None) };
+    }
+
+    /// Runs something with faults, and says what steps it had.
+    pub fn with_faults<T>(faults: &[Fault], work: impl FnOnce() -> T) -> (T, Met) {
+        let run = Run { faults: faults.to_vec(), ..Run::default() };
+        RUN.with(|it| *it.borrow_mut() = Some(run));
+        let done = work();
+        let run = RUN.with(|run| run.borrow_mut().take()).unwrap_or_default();
+        (done, Met { steps: run.steps, writes: run.writes, syncs: run.syncs })
+    }
+
+    fn next(is_write: bool) -> Result<(), (io::Error, Option<Torn>)> {
+        RUN.with(|it| {
+            let mut it = it.borrow_mut();
+            let Some(run) = it.as_mut() else { return Ok(()) };
+            if run.is_dead {
+                return Err((io::ErrorKind::Other.into(), None));
+            }
+            let at = run.steps;
+            run.steps += 1;
+            if is_write {
+                run.writes.push(at);
+            }
+            if let Some(fault) = run.faults.iter().find(|it| it.at == at).copied() {
+                match fault.how {
+                    How::Error => {}
+                    How::Full => run.is_full = true,
+                    How::Kill => run.is_dead = true,
+                }
+                return Err((io::Error::from_raw_os_error(5), Some(fault.torn)));
+            }
+            if run.is_full && is_write {
+                return Err((io::ErrorKind::StorageFull.into(), None));
+            }
+            Ok(())
+        })
+    }
+
+    /// Precedes an operation that is not a write.
+    pub fn step() -> io::Result<()> {
+        next(false).map_err(|(error, _)| error)
+    }
+
+    /// Makes something durable. With faults nothing has to reach the disk.
+    pub fn sync(work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        step()?;
+        let is_injected =
+            RUN.with(|it| it.borrow_mut().as_mut().map(|run| run.syncs += 1)).is_some();
+        if is_injected { Ok(()) } else { work() }
+    }
+
+    /// Writes all bytes, or as many as a fault leaves.
+    pub fn write_all(file: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+        let Err((error, torn)) = next(true) else { return file.write_all(bytes) };
+        let length = match torn {
+            None | Some(Torn::Nothing) => 0,
+            Some(Torn::Half) => bytes.len() / 2,
+            Some(Torn::AllButOne) => bytes.len().saturating_sub(1),
+        };
+        file.write_all(&bytes[..length])?;
+        Err(error)
+    }
+}

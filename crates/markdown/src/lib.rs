@@ -1,0 +1,24 @@
+//! Markdown, read once for everything that works on it.
+//!
+//! [`outline()`] cuts a text into blocks, line by line, and gives each its exact lines and bytes.
+//! Search ranks and cites these blocks; an entry of a memory is a block with what is nested in it.
+//! A [`Page`] holds what only a CommonMark parser can tell: the second-level headings and table
+//! rows that records are cut at, and the code and comments inside a line. The law in
+//! `tests/laws.rs` says how the two agree.
+
+#![warn(missing_docs)]
+
+mod front_matter;
+mod line;
+mod outline;
+mod page;
+
+pub use front_matter::{byte_order_mark, front_matter};
+pub use line::{
+    Fence, Line, Lines, Marker, atx_heading, indentation, is_delimiter_row, is_thematic_break,
+    lines,
+};
+pub use outline::{Block, BlockKind, Conventions, outline};
+pub use page::{
+    Field, Heading, Hidden, HiddenKind, Page, Section, SectionKind, line_ends, plain_text,
+};

@@ -1,0 +1,507 @@
+//! The blocks of a Markdown text.
+//!
+//! The scanner reads line by line. It keeps to CommonMark and its tables where that decides what is
+//! a heading and what is text, and is coarser inside: an item or a quotation has no blocks but
+//! items, paragraphs, rows and fences. An HTML comment is text of the block it stands in, and hides
+//! markup up to its end.
+
+use std::ops::Range;
+
+use crate::line::{underline, unquoted};
+use crate::{
+    Fence, Line, Lines, Marker, atx_heading, front_matter, indentation, is_delimiter_row,
+    is_thematic_break, lines,
+};
+
+/// Bytes of an underlined heading, at most.
+const MAX_HEADING: usize = 256;
+/// Lists within lists, at most; deeper items are items of the last.
+const MAX_NESTED: usize = 64;
+/// Quotations within quotations, at most.
+const MAX_QUOTED: usize = 64;
+/// Tags after which only their own end is looked for, and that end.
+const RAW_HTML: [(&str, &str); 5] = [
+    ("<!--", "-->"),
+    ("<pre", "</pre>"),
+    ("<script", "</script>"),
+    ("<style", "</style>"),
+    ("<textarea", "</textarea>"),
+];
+
+/// One block of a text. Every line that is not blank is in exactly one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What it is.
+    pub kind: BlockKind,
+    /// From the beginning of its first line to the end of its last, without the line break.
+    pub bytes: Range<usize>,
+    /// Its lines, from 1, the end excluded.
+    pub lines: Range<u32>,
+    /// How many quotations it stands in.
+    pub quote: usize,
+}
+
+/// What a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlockKind {
+    /// YAML at the top of the text, with the lines around it.
+    FrontMatter,
+    /// A heading such as `## Title`, with its level. Those of items and quotations are paragraphs.
+    Heading(u8),
+    /// The lines that an [`Underline`](Self::Underline) makes a heading, with its level.
+    UnderlinedHeading(u8),
+    /// The line of `=` or `-` below a heading.
+    Underline,
+    /// Lines of text.
+    Paragraph,
+    /// A line that begins a turn of a conversation, with the lines of text below it.
+    Turn,
+    /// An item of a list, without the items in it.
+    Item,
+    /// The header of a table that stands in no item and no quotation.
+    TableHeader,
+    /// The line below a table's header.
+    Delimiter,
+    /// A row of a table, or a line that looks like one.
+    Row,
+    /// A fence of code.
+    Fence,
+    /// A thematic break such as `---`.
+    ThematicBreak,
+}
+
+/// What the caller knows about lines that Markdown does not say.
+pub trait Conventions {
+    /// Says whether a line of text begins a turn of a conversation.
+    fn begins_turn(&self, line: &str) -> bool;
+
+    /// Says whether a line is the last of its block, whatever follows it. Such a line also closes a
+    /// fence or a comment that somebody left open, when it is an item at the left margin. Other
+    /// lines of a fence at the left margin are code.
+    fn ends_block(&self, line: &str) -> bool;
+}
+
+/// Plain Markdown, without any convention.
+impl Conventions for () {
+    fn begins_turn(&self, _line: &str) -> bool {
+        false
+    }
+
+    fn ends_block(&self, _line: &str) -> bool {
+        false
+    }
+}
+
+/// Cuts a text into blocks, in the order of the text.
+#[must_use]
+pub fn outline(text: &str, conventions: &dyn Conventions) -> Vec<Block> {
+    let mut scanner = Scanner {
+        text,
+        conventions,
+        blocks: Vec::new(),
+        open: None,
+        list: Vec::new(),
+        quote: 0,
+        raw: None,
+        in_table: false,
+    };
+    let mut lines = lines(text);
+    if let Some((block, rest)) = take_front_matter(text, lines.clone()) {
+        scanner.blocks.push(block);
+        lines = rest;
+    }
+    for line in lines {
+        scanner.line(&line);
+    }
+    scanner.flush();
+    scanner.blocks
+}
+
+fn take_front_matter<'a>(text: &str, mut lines: Lines<'a>) -> Option<(Block, Lines<'a>)> {
+    // A text whose lines all end with `\r` is a single line here.
+    let end = front_matter(text).filter(|_| text.contains('\n'))?.end;
+    let mut block = Block::of_line(BlockKind::FrontMatter, 0, &lines.next()?);
+    while let Some(line) = lines.clone().next().filter(|line| line.start < end) {
+        block.extend(&line);
+        lines.next();
+    }
+    Some((block, lines))
+}
+
+impl Block {
+    fn of_line(kind: BlockKind, quote: usize, line: &Line<'_>) -> Self {
+        let lines = line.number..line.number.saturating_add(1);
+        Self { kind, bytes: line.start..line.end(), lines, quote }
+    }
+
+    /// Takes in everything up to a line, and the line.
+    fn extend(&mut self, line: &Line<'_>) {
+        self.bytes.end = line.end();
+        self.lines.end = line.number.saturating_add(1);
+    }
+}
+
+/// The block that the next line may belong to.
+struct Open {
+    block: Block,
+    /// Where its last line begins.
+    last: usize,
+    /// Whether blank lines followed.
+    blank: bool,
+}
+
+/// Lines in which only their end is looked for.
+#[derive(Clone, Copy)]
+enum Raw {
+    Fence { fence: Fence, quote: usize, indent: usize, is_at_margin: bool },
+    Html { end: &'static str },
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    conventions: &'a dyn Conventions,
+    blocks: Vec<Block>,
+    open: Option<Open>,
+    /// Where the texts of the items begin that the next line may belong to, the outermost first.
+    list: Vec<usize>,
+    /// How deep we are in quotations.
+    quote: usize,
+    raw: Option<Raw>,
+    in_table: bool,
+}
+
+impl Scanner<'_> {
+    fn line(&mut self, line: &Line<'_>) {
+        let ends_block = self.conventions.ends_block(line.text);
+        if ends_block && self.raw.is_some() && is_bullet_at_margin(line.text) {
+            self.close();
+        }
+        self.take(line);
+        if ends_block && !matches!(self.raw, Some(Raw::Fence { is_at_margin: true, .. })) {
+            self.close();
+        }
+    }
+
+    /// Ends everything that the next line could belong to, but a table.
+    fn close(&mut self) {
+        self.flush();
+        self.list.clear();
+        self.raw = None;
+    }
+
+    fn take(&mut self, line: &Line<'_>) {
+        if self.raw_line(line) {
+            return;
+        }
+        let in_table = std::mem::take(&mut self.in_table);
+        let (quote, inner) = unquoted(line.text, MAX_QUOTED);
+        let (indent, body) = indentation(inner);
+        let body = body.trim_end();
+        if body.is_empty() {
+            return self.blank_line(quote);
+        }
+        if quote != self.quote {
+            if quote < self.quote && self.has_open_text() && !starts_block(indent, body) {
+                return self.extend(line);
+            }
+            self.flush();
+            self.list.clear();
+            self.quote = quote;
+        }
+        let depth = self.list.iter().take_while(|column| **column <= indent).count();
+        let base = if depth > 0 { self.list[depth - 1] } else { 0 };
+        let in_item = depth > 0
+            && depth == self.list.len()
+            && self.open.as_ref().is_some_and(|open| open.block.kind == BlockKind::Item);
+        let place = Place { indent, depth, base, in_item };
+        let taken = (indent - base < 4 && self.near_line(line, body, &place))
+            || self.item(line, body, &place)
+            || self.row(line, body, &place, in_table);
+        if !taken {
+            self.text_line(line, &place);
+        }
+    }
+
+    /// Takes a line that is not indented, if it is more than text.
+    fn near_line(&mut self, line: &Line<'_>, body: &str, place: &Place) -> bool {
+        if let Some((level, _)) = atx_heading(body) {
+            if place.in_item {
+                return false;
+            }
+            // The headings of an item or a quotation are not those of the text.
+            let is_own = self.is_outermost(place);
+            let kind = if is_own { BlockKind::Heading(level) } else { BlockKind::Paragraph };
+            self.put_line(kind, line, place);
+            return true;
+        }
+        if let Some(fence) = Fence::open(body) {
+            if place.in_item {
+                self.extend(line);
+            } else {
+                self.flush();
+                self.list.truncate(place.depth);
+                self.start(BlockKind::Fence, line);
+            }
+            let (quote, indent) = (self.quote, place.base);
+            let is_at_margin = quote == 0 && place.indent < 2;
+            self.raw = Some(Raw::Fence { fence, quote, indent, is_at_margin });
+            return true;
+        }
+        if let Some(level) = underline(body)
+            && self.take_title(level)
+        {
+            self.blocks.push(Block::of_line(BlockKind::Underline, 0, line));
+            return true;
+        }
+        if is_thematic_break(body) {
+            self.put_line(BlockKind::ThematicBreak, line, place);
+            return true;
+        }
+        if let Some(end) = raw_html(body) {
+            self.text_line(line, place);
+            self.raw = Some(Raw::Html { end });
+            return true;
+        }
+        false
+    }
+
+    /// Takes a line that begins an item.
+    fn item(&mut self, line: &Line<'_>, body: &str, place: &Place) -> bool {
+        let Some(marker) = Marker::read(place.indent, body) else { return false };
+        if self.list.is_empty() && self.has_open_text() {
+            // A paragraph goes on with a line such as `1986. A great year`.
+            let is_text =
+                marker.content.is_empty() || marker.number.is_some_and(|number| number != 1);
+            if is_text || place.indent >= 4 {
+                return false;
+            }
+        }
+        self.flush();
+        self.list.truncate(place.depth.min(MAX_NESTED - 1));
+        self.list.push(marker.column);
+        self.start(BlockKind::Item, line);
+        if let Some(fence) = Fence::open(marker.content) {
+            let (quote, indent) = (self.quote, marker.column);
+            self.raw = Some(Raw::Fence { fence, quote, indent, is_at_margin: false });
+        } else if let Some(end) = raw_html(marker.content) {
+            self.raw = Some(Raw::Html { end });
+        }
+        true
+    }
+
+    /// Takes a line that is a row of a table.
+    fn row(&mut self, line: &Line<'_>, body: &str, place: &Place, in_table: bool) -> bool {
+        let is_delimiter = is_delimiter_row(body);
+        let kind = if is_delimiter { BlockKind::Delimiter } else { BlockKind::Row };
+        let has_bars = body.starts_with('|') && body.len() > 1 && body[1..].contains('|');
+        if !place.in_item && (has_bars || in_table) {
+            if is_delimiter && !in_table && self.is_outermost(place) {
+                let row = self.blocks.last_mut().filter(|block| block.kind == BlockKind::Row);
+                if let Some(header) = row.filter(|block| block.lines.end == line.number) {
+                    header.kind = BlockKind::TableHeader;
+                }
+            }
+            self.put_line(kind, line, place);
+            self.in_table = in_table || is_delimiter;
+            return true;
+        }
+        // The header was taken for the last line of a paragraph.
+        let text = self.text;
+        let Some(open) = self.open.take_if(|open| {
+            is_delimiter
+                && open.block.kind == BlockKind::Paragraph
+                && text[open.last..open.block.bytes.end].contains('|')
+        }) else {
+            return false;
+        };
+        let is_own = self.is_outermost(place);
+        let header = open.last_line(if is_own { BlockKind::TableHeader } else { BlockKind::Row });
+        self.blocks.extend(open.above(text));
+        self.blocks.push(header);
+        self.blocks.push(Block::of_line(kind, self.quote, line));
+        self.in_table = true;
+        true
+    }
+
+    /// Says whether a line stands in no item and no quotation.
+    fn is_outermost(&self, place: &Place) -> bool {
+        place.depth == 0 && self.quote == 0
+    }
+
+    fn text_line(&mut self, line: &Line<'_>, place: &Place) {
+        // Turns of a conversation follow each other without blank lines; each is a block.
+        if self.is_outermost(place) && self.conventions.begins_turn(line.text) {
+            self.flush();
+            self.list.clear();
+            return self.start(BlockKind::Turn, line);
+        }
+        if self.has_open_text() || place.in_item {
+            return self.extend(line);
+        }
+        self.flush();
+        self.list.truncate(place.depth);
+        self.start(BlockKind::Paragraph, line);
+    }
+
+    fn blank_line(&mut self, quote: usize) {
+        match &mut self.open {
+            Some(open) if open.block.kind == BlockKind::Item && quote == self.quote => {
+                open.blank = true;
+            }
+            _ => self.flush(),
+        }
+    }
+
+    /// Takes a line of a fence or of raw HTML.
+    fn raw_line(&mut self, line: &Line<'_>) -> bool {
+        match self.raw {
+            None => false,
+            Some(Raw::Html { end }) => {
+                self.extend(line);
+                if find_ignoring_case(line.text, end) {
+                    self.raw = None;
+                }
+                true
+            }
+            Some(Raw::Fence { fence, quote, indent, .. }) => {
+                let (found, inner) = unquoted(line.text, quote);
+                let (columns, body) = indentation(inner);
+                let body = body.trim_end();
+                let goes_on = found == quote && (body.is_empty() || columns >= indent);
+                if goes_on && !body.is_empty() {
+                    self.extend(line);
+                }
+                let closes = fence.is_closed_by(body) && columns.saturating_sub(indent) < 4;
+                if !goes_on || closes {
+                    self.raw = None;
+                    if self.open.as_ref().is_some_and(|open| open.block.kind == BlockKind::Fence) {
+                        self.flush();
+                    }
+                }
+                goes_on
+            }
+        }
+    }
+
+    /// Makes the open paragraph a heading, if the line below it may do so.
+    fn take_title(&mut self, level: u8) -> bool {
+        if self.quote > 0 || !self.list.is_empty() {
+            return false;
+        }
+        let text = self.text;
+        let Some(open) = self.open.take_if(|open| open.is_title(text)) else { return false };
+        let kind = BlockKind::UnderlinedHeading(level);
+        if open.is_comment(text) {
+            // A comment is no part of the title below it.
+            let title = open.last_line(kind);
+            self.blocks.extend(open.above(text));
+            self.blocks.push(title);
+        } else {
+            self.blocks.push(Block { kind, ..open.block });
+        }
+        true
+    }
+
+    /// Says whether the next line of text belongs to the open block.
+    fn has_open_text(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| !open.blank)
+    }
+
+    fn start(&mut self, kind: BlockKind, line: &Line<'_>) {
+        let block = Block::of_line(kind, self.quote, line);
+        self.open = Some(Open { block, last: line.start, blank: false });
+    }
+
+    fn extend(&mut self, line: &Line<'_>) {
+        if let Some(open) = &mut self.open {
+            open.block.extend(line);
+            open.last = line.start;
+            open.blank = false;
+        }
+    }
+
+    /// Adds a line that is a block by itself.
+    fn put_line(&mut self, kind: BlockKind, line: &Line<'_>, place: &Place) {
+        self.flush();
+        self.list.truncate(place.depth);
+        self.blocks.push(Block::of_line(kind, self.quote, line));
+    }
+
+    fn flush(&mut self) {
+        self.blocks.extend(self.open.take().map(|open| open.block));
+    }
+}
+
+/// Where a line stands among lists.
+struct Place {
+    indent: usize,
+    /// How many of the open items it may lie in.
+    depth: usize,
+    /// Where the text of the innermost of those begins.
+    base: usize,
+    /// Whether the open block is that item.
+    in_item: bool,
+}
+
+impl Open {
+    /// Says whether a line below it may make it a heading.
+    fn is_title(&self, text: &str) -> bool {
+        let (indent, body) = indentation(&text[self.block.bytes.clone()]);
+        // Indented text is code, and text that begins with a tag is HTML.
+        let is_text = indent < 4 && (!body.starts_with('<') || self.is_comment(text));
+        is_text && self.block.kind == BlockKind::Paragraph && self.block.bytes.len() <= MAX_HEADING
+    }
+
+    /// Says whether all but its last line is comments.
+    fn is_comment(&self, text: &str) -> bool {
+        let above = text[self.block.bytes.start..self.last].trim();
+        above.starts_with("<!--") && above.ends_with("-->")
+    }
+
+    /// Returns its last line as a block.
+    fn last_line(&self, kind: BlockKind) -> Block {
+        let (bytes, lines) = (&self.block.bytes, &self.block.lines);
+        let lines = lines.end - 1..lines.end;
+        Block { kind, bytes: self.last..bytes.end, lines, quote: self.block.quote }
+    }
+
+    /// Returns the block without its last line, if it has others.
+    fn above(self, text: &str) -> Option<Block> {
+        let mut block = self.block;
+        block.lines.end -= 1;
+        let above = text[block.bytes.start..self.last].trim_end_matches(['\r', '\n']);
+        block.bytes.end = block.bytes.start + above.len();
+        (block.lines.start < block.lines.end).then_some(block)
+    }
+}
+
+fn is_bullet_at_margin(line: &str) -> bool {
+    ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
+}
+
+/// Says whether a line is more than a line of text.
+fn starts_block(indent: usize, body: &str) -> bool {
+    let is_near = indent < 4;
+    Marker::read(indent, body).is_some()
+        || (is_near
+            && (atx_heading(body).is_some()
+                || Fence::open(body).is_some()
+                || is_thematic_break(body)))
+}
+
+/// Returns what ends the HTML that begins here and does not end in this line.
+fn raw_html(body: &str) -> Option<&'static str> {
+    if !body.starts_with('<') {
+        return None;
+    }
+    let opens =
+        |start: &str| body.get(..start.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(start));
+    let (start, end) = RAW_HTML.iter().find(|(start, _)| opens(start))?;
+    let rest = &body[start.len()..];
+    let is_name = *start != "<!--" && !rest.is_empty() && !rest.starts_with([' ', '\t', '>']);
+    (!is_name && !find_ignoring_case(rest, end)).then_some(end)
+}
+
+fn find_ignoring_case(text: &str, what: &str) -> bool {
+    text.as_bytes().windows(what.len()).any(|part| part.eq_ignore_ascii_case(what.as_bytes()))
+}
