@@ -10,24 +10,33 @@ mod name;
 mod service;
 mod stop;
 
-use anemone_embed::{Builtin, BuiltinQuality, Effort, Embedder, Identity, MiniLm, Provider};
-use anemone_index::{Index, VectorSet};
+use std::path::PathBuf;
+
+use anemone_embed::{
+    Builtin, BuiltinQuality, Effort, Embedder, Identity, KeyError, MiniLm, ModelError, Provider,
+    RemoteError,
+};
+use anemone_index::{Index, StoreError, VectorSet};
 
 use crate::config::Config;
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::host::Host;
-use crate::models::{MODELS, Model};
-use crate::search_index::{NotedEmbedder, Warning, noted_embedder};
-use crate::searched::{SearchTarget, quoted};
+use crate::models::{MINILM, MODELS};
+use crate::search::index::{NotedEmbedder, noted_embedder};
+use crate::search::target::{SearchTarget, TargetChoice};
+use crate::search::{NamedEmbedder, SearchNote, VectorNote};
 
 pub use fill::{
-    Filled, Filling, Job, Signals, VectorLine, failed_note, fill, notes_of, take_carried,
+    FillError, Filled, Filling, Job, LargeJobs, Signals, VectorLine, fill, notes_of, take_carried,
     take_carried_for, top_up, vector_lines,
 };
 pub use guard::Guarded;
 pub use name::{Choice, Name, Wanted};
 use service::Asked;
 pub use stop::Stop;
+
+use fill::chain;
+pub(crate) use fill::milliseconds;
 
 /// What compares meanings, as somebody asked for it.
 #[derive(Clone, Debug, Default)]
@@ -46,13 +55,13 @@ impl EmbedderChoice {
     }
 
     /// Refuses a URL without a service, before anything is opened.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), EmbedderError> {
         let is_service =
             |choice: &Choice| matches!(choice, Choice::This(Wanted { name: Name::Service(_), .. }));
         if self.url.is_none() || self.embedder.as_ref().is_some_and(is_service) {
             return Ok(());
         }
-        Err(url_of_nothing())
+        Err(EmbedderError::UrlWithoutService)
     }
 
     /// Whether an embedder was named.
@@ -62,19 +71,87 @@ impl EmbedderChoice {
     }
 }
 
+/// Why an embedder cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedderError {
+    /// A URL was given, and no service.
+    #[error("there is an address of a service, and no service is named")]
+    UrlWithoutService,
+    /// The model was not added.
+    #[error("the model {name} is not on this machine")]
+    NoModel {
+        /// Its name.
+        name: &'static str,
+    },
+    /// The file of the model cannot be used.
+    #[error("{}: {source}", .path.display())]
+    Model {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: ModelError,
+    },
+    /// The service did not answer.
+    #[error(transparent)]
+    NotReached(RemoteError),
+    /// The settings of the service make no sense.
+    #[error(transparent)]
+    Service(RemoteError),
+    /// The config names a file with a key, and there is none. The name is left out: people put the
+    /// key itself in its place.
+    #[error("key_file in [embedding.{}] of the config names no file", .service.name())]
+    NoKeyFile {
+        /// The service.
+        service: Provider,
+    },
+    /// The file with the key cannot be used.
+    #[error("{}: {source}", .path.display())]
+    KeyFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: KeyError,
+    },
+    /// The key cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The service does not answer without a key.
+    #[error("there is no key for {}", .service.name())]
+    NoKey {
+        /// The service.
+        service: Provider,
+    },
+    /// The address is no URL.
+    #[error("the address of the embedder is not a URL")]
+    NotAUrl,
+    /// The address holds something that may be secret.
+    #[error("the URL of the embedder holds {what}")]
+    SecretInUrl {
+        /// What it holds.
+        what: &'static str,
+    },
+    /// The index does not say whose vectors it has.
+    #[error(transparent)]
+    Index(#[from] StoreError),
+    /// Something that has no error of its own yet.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
 /// An embedder, and how it is called.
-pub struct Chosen {
+pub struct ChosenEmbedder {
     pub wanted: Wanted,
     pub embedder: Box<dyn Embedder>,
     /// Where its texts go, when they leave this program.
     pub host: Option<String>,
     /// The URL that somebody gave for it, at this run or when the index was filled.
     pub given_url: Option<String>,
-    /// The arguments that name what it is used for.
-    pub words: String,
+    /// What it is used for.
+    pub target: TargetChoice,
 }
 
-impl Chosen {
+impl ChosenEmbedder {
     pub fn identity(&self) -> &Identity {
         self.embedder.identity()
     }
@@ -93,23 +170,24 @@ impl Chosen {
         NotedEmbedder { name: self.wanted.to_string(), url: self.given_url.clone() }
     }
 
-    /// Returns the command that fills in its vectors.
-    pub fn command(&self) -> String {
-        let url = self.given_url.as_deref();
-        let url = url.map(|it| format!(" --embedder-url {}", quoted(it))).unwrap_or_default();
-        let wanted = quoted(&self.wanted.to_string());
-        format!("anemone index --embedder {wanted}{url}{}", self.words)
+    /// Returns what a door needs to say how its vectors are filled in.
+    pub fn named(&self) -> NamedEmbedder {
+        NamedEmbedder {
+            wanted: self.wanted.clone(),
+            url: self.given_url.clone(),
+            target: self.target.clone(),
+        }
     }
 }
 
 /// The embedders of one run.
 pub struct Embedders {
     /// The one that counts where it has vectors.
-    pub main: Option<Chosen>,
+    pub main: Option<ChosenEmbedder>,
     /// The one that serves where the first has none, or fails.
-    pub fallback: Option<Chosen>,
+    pub fallback: Option<ChosenEmbedder>,
     /// What somebody should know about the choice.
-    pub notes: Vec<Warning>,
+    pub notes: Vec<SearchNote>,
 }
 
 impl Embedders {
@@ -129,7 +207,7 @@ impl Embedders {
         searched: &SearchTarget,
         haste: &LatencyBudget,
         host: &Host,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, EmbedderError> {
         if args.choice() == Choice::None {
             return Ok(Self::NONE);
         }
@@ -141,9 +219,11 @@ impl Embedders {
             Choice::None => None,
             Choice::This(wanted) => match maker.named(&wanted, args.url.as_deref()) {
                 // There are other ways to answer.
-                Err(error) if *haste == LatencyBudget::Answer && error.code == NOT_REACHED => {
-                    let why = Warning::from(error).message;
-                    notes.push(failed_note(&wanted.to_string(), &why));
+                Err(EmbedderError::NotReached(error)) if *haste == LatencyBudget::Answer => {
+                    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+                    let reason = chain(&error) + &hint;
+                    let embedder = wanted.to_string();
+                    notes.push(SearchNote::Vectors(VectorNote::Failed { embedder, reason }));
                     Some(maker.table())
                 }
                 made => Some(made?),
@@ -157,7 +237,7 @@ impl Embedders {
                 Ok(fallback) if maker.has_vectors(&fallback) => Some(fallback),
                 Ok(_) => Some(maker.table()),
                 Err(error) => {
-                    notes.push(not_had(&wanted, error));
+                    notes.push(SearchNote::EmbedderUnavailable { embedder: wanted, error });
                     None
                 }
             },
@@ -167,20 +247,6 @@ impl Embedders {
         Ok(Self { main: Some(main), fallback, notes })
     }
 }
-
-fn url_of_nothing() -> Error {
-    Error::new(Kind::Usage, "usage", "--embedder-url says where a service is, and none is named")
-        .hint("name it too, as in --embedder openai")
-}
-
-/// Says that an embedder that somebody settled on cannot be had.
-fn not_had(wanted: &Wanted, error: Error) -> Warning {
-    let message = format!("{wanted} is not used: {}", Warning::from(error).message);
-    Warning { code: "embedder_unavailable", message }
-}
-
-/// The code of an error: a service was not there to say how long its vectors are.
-const NOT_REACHED: &str = "embedder_failed";
 
 /// Makes embedders of their names.
 struct Maker<'a> {
@@ -204,23 +270,23 @@ pub enum LatencyBudget {
 }
 
 impl Maker<'_> {
-    fn own(&self, wanted: Wanted, embedder: Box<dyn Embedder>) -> Chosen {
-        let words = self.searched.words.clone();
-        Chosen { wanted, embedder, host: None, given_url: None, words }
+    fn own(&self, wanted: Wanted, embedder: Box<dyn Embedder>) -> ChosenEmbedder {
+        let target = self.searched.choice.clone();
+        ChosenEmbedder { wanted, embedder, host: None, given_url: None, target }
     }
 
-    fn table(&self) -> Chosen {
+    fn table(&self) -> ChosenEmbedder {
         self.own(Wanted::of(Name::Builtin), Box::new(Builtin::new()))
     }
 
     /// Whether the index has vectors of an embedder.
-    fn has_vectors(&self, chosen: &Chosen) -> bool {
+    fn has_vectors(&self, chosen: &ChosenEmbedder) -> bool {
         self.sets.iter().any(|it| it.identity == *chosen.identity() && it.chunks > 0)
     }
 
     /// Makes what somebody named. The service that was named for this index before is where it was
     /// then: its texts shall not go elsewhere because somebody left out the URL.
-    fn named(&self, wanted: &Wanted, url: Option<&str>) -> Result<Chosen, Error> {
+    fn named(&self, wanted: &Wanted, url: Option<&str>) -> Result<ChosenEmbedder, EmbedderError> {
         let Name::Service(service) = wanted.name else { return self.make(wanted, None) };
         if url.is_some() {
             return self.make(wanted, url);
@@ -242,36 +308,32 @@ impl Maker<'_> {
         Some((noted.name.parse().ok()?, noted.url))
     }
 
-    fn make(&self, wanted: &Wanted, url: Option<&str>) -> Result<Chosen, Error> {
+    fn make(&self, wanted: &Wanted, url: Option<&str>) -> Result<ChosenEmbedder, EmbedderError> {
         let threads = self.host.threads;
         let embedder: Box<dyn Embedder> = match wanted.name {
             Name::Service(service) => {
                 let settled = self.config.services.get(&service);
-                let (sets, haste, words) = (self.sets, self.haste, &self.searched.words);
-                let asked = Asked { wanted, service, url, sets, settled, haste, words };
+                let (sets, haste, target) = (self.sets, self.haste, &self.searched.choice);
+                let asked = Asked { wanted, service, url, sets, settled, haste, target };
                 return asked.make(self.host);
             }
             Name::Builtin => return Ok(self.table()),
             Name::BuiltinQuality => Box::new(BuiltinQuality::new().with_threads(threads)),
             Name::MiniLm => {
-                let model = Model::of_name(Name::MiniLm.name())?;
-                let path = model.path(self.host);
+                let path = MINILM.path(self.host);
                 if !path.is_file() {
-                    let message = "the model minilm is not on this machine";
-                    return Err(Error::new(Kind::Failed, "no_model", message)
-                        .hint("`anemone model get minilm` fetches it"));
+                    return Err(EmbedderError::NoModel { name: MINILM.name });
                 }
-                let opened = MiniLm::open(&path);
-                Box::new(
-                    opened.map_err(|error| Error::from(error).about(&path))?.with_threads(threads),
-                )
+                let model =
+                    MiniLm::open(&path).map_err(|source| EmbedderError::Model { path, source })?;
+                Box::new(model.with_threads(threads))
             }
         };
         Ok(self.own(wanted.clone(), embedder))
     }
 
     /// Finds what nobody named.
-    fn auto(&self, notes: &mut Vec<Warning>) -> Result<Option<Chosen>, Error> {
+    fn auto(&self, notes: &mut Vec<SearchNote>) -> Result<Option<ChosenEmbedder>, EmbedderError> {
         if let Some(chosen) = self.of_index(notes) {
             return Ok(Some(chosen));
         }
@@ -286,7 +348,9 @@ impl Maker<'_> {
         if let Some(wanted) = settled.filter(is_sendable) {
             match self.make(wanted, None) {
                 Ok(chosen) => return Ok(Some(chosen)),
-                Err(error) => notes.push(not_had(wanted, error)),
+                Err(error) => {
+                    notes.push(SearchNote::EmbedderUnavailable { embedder: wanted.clone(), error })
+                }
             }
         }
         let mut order = self.config.order.iter().filter(is_sendable);
@@ -301,18 +365,14 @@ impl Maker<'_> {
     }
 
     /// Says that a model was added and is not used, to somebody who cares for an index.
-    fn unused_model(&self) -> Option<Warning> {
-        let there = MODELS.iter().find(|it| it.is_there(self.host))?;
-        let (name, words) = (there.name, &self.searched.words);
-        let message = format!(
-            "{name} is on this machine and not used here; `anemone index --embedder {name}{words}` \
-             takes it"
-        );
-        Some(Warning { code: "model_unused", message })
+    fn unused_model(&self) -> Option<SearchNote> {
+        let there = MODELS.iter().find(|model| model.is_there(self.host))?;
+        let target = self.searched.choice.clone();
+        Some(SearchNote::ModelUnused { model: there.name, target })
     }
 
     /// Finds the embedder whose vectors an index has, or had before it was made anew.
-    fn of_index(&self, notes: &mut Vec<Warning>) -> Option<Chosen> {
+    fn of_index(&self, notes: &mut Vec<SearchNote>) -> Option<ChosenEmbedder> {
         let there = self.sets.iter().find(|it| !it.is_table && it.chunks > 0);
         let noted = self.noted();
         let wanted = match there {
@@ -324,17 +384,13 @@ impl Maker<'_> {
             && noted.is_none()
             && !self.is_settled(service)
         {
-            let message = format!(
-                "the index has vectors of {wanted}, which is asked only when it is named: \
-                 --embedder {wanted}"
-            );
-            notes.push(Warning { code: "embedder_unnamed", message });
+            notes.push(SearchNote::EmbedderNotNamed { embedder: wanted });
             return None;
         }
         match self.make(&wanted, noted.and_then(|it| it.1).as_deref()) {
             Ok(chosen) => Some(chosen),
             Err(error) => {
-                notes.push(not_had(&wanted, error));
+                notes.push(SearchNote::EmbedderUnavailable { embedder: wanted, error });
                 None
             }
         }

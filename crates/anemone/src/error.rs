@@ -87,7 +87,7 @@ impl Error {
 
 /// Returns a message of the system without what only programmers need: the number of the error, and
 /// the name of a temporary file of ours.
-fn plain(message: &str) -> String {
+pub(crate) fn plain(message: &str) -> String {
     let mut text = message.to_owned();
     if let Some(start) = text.find(" (os error ")
         && let Some(length) = text[start..].find(')')
@@ -105,6 +105,14 @@ fn plain(message: &str) -> String {
     }
     text
 }
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
 
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {

@@ -11,6 +11,7 @@ pub mod archive_source;
 pub mod chat;
 pub mod config;
 pub mod connect;
+pub mod days;
 pub mod download;
 pub mod embedder;
 pub mod error;
@@ -25,14 +26,13 @@ pub mod nearest;
 pub mod proof;
 pub mod restore;
 pub mod sealed_header;
-pub mod search_index;
-pub mod searched;
+pub mod search;
 pub mod survey;
 pub mod system;
 pub mod tally;
 pub mod text;
 pub mod watcher;
-mod words;
+pub mod words;
 
 #[cfg(test)]
 mod testing;

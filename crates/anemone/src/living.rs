@@ -12,8 +12,8 @@ use anemone_runtimes::{Adapter, FoundAgent, Machine, MemoryBackend};
 use crate::agent::{AgentChoice, ChosenAgent};
 use crate::error::{Error, Kind};
 use crate::host::{Host, SharedClock};
-use crate::search_index::{find, note_elsewhere};
-use crate::searched::{SearchTarget, SourceChoice, is_folder_of_notes};
+use crate::search::index::note_elsewhere;
+use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
 
 /// Whose memory is meant, as somebody said it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct AgentMemory {
     /// Where the agent puts what it remembers.
     pub keeps: MemoryBackend,
     pub site: MarkdownStore,
-    source: SourceChoice,
+    source: TargetChoice,
     clock: SharedClock,
 }
 
@@ -55,12 +55,8 @@ impl MemoryChoice {
             false => PageScope::Memories,
         };
         let site = site_of(adapter, &agent, &keeps, host)?.with_scope(scope);
-        let source = SourceChoice {
-            agent: self.agent.clone(),
-            sessions: false,
-            private: false,
-            index_dir: self.index_dir.clone(),
-        };
+        let (agent_choice, index_dir) = (self.agent.clone(), self.index_dir.clone());
+        let source = TargetChoice { agent: agent_choice, index_dir, ..TargetChoice::default() };
         Ok(AgentMemory { adapter, agent, keeps, site, source, clock: host.clock.clone() })
     }
 
@@ -104,7 +100,7 @@ fn folder_of<'a>(agent: &'a FoundAgent, keeps: &'a MemoryBackend) -> &'a Path {
 impl AgentMemory {
     /// Returns the arguments that name this memory, each behind a space.
     pub fn words(&self) -> String {
-        self.source.words(None)
+        crate::words::target_words(&self.source)
     }
 
     /// Opens the database in which the agent remembers, or makes it.
@@ -127,8 +123,8 @@ impl AgentMemory {
     }
 
     /// Returns what of this memory is searched, as `anemone search` does it.
-    pub fn searched(&self, machine: &Machine, host: &Host) -> Result<SearchTarget, Error> {
-        find(&self.source, None, machine, host)
+    pub fn searched(&self, machine: &Machine, host: &Host) -> Result<SearchTarget, TargetError> {
+        self.source.find(machine, host)
     }
 
     /// Returns what finds entries of this memory, in the index that `anemone search` uses.

@@ -37,13 +37,16 @@ pub struct Pinned {
     pub bytes: u64,
 }
 
-/// The models that there are.
-pub const MODELS: [Model; 1] = [Model {
+/// The model that can be added.
+pub const MINILM: Model = Model {
     name: "minilm",
     full_name: "sentence-transformers/all-MiniLM-L6-v2",
     url: "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/main/model.safetensors",
     file: Pinned { sha256: MiniLm::SHA256, bytes: MiniLm::SIZE_BYTES },
-}];
+};
+
+/// The models that there are.
+pub const MODELS: [Model; 1] = [MINILM];
 
 /// How the file of a model is called.
 pub const FILE: &str = "model.safetensors";

@@ -24,3 +24,14 @@ pub fn title(text: &str) -> String {
     let short: String = line.chars().take(MAX_CHARS - 1).collect();
     format!("{short}…")
 }
+
+/// Writes a count with its noun: `1 record`, `2 records`.
+#[must_use]
+pub fn count(number: u64, noun: &str) -> String {
+    let stem = noun.strip_suffix('y').filter(|it| !it.ends_with(['a', 'e', 'o', 'u']));
+    match (number, stem) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {noun}s"),
+    }
+}

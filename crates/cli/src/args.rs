@@ -9,7 +9,7 @@ use anemone::chat::ChatChoice;
 use anemone::embedder::{Choice, EmbedderChoice};
 use anemone::living::MemoryChoice;
 use anemone::restore::RestoreChoice;
-use anemone::searched::SourceChoice;
+use anemone::search::target::TargetChoice;
 use anemone_runtimes::{ADAPTERS, OnConflict};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -81,8 +81,11 @@ pub(crate) struct SourceArgs {
 }
 
 impl SourceArgs {
-    pub(crate) fn choice(&self) -> SourceChoice {
-        SourceChoice {
+    /// Says what is searched; `path` is an archive, a database, a folder or a file instead of an
+    /// agent.
+    pub(crate) fn choice(&self, path: Option<PathBuf>) -> TargetChoice {
+        TargetChoice {
+            path,
             agent: self.agent.choice(),
             sessions: self.sessions,
             private: self.private,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use anemone_index::{Excerpt, ExcerptLimits, KnownDocument};
+use anemone_index::{ExcerptLimits, KnownDocument};
 use anemone_mcp::{
     Changed, ContextAsked, ContextText, Document, Forgetting, Forgotten, Found, MemoryService,
     ReadLines, ReadStatus, Reading, Refusal, Remembered, Remembering, SearchQuestion, SessionKind,
@@ -29,17 +29,21 @@ use crate::args::SourceArgs;
 use crate::commands::Context;
 use crate::commands::context::{self, ContextArgs, Session};
 use crate::commands::forget::{self, ForgetArgs};
-use crate::commands::get::{Place, document, not_found, split};
 use crate::commands::remember::{self, RememberArgs};
-use crate::commands::search::{self, SearchArgs};
+use crate::commands::search::day;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::exports;
 use crate::living::{AgentMemory, delimiter};
 use crate::output::Printer;
-use crate::search_index::{IndexFallback, Opened, find, left_out, open_fresh, read_document};
-use crate::searched::SearchTarget;
 use anemone::host::OwnMachine;
+use anemone::search::index::{
+    IndexFallback, OpenIndex, Rebuild, left_out, open_fresh, read_document,
+};
+use anemone::search::read::{LineRange, ReadError, ReadRequest, read_in, split};
+use anemone::search::target::SearchTarget;
+use anemone::search::{SearchRequest, ask, sink_superseded, verify_in};
+use anemone::words::warning;
 
 /// Results at most, whatever is asked.
 const MOST_RESULTS: u32 = 50;
@@ -79,7 +83,7 @@ struct Inner {
 
 struct Warm {
     folder: PathBuf,
-    opened: Opened,
+    opened: OpenIndex,
 }
 
 impl LocalMemoryService {
@@ -122,9 +126,8 @@ impl Inner {
         if let Some(sealed) = self.sealed.get() {
             return Ok(Arc::clone(sealed));
         }
-        let source = self.offer.source.as_deref();
-        let searched =
-            Arc::new(find(&self.offer.searched.choice(), source, &self.machine, &context.host)?);
+        let choice = self.offer.searched.choice(self.offer.source.clone());
+        let searched = Arc::new(choice.find(&self.machine, &context.host)?);
         if searched.is_encrypted() {
             return Ok(Arc::clone(self.sealed.get_or_init(|| searched)));
         }
@@ -174,7 +177,7 @@ impl Inner {
         &self,
         searched: &SearchTarget,
         context: &Context<'_>,
-        work: impl FnOnce(&mut Opened) -> Result<T, CliError>,
+        work: impl FnOnce(&mut OpenIndex) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
         let mut warm = self.warm();
         let kept = warm.take().filter(|it| it.folder == searched.index_folder);
@@ -184,10 +187,10 @@ impl Inner {
                 // What went wrong with an index that was open may go well with one that is opened.
                 Err(_) => {
                     drop(kept);
-                    open_fresh(searched, &context.host, false, IndexFallback::Temporary)?
+                    open_fresh(searched, &context.host, Rebuild::No, IndexFallback::Temporary)?
                 }
             },
-            None => open_fresh(searched, &context.host, false, IndexFallback::Temporary)?,
+            None => open_fresh(searched, &context.host, Rebuild::No, IndexFallback::Temporary)?,
         };
         let done = work(&mut opened);
         opened.index.release();
@@ -209,32 +212,34 @@ impl Inner {
 impl MemoryService for LocalMemoryService {
     fn search(&self, question: &SearchQuestion) -> Result<Found, Refusal> {
         let inner = &*self.inner;
-        let ServeOptions { source, searched, .. } = &inner.offer;
-        let mut args = SearchArgs::plain(question.query.clone(), source.clone(), searched.clone());
-        if let Some(most) = question.max_results {
-            args.limit = most.clamp(1, MOST_RESULTS);
-        }
-        args.since.clone_from(&question.since);
-        args.until.clone_from(&question.until);
-        args.path.extend(question.path.clone());
         inner.ask(|context| {
+            let host = &context.host;
+            let limit = question.max_results.map(|most| most.clamp(1, MOST_RESULTS));
+            let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
             if question.query.trim().is_empty() && inner.offer.is_of_agent() {
-                return newest::newest(question, args.limit as usize, inner, context);
+                return newest::newest(question, limit as usize, inner, context);
             }
             let started = Instant::now();
-            let mut request = search::request(&args)?;
+            let choice = inner.offer.searched.choice(inner.offer.source.clone());
+            let mut request = SearchRequest::new(question.query.clone(), choice);
+            request.limit = limit;
+            request.since = day("--since", question.since.as_deref(), host.today())?;
+            request.until = day("--until", question.until.as_deref(), host.today())?;
+            request.paths.extend(question.path.clone());
             // What is below it is counted and left out afterwards.
-            request.min_score = question.min_score.map(|_| 0.0);
+            request.ranking.min_score = question.min_score.map(|_| 0.0);
+            request.check()?;
             let searched = inner.searched(context)?;
             let mut found = inner.with_index(&searched, context, |opened| {
-                search::ask(&args, &request, &searched, opened, context, started)
+                Ok(ask(&request, &searched, opened, started, host)?)
             })?;
             if inner.offer.is_of_agent()
                 && let Ok(living) = inner.living(context)
             {
-                search::trust::verify_in(&living.site, &mut found.hits);
-                search::trust::sink_superseded(&mut found.hits);
+                verify_in(&living.site, &mut found.hits);
+                sink_superseded(&mut found.hits);
             }
+            let found = found.map_notes(warning);
             let mut found = answers::found(found, question.min_score);
             if inner.offer.is_of_agent() {
                 entries::name(&mut found.results, &searched);
@@ -245,36 +250,39 @@ impl MemoryService for LocalMemoryService {
 
     fn read(&self, reading: &Reading) -> Result<ReadLines, Refusal> {
         let inner = &*self.inner;
-        let lines = Place {
-            from: reading.from.map(|it| it as usize),
-            lines: reading.lines.map(|it| it as usize),
+        let lines = LineRange {
+            from: reading.from.map(|line| line as usize),
+            lines: reading.lines.map(|count| count as usize),
         };
         inner.ask(|context| {
             let searched = inner.searched(context)?;
             // Lines that are named beside a citation are what is meant.
-            let path = match lines == Place::default() {
+            let path = match lines == LineRange::default() {
                 true => reading.path.as_str(),
-                false => split(&reading.path).map_or(reading.path.as_str(), |it| it.0),
+                false => split(&reading.path).map_or(reading.path.as_str(), |named| named.0),
             };
-            let Some((document, place)) = document(path, lines, &searched)? else {
-                let why = not_found(&reading.path, &searched);
-                return match why.kind {
-                    Kind::Usage => Err(why),
-                    _ => Ok(answers::nothing_read(&reading.path, why.hint)),
-                };
+            let request = ReadRequest {
+                path: path.to_owned(),
+                target: searched.choice.clone(),
+                lines,
+                chars: ExcerptLimits::default().chars,
             };
-            let limits = ExcerptLimits::default();
-            let excerpt = Excerpt::of(&document.text, place.from, place.lines, &limits);
+            let report = match read_in(&request, &searched) {
+                Err(error @ ReadError::NotFound { .. }) => {
+                    return Ok(answers::nothing_read(&reading.path, CliError::from(error).hint));
+                }
+                report => report?,
+            };
             Ok(ReadLines {
                 status: ReadStatus::Ok,
-                text: excerpt.text,
-                path: document.path,
-                from: answers::number(excerpt.from),
-                lines: answers::number(excerpt.lines),
-                truncated: excerpt.truncated,
-                next_from: excerpt.next_from.map(answers::number),
-                line_chars: excerpt.line_chars.map(answers::number),
-                total_lines: Some(answers::number(excerpt.total_lines)),
+                text: report.text,
+                path: report.path,
+                from: answers::number(report.from),
+                lines: answers::number(report.lines),
+                truncated: report.truncated,
+                next_from: report.next_from.map(answers::number),
+                line_chars: report.line_chars.map(answers::number),
+                total_lines: Some(answers::number(report.total_lines)),
             })
         })
     }
@@ -351,7 +359,8 @@ impl MemoryService for LocalMemoryService {
             let searched = inner.searched(context)?;
             let mut status = inner.with_index(&searched, context, |opened| {
                 let sets = opened.index.vector_sets()?;
-                let warnings = opened.warnings.iter().map(|it| it.message.clone());
+                let notes = opened.notes(&searched).into_iter();
+                let warnings = notes.map(|note| warning(note).message);
                 let skipped = left_out(&opened.freshness).into_iter();
                 let skipped = skipped.map(|(why, count)| format!("not searched, {why}: {count}"));
                 Ok(Status {

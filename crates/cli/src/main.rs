@@ -21,9 +21,8 @@ mod signals;
 use std::process::ExitCode;
 
 use anemone::{
-    agent, archive_source, chat, config, download, embedder, exports, files, keys, known_folders,
-    living, models, nearest, proof, restore, sealed_header, search_index, searched, survey, tally,
-    watcher,
+    agent, archive_source, chat, config, download, exports, files, keys, known_folders, living,
+    models, nearest, proof, restore, sealed_header, survey, tally, watcher,
 };
 
 use crate::commands::Cli;

@@ -8,7 +8,7 @@ use anemone_memory::with_escapes;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-pub(crate) use anemone::text::{safe, title};
+pub(crate) use anemone::text::{count, safe, title};
 
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
@@ -241,7 +241,7 @@ fn suggest_flag(error: &mut clap::Error) {
     }
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return };
     let Some(command) = std::env::args().skip(1).find(|arg| !arg.starts_with('-')) else { return };
-    let quoted = crate::searched::quoted(given);
+    let quoted = anemone::words::quoted(given);
     let tip = match command.as_str() {
         _ if given.starts_with('-') => return,
         "forget" if is_name_of_entry(given) => format!("`anemone forget --id {quoted}`"),
@@ -268,14 +268,4 @@ fn takes_workspace(command: &str) -> bool {
 /// Writes a number of bytes for people.
 pub(crate) fn bytes(count: u64) -> String {
     indicatif::HumanBytes(count).to_string()
-}
-
-/// Writes a count with its noun: `1 record`, `2 records`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
-    let stem = noun.strip_suffix('y').filter(|it| !it.ends_with(['a', 'e', 'o', 'u']));
-    match (number, stem) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{number} {stem}ies"),
-        (_, None) => format!("{number} {noun}s"),
-    }
 }

@@ -7,8 +7,9 @@ use anemone_embed::Embedder;
 use jiff::Timestamp;
 
 use crate::digest::digest;
+use crate::embedding::{EmbeddingError, Replace};
 use crate::profile::ProfileError;
-use crate::progress::Progress;
+use crate::progress::{Progress, Silent};
 use crate::refresh::refresh;
 use crate::source::{SkipReason, Skipped, Source, SourceError};
 use crate::store::{Store, StoreError};
@@ -52,6 +53,20 @@ pub struct Freshness {
     /// Why the index was made anew, when it was: `new`, `damaged`, `version`,
     /// `sources` (they changed places), `asked`.
     pub rebuilt: Option<&'static str>,
+}
+
+impl Freshness {
+    /// Returns what two refreshes did, this one and the one after it.
+    #[must_use]
+    pub fn then(self, after: Self) -> Self {
+        Self {
+            added: self.added + after.added,
+            changed: self.changed + after.changed,
+            removed: self.removed + after.removed,
+            rebuilt: self.rebuilt.or(after.rebuilt),
+            ..after
+        }
+    }
 }
 
 /// Why an index cannot be opened.
@@ -114,6 +129,32 @@ impl Index {
         progress: &dyn Progress,
     ) -> Result<Freshness, RefreshError> {
         refresh(&mut self.store, sources, along, now, progress, &digest)
+    }
+
+    /// As [`refresh_along`](Self::refresh_along), and ends with vectors of the static model for every
+    /// chunk.
+    ///
+    /// New chunks get theirs in the same go. Only where another process took in chunks without
+    /// vectors are they filled in by themselves, and then the sources are compared once more.
+    pub fn refresh_filled(
+        &mut self,
+        sources: &[&dyn Source],
+        along: RefreshExtras<'_>,
+        now: Timestamp,
+        progress: &dyn Progress,
+    ) -> Result<Freshness, RefreshError> {
+        /// Other processes write too, but not again and again at the same moment.
+        const TIMES: usize = 8;
+        let mut seen = self.refresh_along(sources, along, now, progress)?;
+        let Some(table) = along.table else { return Ok(seen) };
+        for _ in 0..TIMES {
+            match self.embed(table, Replace::Yes, &Silent) {
+                Ok(done) if done.chunks == 0 => break,
+                Err(EmbeddingError::Store(error)) if !error.is_damage() => return Err(error.into()),
+                _ => seen = seen.then(self.refresh_along(sources, along, now, progress)?),
+            }
+        }
+        Ok(seen)
     }
 
     /// Lets others write. A search after this waits for writers, and fails when the index is of

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anemone_embed::{Builtin, Embedder};
 use anemone_index::{
-    Answer, Embedded, EmbeddingError, Index, OpenIndexError, RefreshError, RefreshExtras, Replace,
-    Request, SearchError, Silent, Source, StoreError, Texts,
+    Answer, Index, OpenIndexError, RefreshError, RefreshExtras, Request, SearchError, Silent,
+    Source, StoreError, Texts,
 };
 use jiff::Timestamp;
 
@@ -26,9 +26,6 @@ pub enum FindError {
     /// What is to be found in it.
     #[error("the index cannot be updated")]
     Refresh(#[from] RefreshError),
-    /// Vectors.
-    #[error("the index cannot be filled with vectors")]
-    Embed(#[from] EmbeddingError),
     /// What is left of what was removed.
     #[error("the index still has what was removed")]
     Erase(#[source] StoreError),
@@ -85,19 +82,9 @@ impl Finder {
     }
 
     fn take_in(&self, index: &mut Index, erases: bool, now: Timestamp) -> Result<(), FindError> {
-        let sources = self.sources();
-        if self.embedders.is_empty() {
-            let along = RefreshExtras { table: None, erases };
-            index.refresh_along(&sources, along, now, &Silent)?;
-            return Ok(());
-        }
         let table = Builtin::new();
-        let along = RefreshExtras { table: Some(&table), erases };
-        index.refresh_along(&sources, along, now, &Silent)?;
-        // Nothing is left for this, unless somebody else took in what changed, without vectors.
-        if index.embed(&table, Replace::Yes, &Silent)? != Embedded::default() {
-            index.refresh(&sources, now, &Silent)?;
-        }
+        let table: Option<&dyn Embedder> = (!self.embedders.is_empty()).then_some(&table as _);
+        index.refresh_filled(&self.sources(), RefreshExtras { table, erases }, now, &Silent)?;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Words as a shell reads them: only what our own commands need.
 
-use crate::searched::quoted;
+use anemone::words::quoted;
 
 /// Writes words as one line.
 pub(super) fn line(words: impl IntoIterator<Item = String>) -> String {

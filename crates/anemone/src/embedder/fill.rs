@@ -2,19 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use anemone_embed::{EmbedError, Identity, RemoteError};
+use anemone_embed::{EmbedError, Identity};
 use anemone_index::{
-    CarriedIn, Embedded, EmbeddingError, Index, Replace, Request, Source, Unembedded, VectorSet,
+    CarriedIn, Embedded, EmbeddingError, Index, Replace, Request, Source, StoreError, Unembedded,
+    VectorSet,
 };
 use serde::Serialize;
 
 use super::guard::MANY_TOKENS;
 use super::stop::{Stop, Stoppable};
-use super::{Chosen, Embedders};
-use crate::error::{Error, Kind};
+use super::{ChosenEmbedder, Embedders};
 use crate::host::Host;
-use crate::search_index::Warning;
-use crate::searched::SearchTarget;
+use crate::search::target::SearchTarget;
+use crate::search::{NamedEmbedder, SearchNote, VectorNote};
 
 /// Texts that a search fills in before it answers; nobody waits for more.
 const GAP: u64 = 64;
@@ -39,7 +39,7 @@ impl VectorLine {
 }
 
 /// Returns what vectors an index has.
-pub fn vector_lines(index: &Index) -> Result<Vec<VectorLine>, Error> {
+pub fn vector_lines(index: &Index) -> Result<Vec<VectorLine>, StoreError> {
     let sets = index.vector_sets()?;
     let line = |it: &VectorSet| VectorLine::of(&it.identity, it.chunks, it.missing);
     Ok(sets.iter().map(line).collect())
@@ -68,7 +68,7 @@ pub struct Job {
 }
 
 impl Job {
-    pub fn of(index: &Index, chosen: &Chosen) -> Result<Self, Error> {
+    pub fn of(index: &Index, chosen: &ChosenEmbedder) -> Result<Self, StoreError> {
         let left = match chosen.is_work() {
             true => index.unembedded(chosen.identity())?,
             // The table's vectors are made with the index.
@@ -90,7 +90,7 @@ impl Job {
 }
 
 /// Returns whose vectors are in the place of an embedder's.
-fn other(index: &Index, chosen: &Chosen) -> Result<Option<Identity>, Error> {
+fn other(index: &Index, chosen: &ChosenEmbedder) -> Result<Option<Identity>, StoreError> {
     if !chosen.is_work() {
         return Ok(None);
     }
@@ -103,11 +103,75 @@ fn other(index: &Index, chosen: &Chosen) -> Result<Option<Identity>, Error> {
 pub struct Filling<'a> {
     /// What happens to vectors of another model.
     pub replace: Replace,
-    /// Whether somebody said yes to a large job.
-    pub yes: bool,
+    pub large_jobs: LargeJobs,
     /// Says when to stop.
     pub stop: &'a Stop,
     pub signals: Signals,
+}
+
+/// What happens before much is sent to a service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LargeJobs {
+    /// Somebody is asked; where nobody can be, nothing is sent.
+    #[default]
+    Confirm,
+    /// It is sent: somebody said yes already.
+    Send,
+}
+
+/// Why an index was not filled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FillError {
+    /// It would send much to a service, and nobody can be asked.
+    #[error("this would send {texts} texts, about {tokens} tokens, to {host}")]
+    LargeJob {
+        /// Texts that would be sent.
+        texts: u64,
+        /// Their tokens, estimated.
+        tokens: u64,
+        /// The service.
+        host: String,
+        /// The embedder.
+        embedder: NamedEmbedder,
+    },
+    /// Somebody was asked, and did not say yes.
+    #[error("nothing was sent")]
+    NotConfirmed,
+    /// The index has vectors of another model.
+    #[error("the index has vectors of {} ({}), not of {model}", .there.model, .there.provider)]
+    OtherModel {
+        /// The other model.
+        there: Identity,
+        /// The model that was asked for.
+        model: String,
+        /// The embedder.
+        embedder: NamedEmbedder,
+    },
+    /// Somebody stopped it.
+    #[error("stopped; what was embedded is kept")]
+    Stopped {
+        /// What was done until then.
+        filled: Box<Filled>,
+        /// The embedder.
+        embedder: NamedEmbedder,
+    },
+    /// The embedder failed.
+    #[error("{source}")]
+    Failed {
+        /// Why.
+        source: EmbedError,
+        /// What was done until then.
+        filled: Box<Filled>,
+        /// The embedder.
+        embedder: NamedEmbedder,
+    },
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] StoreError),
+    /// Nobody could be asked.
+    #[error(transparent)]
+    Console(#[from] std::io::Error),
 }
 
 /// Who listens for signals while an index is filled.
@@ -120,7 +184,7 @@ pub enum Signals {
 }
 
 /// What was filled in.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Filled {
     pub embedder: String,
     pub provider: String,
@@ -141,20 +205,20 @@ pub struct Filled {
     pub took_ms: f64,
     /// What somebody should know about the vectors that came along.
     #[serde(skip)]
-    pub notes: Vec<Warning>,
+    pub notes: Vec<SearchNote>,
 }
 
 /// Gives every chunk vectors of an embedder. What is done when it fails, or is stopped, is kept.
 pub fn fill(
     index: &mut Index,
     searched: &SearchTarget,
-    chosen: &Chosen,
+    chosen: &ChosenEmbedder,
     filling: &Filling<'_>,
     host: &Host,
-) -> Result<Filled, Error> {
+) -> Result<Filled, FillError> {
     let started = Instant::now();
     let carried = take_carried(index, searched, chosen)?;
-    if chosen.is_remote() && !filling.yes {
+    if chosen.is_remote() && filling.large_jobs == LargeJobs::Confirm {
         let job = Job::of(index, chosen)?;
         // Somebody may have to be asked, and think about it.
         index.release();
@@ -175,23 +239,27 @@ pub fn fill(
     let (done, failure) = match result {
         Ok(done) => (done, None),
         Err(EmbeddingError::Embedder { done, source }) => (done, Some(source)),
-        Err(EmbeddingError::OtherModel { there }) => return Err(other_model(&there, chosen)),
+        Err(EmbeddingError::OtherModel { there }) => {
+            let model = chosen.identity().model.clone();
+            return Err(FillError::OtherModel { there, model, embedder: chosen.named() });
+        }
         Err(EmbeddingError::Store(error)) => return Err(error.into()),
     };
     let filled = filled(index, chosen, &carried, done, started)?;
-    match failure {
-        None => Ok(filled),
-        Some(_) if stop.is_told() => Err(stopped(chosen).with_details(&Details { filled })),
-        Some(error) => Err(failed(&error, chosen, &filled).with_details(&Details { filled })),
-    }
+    let Some(source) = failure else { return Ok(filled) };
+    let (filled, embedder) = (Box::new(filled), chosen.named());
+    Err(match stop.is_told() {
+        true => FillError::Stopped { filled, embedder },
+        false => FillError::Failed { source, filled, embedder },
+    })
 }
 
 /// Takes the vectors that come with what is searched.
 pub fn take_carried(
     index: &mut Index,
     searched: &SearchTarget,
-    chosen: &Chosen,
-) -> Result<CarriedIn, Error> {
+    chosen: &ChosenEmbedder,
+) -> Result<CarriedIn, StoreError> {
     if !chosen.is_work() {
         return Ok(CarriedIn::default());
     }
@@ -205,7 +273,7 @@ pub fn take_carried_for(
     index: &mut Index,
     searched: &SearchTarget,
     embedders: &mut Embedders,
-) -> Result<(), Error> {
+) -> Result<(), StoreError> {
     let Some(main) = embedders.main.as_ref().filter(|it| it.is_work()) else { return Ok(()) };
     let carried = index.take_carried_for(request, main.identity(), &sources(searched))?;
     embedders.notes.extend(notes_of(&carried));
@@ -217,30 +285,20 @@ fn sources(searched: &SearchTarget) -> Vec<&dyn Source> {
 }
 
 /// Says which vectors that came along were not taken.
-pub fn notes_of(carried: &CarriedIn) -> Vec<Warning> {
-    let unreadable = carried.failed.iter().map(|error| Warning {
-        code: "carried_unreadable",
-        message: format!("vectors that came along are not all used: {}", chain(error)),
-    });
-    let left = (carried.left > 0).then(|| Warning {
-        code: "carried_left",
-        message: format!("{} vectors that came along are too many", carried.left),
-    });
+pub fn notes_of(carried: &CarriedIn) -> Vec<SearchNote> {
+    let unreadable =
+        carried.failed.iter().map(|error| SearchNote::CarriedUnreadable { reason: chain(error) });
+    let left = (carried.left > 0).then_some(SearchNote::CarriedTooMany { left: carried.left });
     unreadable.chain(left).collect()
-}
-
-#[derive(Serialize)]
-struct Details {
-    filled: Filled,
 }
 
 fn filled(
     index: &Index,
-    chosen: &Chosen,
+    chosen: &ChosenEmbedder,
     carried: &CarriedIn,
     done: Embedded,
     started: Instant,
-) -> Result<Filled, Error> {
+) -> Result<Filled, StoreError> {
     let identity = chosen.identity();
     let sets = index.vector_sets()?;
     let own = sets.iter().find(|it| it.identity == *identity);
@@ -266,7 +324,7 @@ fn filled(
 }
 
 /// Lets nobody send much by accident.
-fn confirm(job: &Job, chosen: &Chosen, host: &Host) -> Result<(), Error> {
+fn confirm(job: &Job, chosen: &ChosenEmbedder, host: &Host) -> Result<(), FillError> {
     if job.tokens <= MANY_TOKENS {
         return Ok(());
     }
@@ -274,44 +332,13 @@ fn confirm(job: &Job, chosen: &Chosen, host: &Host) -> Result<(), Error> {
     let service = job.host.as_deref().unwrap_or("a service");
     if host.console.can_ask() {
         let question = format!("send {texts} texts, about {tokens} tokens, to {service}?");
-        if host.console.confirm(&question)? {
-            return Ok(());
-        }
-        return Err(Error::new(Kind::Failed, "not_confirmed", "nothing was sent"));
+        return match host.console.confirm(&question)? {
+            true => Ok(()),
+            false => Err(FillError::NotConfirmed),
+        };
     }
-    let message = format!("this would send {texts} texts, about {tokens} tokens, to {service}");
-    Err(Error::new(Kind::Failed, "large_job", message)
-        .hint(format!("if that is meant: {} --yes", chosen.command())))
-}
-
-fn other_model(there: &Identity, chosen: &Chosen) -> Error {
-    let Identity { provider, model, .. } = there;
-    let own = &chosen.identity().model;
-    let message = format!("the index has vectors of {model} ({provider}), not of {own}");
-    Error::new(Kind::Conflict, "other_model", message)
-        .hint(format!("they stay in use; {} --reembed replaces them", chosen.command()))
-}
-
-fn stopped(chosen: &Chosen) -> Error {
-    Error::new(Kind::Interrupted, "interrupted", "stopped; what was embedded is kept")
-        .hint(format!("`{}` goes on from here", chosen.command()))
-}
-
-fn failed(error: &EmbedError, chosen: &Chosen, filled: &Filled) -> Error {
-    let remote = match error {
-        EmbedError::Failed { source, .. } => source.downcast_ref::<RemoteError>(),
-        EmbedError::Unusable { .. } => None,
-    };
-    let command = chosen.command();
-    let then = match filled.embedded {
-        0 => format!("then `{command}`"),
-        _ => format!("what was embedded is kept; `{command}` goes on from here"),
-    };
-    let hint = match remote.and_then(RemoteError::hint) {
-        Some(hint) => format!("{hint}; {then}"),
-        None => then,
-    };
-    Error::from_error(Kind::Failed, "embedder_failed", error).hint(hint)
+    let (host, embedder) = (service.to_owned(), chosen.named());
+    Err(FillError::LargeJob { texts, tokens, host, embedder })
 }
 
 /// Fills in the few vectors that are missing, so that what was written a moment ago is found. An
@@ -321,7 +348,7 @@ pub fn top_up(
     index: &mut Index,
     searched: &SearchTarget,
     embedders: &mut Embedders,
-) -> Result<bool, Error> {
+) -> Result<bool, StoreError> {
     let Some(main) = embedders.main.as_ref().filter(|it| it.is_work()) else { return Ok(false) };
     if other(index, main)?.is_some() {
         return Ok(false);
@@ -333,7 +360,8 @@ pub fn top_up(
             Ok(_) | Err(EmbeddingError::OtherModel { .. }) => {}
             Err(EmbeddingError::Store(error)) => return Err(error.into()),
             Err(EmbeddingError::Embedder { source, .. }) => {
-                embedders.notes.push(failed_note(&main.wanted.to_string(), &chain(&source)));
+                let (embedder, reason) = (main.wanted.to_string(), chain(&source));
+                embedders.notes.push(SearchNote::Vectors(VectorNote::Failed { embedder, reason }));
                 embedders.main = embedders.fallback.take();
             }
         }
@@ -343,7 +371,7 @@ pub fn top_up(
 }
 
 /// Whether something is missing, and little enough to be filled in at once.
-fn is_small_gap(index: &Index, main: &Chosen) -> Result<bool, Error> {
+fn is_small_gap(index: &Index, main: &ChosenEmbedder) -> Result<bool, StoreError> {
     let sets = index.vector_sets()?;
     let own = sets.iter().find(|it| it.identity == *main.identity());
     // A chunk has a text at least; so this spares reading them.
@@ -354,13 +382,8 @@ fn is_small_gap(index: &Index, main: &Chosen) -> Result<bool, Error> {
     Ok(left.is_some_and(|it| it.chunks > 0))
 }
 
-/// Says in one line that an embedder failed, and what that costs.
-pub fn failed_note(embedder: &str, why: &str) -> Warning {
-    let message = format!("{embedder} is left out of this search: {why}");
-    Warning { code: "embedder_failed", message }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
+/// Returns an error with its causes on one line.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
@@ -373,7 +396,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// Says how long something took, to the microsecond.
 #[must_use]
-pub(super) fn milliseconds(since: Instant) -> f64 {
+pub(crate) fn milliseconds(since: Instant) -> f64 {
     in_milliseconds(since.elapsed())
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anemone_embed::{ApiKey, Embedder, Identity, Provider, Remote, RemoteSettings};
 use anemone_index::VectorSet;
 
-use super::{Chosen, LatencyBudget, NOT_REACHED, Wanted};
+use super::{ChosenEmbedder, EmbedderError, LatencyBudget, Wanted};
 use crate::config::ServiceConfig;
-use crate::error::{Error, Kind};
 use crate::host::Host;
+use crate::search::target::TargetChoice;
 
 /// A service, as it was asked for.
 pub(super) struct Asked<'a> {
@@ -22,18 +22,18 @@ pub(super) struct Asked<'a> {
     /// What the config says of it.
     pub settled: Option<&'a ServiceConfig>,
     pub haste: &'a LatencyBudget,
-    /// The arguments that name what it is used for.
-    pub words: &'a str,
+    /// What it is used for.
+    pub target: &'a TargetChoice,
 }
 
 impl Asked<'_> {
     /// Makes the embedder. A model that nobody knows is asked for one vector, to learn how long
     /// they are.
-    pub(super) fn make(&self, host: &Host) -> Result<Chosen, Error> {
+    pub(super) fn make(&self, host: &Host) -> Result<ChosenEmbedder, EmbedderError> {
         let settings = self.settings(host)?;
         let url = settings.url.as_deref().unwrap_or(self.service.default_url());
         let host = self.checked_host(url)?;
-        let mut remote = Remote::new(settings)?;
+        let mut remote = Remote::new(settings).map_err(EmbedderError::Service)?;
         let Identity { provider, model, .. } = remote.identity();
         let own = |it: &&VectorSet| {
             (&it.identity.provider, &it.identity.model) == (provider, model) && it.chunks > 0
@@ -42,17 +42,16 @@ impl Asked<'_> {
             remote = remote.knowing(set.identity.dimensions);
         }
         if *self.haste != LatencyBudget::Plan {
-            let code = NOT_REACHED;
-            remote.connect().map_err(|error| Error { code, ..Error::from(error) })?;
+            remote.connect().map_err(EmbedderError::NotReached)?;
         }
         let wanted = Wanted { name: self.wanted.name, model: Some(remote.model().to_owned()) };
         let embedder: Box<dyn Embedder> = Box::new(remote);
         let given_url = self.url.map(str::to_owned);
-        let words = self.words.to_owned();
-        Ok(Chosen { wanted, embedder, host: Some(host), given_url, words })
+        let target = self.target.clone();
+        Ok(ChosenEmbedder { wanted, embedder, host: Some(host), given_url, target })
     }
 
-    fn settings(&self, host: &Host) -> Result<RemoteSettings, Error> {
+    fn settings(&self, host: &Host) -> Result<RemoteSettings, EmbedderError> {
         let mut settled = self.settled.cloned().unwrap_or_default();
         if !self.is_settled_place(&settled) {
             settled.key_file = None;
@@ -95,18 +94,16 @@ impl Asked<'_> {
 
     /// Reads the key that the config points to. What is not there is not named: people put the key
     /// itself in the place of its file.
-    fn key_in(&self, path: &Path) -> Result<ApiKey, Error> {
+    fn key_in(&self, path: &Path) -> Result<ApiKey, EmbedderError> {
         if fs_err::symlink_metadata(path).is_err() {
-            let name = self.service.name();
-            let message = format!("key_file in [embedding.{name}] of the config names no file");
-            return Err(Error::new(Kind::Failed, "key", message)
-                .hint("put the key into a file that only you can read, and give its path"));
+            return Err(EmbedderError::NoKeyFile { service: self.service });
         }
-        ApiKey::from_file(path).map_err(|error| Error::from(error).about(path))
+        ApiKey::from_file(path)
+            .map_err(|source| EmbedderError::KeyFile { path: path.to_owned(), source })
     }
 
     /// Returns the key that the environment has.
-    fn key(&self, host: &Host) -> Result<Option<ApiKey>, Error> {
+    fn key(&self, host: &Host) -> Result<Option<ApiKey>, EmbedderError> {
         let variables = [self.service.key_variable(), self.service.other_key_variable()];
         let variables: Vec<&str> = variables.into_iter().flatten().collect();
         let Some(text) = host.service_keys.find(&variables) else { return Ok(None) };
@@ -114,28 +111,24 @@ impl Asked<'_> {
     }
 
     /// Refuses a service that does not answer without a key.
-    fn needs_key(&self) -> Result<(), Error> {
-        let Some(variable) = self.service.key_variable() else { return Ok(()) };
-        let name = self.service.name();
-        let message = format!("there is no key for {name}");
-        Err(Error::new(Kind::Failed, "no_key", message)
-            .hint(format!("set {variable}, or key_file in [embedding.{name}] of the config")))
+    fn needs_key(&self) -> Result<(), EmbedderError> {
+        match self.service.key_variable() {
+            Some(_) => Err(EmbedderError::NoKey { service: self.service }),
+            None => Ok(()),
+        }
     }
 
     /// Returns the host of a URL. What is given at a run is noted beside the index, and a secret in
     /// it would be noted with it, so there must be none.
-    fn checked_host(&self, url: &str) -> Result<String, Error> {
-        let odd = || Error::new(Kind::Usage, "usage", "the address of the embedder is not a URL");
-        let parsed = reqwest::Url::parse(url).map_err(|_| odd())?;
-        let holds = match self.url {
+    fn checked_host(&self, url: &str) -> Result<String, EmbedderError> {
+        let parsed = reqwest::Url::parse(url).map_err(|_| EmbedderError::NotAUrl)?;
+        let what = match self.url {
             _ if !parsed.username().is_empty() || parsed.password().is_some() => {
                 "a user or a password"
             }
             Some(_) if parsed.query().is_some() => "a query, in which there may be a secret",
-            _ => return parsed.host_str().map(str::to_owned).ok_or_else(odd),
+            _ => return parsed.host_str().map(str::to_owned).ok_or(EmbedderError::NotAUrl),
         };
-        let message = format!("the URL of the embedder holds {holds}");
-        Err(Error::new(Kind::Usage, "usage", message)
-            .hint("give the key by key_file in the config, or by the environment"))
+        Err(EmbedderError::SecretInUrl { what })
     }
 }

@@ -28,7 +28,7 @@ use crate::error::{CliError, Kind};
 use crate::known_folders::{FolderKind, known_folders};
 use crate::living::AgentMemory;
 use crate::output::{ask, count, notice, safe};
-use crate::search_index::kept;
+use anemone::search::index::kept;
 use anemone::system::SystemClock;
 
 pub(crate) use self::report::Forgotten;

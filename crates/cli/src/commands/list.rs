@@ -12,7 +12,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use super::search::days;
+use super::search::{days, no_day};
 use crate::args::MemoryArgs;
 use crate::error::{CliError, Kind};
 use crate::living::no_finder;
@@ -163,7 +163,7 @@ impl ListArgs {
         let today = SystemClock.now().to_zoned(SystemClock.zone()).date();
         let read = |flag: &str, text: &Option<String>| {
             let Some(text) = text else { return Ok(None) };
-            days::day(text, today).map(Some).ok_or_else(|| days::no_day(flag, text))
+            days::day(text, today).map(Some).ok_or_else(|| no_day(flag, text))
         };
         let day = read("--day", &self.day)?;
         let (since, until) = (read("--since", &self.since)?, read("--until", &self.until)?);

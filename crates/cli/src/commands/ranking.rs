@@ -2,23 +2,19 @@
 
 use std::path::Path;
 
-use anemone_index::{Profile, Request};
+use anemone::embedder::LargeJobs;
+use anemone::search::Ranking;
+use anemone_index::Profile;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde::Serialize;
 
-use crate::embedder::Choice;
 use crate::error::{CliError, Kind};
-use crate::search_index::Warning;
-
-/// So many characters has a hit when nobody says how many.
-const USUAL_CHARS: u32 = 700;
 
 /// Arguments that say how hits are ranked and cut.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RankingArgs {
     /// Show at most N characters of a hit: 20 to 20,000
-    #[arg(long, value_name = "N", default_value_t = USUAL_CHARS)]
+    #[arg(long, value_name = "N", default_value_t = Ranking::USUAL_CHARS)]
     #[arg(value_parser = clap::value_parser!(u32).range(20..=20_000))]
     chars: u32,
 
@@ -44,48 +40,19 @@ pub(crate) struct RankingArgs {
     /// they are. Without it, texts that have no word of the query must be about as near as answers
     /// are
     #[arg(long, value_name = "SCORE", value_parser = share)]
-    pub(crate) min_score: Option<f64>,
-}
-
-impl Default for RankingArgs {
-    fn default() -> Self {
-        Self {
-            chars: USUAL_CHARS,
-            recency: None,
-            importance: false,
-            diversity: None,
-            profile: Profile::Anemone,
-            min_score: None,
-        }
-    }
-}
-
-/// The same, as programs are told.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Settings {
-    pub(crate) profile: &'static str,
-    /// As it was asked for.
-    pub(crate) embedder: Choice,
-    pub(crate) limit: u32,
-    pub(crate) chars: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) recency: Option<f64>,
-    pub(crate) importance: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) diversity: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) min_score: Option<f64>,
+    min_score: Option<f64>,
 }
 
 impl RankingArgs {
-    /// Sets what a request says about ranking.
-    pub(crate) fn apply(&self, request: &mut Request) {
-        request.snippet_chars = self.chars as usize;
-        request.recency_half_life = self.recency;
-        request.importance = self.importance;
-        request.diversity = self.diversity;
-        request.profile = self.profile;
-        request.min_score = self.min_score;
+    pub(crate) fn choice(&self) -> Ranking {
+        Ranking {
+            chars: self.chars,
+            recency: self.recency,
+            importance: self.importance,
+            diversity: self.diversity,
+            profile: self.profile,
+            min_score: self.min_score,
+        }
     }
 
     /// Refuses a source that was meant as the value of a flag: `--recency 30` for `--recency=30`.
@@ -105,35 +72,11 @@ impl RankingArgs {
             }
         }
     }
+}
 
-    /// Says that a profile leaves out what scores low, if it does; for when nothing was found.
-    pub(crate) fn minimum(&self) -> Option<Warning> {
-        (self.profile == Profile::OpenClaw2026_3).then(|| Warning {
-            code: "minimum_score",
-            message: format!(
-                "{} leaves out what it scores below 0.35, which in a few files can be everything",
-                self.profile.name()
-            ),
-        })
-    }
-
-    /// Whether hits are ranked as we do.
-    pub(crate) fn is_ours(&self) -> bool {
-        self.profile == Profile::Anemone
-    }
-
-    pub(crate) fn settings(&self, limit: u32, embedder: Choice) -> Settings {
-        Settings {
-            profile: self.profile.name(),
-            embedder,
-            limit,
-            chars: self.chars,
-            recency: self.recency,
-            importance: self.importance,
-            diversity: self.diversity,
-            min_score: self.min_score,
-        }
-    }
+/// Says whether much may be sent to a service, by `--yes`.
+pub(crate) const fn large_jobs(yes: bool) -> LargeJobs {
+    if yes { LargeJobs::Send } else { LargeJobs::Confirm }
 }
 
 /// Reads the name of a profile.

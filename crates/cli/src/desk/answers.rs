@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use crate::commands::context::ContextReport;
 use crate::commands::forget::Forgotten as ForgetReport;
 use crate::commands::remember::RememberReport;
-use crate::commands::search::{Found as SearchReport, FoundHit};
+use crate::commands::search::Found as SearchReport;
 use crate::error::{CliError, Kind};
+use anemone::search::SearchHit;
 
 /// Tells a tool's caller what went wrong. Hints of commands name flags; where a tool has another
 /// way, it is named instead.
@@ -68,10 +69,10 @@ pub(super) fn found(report: SearchReport, min_score: Option<f64>) -> Found {
     if results.len() < all {
         notes.push(format!("results below minScore: {}", all - results.len()));
     }
-    Found { results, mode: report.mode.to_owned(), model: report.model, notes }
+    Found { results, mode: report.mode.as_str().to_owned(), model: report.model, notes }
 }
 
-fn memory(hit: FoundHit) -> FoundMemory {
+fn memory(hit: SearchHit) -> FoundMemory {
     FoundMemory {
         path: hit.path,
         start_line: hit.start_line,

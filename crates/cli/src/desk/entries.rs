@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anemone_mcp::FoundMemory;
 use anemone_memory::{Label, ParsedEntry, units};
 
-use crate::searched::SearchTarget;
+use anemone::search::target::SearchTarget;
 
 /// What the paths of rows begin with.
 const ROWS: &str = "memories/";

@@ -11,8 +11,8 @@ use crate::exports;
 use crate::files::open_plain;
 use crate::known_folders::{FolderKind, known_folders};
 use crate::living::AgentMemory;
-use crate::search_index::kept;
 use anemone::host::Host;
+use anemone::search::index::kept;
 
 /// The folder in which what came from another runtime is kept.
 const SIDECAR: &str = ".alf-origin";

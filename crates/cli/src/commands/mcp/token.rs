@@ -79,7 +79,7 @@ fn check_private(file: &fs_err::File, path: &Path) -> Result<(), CliError> {
         return Ok(());
     }
     let message = "others on this machine can read this token";
-    let hint = format!("chmod 600 {}", crate::searched::quoted(&path.display().to_string()));
+    let hint = format!("chmod 600 {}", anemone::words::quoted(&path.display().to_string()));
     Err(CliError::new(Kind::Failed, "token", message).about(path).hint(hint))
 }
 

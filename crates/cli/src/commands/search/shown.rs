@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{Found, FoundHit};
-use crate::embedder::VectorLine;
+use anemone::embedder::VectorLine;
+use anemone::search::{LexicalOnly, SearchHit};
+
+use super::Found;
 use crate::output::{BOLD, DIM, MARK, ODD, Report, count, safe};
 
 impl Report for Found {
@@ -28,35 +30,45 @@ impl Report for Found {
             writeln!(out, "try other words, fewer filters, or --sessions for conversations")?;
         }
         let mode = match self.lexical_only {
-            Some(why) => format!("lexical only: {why}"),
-            None => format!("{} ({})", self.mode, self.models()),
+            Some(why) => format!("lexical only: {}", in_words(why)),
+            None => format!("{} ({})", self.mode.as_str(), models(&self.vectors)),
         };
-        writeln!(out, "{DIM}{mode}; searched {documents}, {chunks}{}{DIM:#}", self.skipped())
+        writeln!(out, "{DIM}{mode}; searched {documents}, {chunks}{}{DIM:#}", skipped(self))
     }
 }
 
-impl Found {
-    /// Names the models that were compared, and how much of the index they cover.
-    fn models(&self) -> String {
-        let one = |VectorLine { model, chunks, missing, .. }: &VectorLine| match missing {
-            0 => safe(model),
-            _ => format!("{}: {chunks} of {} chunks", safe(model), chunks + missing),
-        };
-        self.vectors.iter().map(one).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Says what was not searched: `; not searched: 2 symlink, 1 too_large`.
-    fn skipped(&self) -> String {
-        if self.index.skipped.is_empty() {
-            return String::new();
-        }
-        let parts = self.index.skipped.iter();
-        let parts: Vec<_> = parts.map(|(reason, count)| format!("{count} {reason}")).collect();
-        format!("; not searched: {}", parts.join(", "))
+/// Says why only words were compared.
+const fn in_words(why: LexicalOnly) -> &'static str {
+    match why {
+        LexicalOnly::NoEmbedder => "no embedder",
+        LexicalOnly::NothingToCompare => "there was nothing to compare",
+        LexicalOnly::EmbedderFailed => "the embedder failed",
+        LexicalOnly::NoVectors => "no vectors",
+        LexicalOnly::NoVectorsOfModel => "no vectors of this model",
+        LexicalOnly::OtherModel => "vectors of another model",
     }
 }
 
-fn write_hit(out: &mut dyn Write, rank: usize, hit: &FoundHit) -> io::Result<()> {
+/// Names the models that were compared, and how much of the index they cover.
+fn models(vectors: &[VectorLine]) -> String {
+    let one = |VectorLine { model, chunks, missing, .. }: &VectorLine| match missing {
+        0 => safe(model),
+        _ => format!("{}: {chunks} of {} chunks", safe(model), chunks + missing),
+    };
+    vectors.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Says what was not searched: `; not searched: 2 symlink, 1 too_large`.
+fn skipped(found: &Found) -> String {
+    if found.index.skipped.is_empty() {
+        return String::new();
+    }
+    let parts = found.index.skipped.iter();
+    let parts: Vec<_> = parts.map(|(reason, count)| format!("{count} {reason}")).collect();
+    format!("; not searched: {}", parts.join(", "))
+}
+
+fn write_hit(out: &mut dyn Write, rank: usize, hit: &SearchHit) -> io::Result<()> {
     write!(out, "{rank}. {BOLD}{}{BOLD:#}", safe(&hit.citation))?;
     if let Some(date) = &hit.date {
         write!(out, "  {date}")?;

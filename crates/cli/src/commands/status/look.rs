@@ -15,9 +15,9 @@ use crate::agent::ChosenAgent;
 use crate::exports::last_of;
 use crate::living::site_of;
 use crate::sealed_header::Packaging;
-use crate::searched::SourceChoice;
 use crate::survey::{WorkspaceScan, real};
 use anemone::host::Host;
+use anemone::search::target::TargetChoice;
 
 /// How every database of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -140,7 +140,7 @@ fn database_trouble(path: &Path) -> Option<String> {
 fn search(found: &Found, machine: &Machine, host: &Host) -> (Search, Option<String>) {
     let state = |state| Search { state, documents: None, chunks: None, changed: 0 };
     let chosen = ChosenAgent { adapter: found.adapter, agent: found.agent.clone() };
-    let Ok(searched) = SourceChoice::of_agent(chosen, machine, host) else {
+    let Ok(searched) = TargetChoice::of_agent(chosen, machine, host) else {
         return (state(Readiness::Nothing), None);
     };
     let sources: Vec<&dyn Source> = searched.sources.iter().map(|it| &**it).collect();

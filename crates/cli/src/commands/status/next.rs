@@ -11,7 +11,7 @@ use super::{AgentStatus, Readiness};
 use crate::commands::export::file_stem;
 use anemone::system::SystemClock;
 
-use crate::searched::quoted;
+use anemone::words::quoted;
 
 /// So many commands are offered.
 const MOST: usize = 3;

@@ -8,9 +8,11 @@ const BUDGET: usize = 4000;
 
 /// A line of a document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-pub(super) struct Line {
-    pub(super) path: String,
-    pub(super) line: u32,
+pub struct Line {
+    /// The document.
+    pub path: String,
+    /// The line, from 1.
+    pub line: u32,
 }
 
 /// What counts of a hit.
@@ -108,16 +110,25 @@ fn missing(relevant: &[Line], hits: &[Returned<'_>]) -> Vec<Line> {
 
 /// How some questions went together; shares in percent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Figures {
-    pub(super) queries: u64,
-    pub(super) recall_at_5: f64,
-    pub(super) recall_at_10: f64,
-    pub(super) hit_at_5: f64,
-    pub(super) mrr: f64,
-    pub(super) recall_4k: f64,
-    pub(super) empty_rate: f64,
-    pub(super) p50_ms: f64,
-    pub(super) p99_ms: f64,
+pub struct Figures {
+    /// How many questions.
+    pub queries: u64,
+    /// The share of the relevant lines that the first five hits have.
+    pub recall_at_5: f64,
+    /// The share of the relevant lines that the first ten hits have.
+    pub recall_at_10: f64,
+    /// The share of questions with a relevant line in the first five hits.
+    pub hit_at_5: f64,
+    /// The mean of 1 by the rank of the first hit with a relevant line.
+    pub mrr: f64,
+    /// The share of the relevant lines in the first 4,000 characters.
+    pub recall_4k: f64,
+    /// The share of questions without hits.
+    pub empty_rate: f64,
+    /// The time of an answer that half of them do not exceed, in milliseconds.
+    pub p50_ms: f64,
+    /// The time of an answer that 99 of 100 do not exceed.
+    pub p99_ms: f64,
 }
 
 impl Figures {

@@ -3,16 +3,9 @@
 use jiff::civil::Date;
 use jiff::{Span, ToSpan as _};
 
-use crate::error::{CliError, Kind};
-
-/// Refuses what is not a day.
-pub(crate) fn no_day(flag: &str, text: &str) -> CliError {
-    CliError::new(Kind::Usage, "usage", format!("{flag} {text:?} is not a day"))
-        .hint("give 2026-03-01, today, yesterday, or how long ago: 7d, 2w, 3m, 1y")
-}
-
 /// Reads a day: `2026-03-01`, `today`, `yesterday`, `7d`, `2w`, `3m`, `1y`.
-pub(crate) fn day(text: &str, today: Date) -> Option<Date> {
+#[must_use]
+pub fn day(text: &str, today: Date) -> Option<Date> {
     let text = text.trim();
     match text {
         "today" => return Some(today),

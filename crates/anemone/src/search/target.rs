@@ -7,14 +7,13 @@ mod archive;
 mod documents;
 mod store;
 mod vectors;
-mod words;
 mod workspace;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anemone_format::{Archive, Limits, StampTable, sha256_hex};
+use anemone_format::{Archive, Limits, OpenError, StampTable, sha256_hex};
 use anemone_index::{
     FileSource, FolderSource, MAX_FILE_BYTES, MarkdownFolder, SkipReason, Skipped, Source,
     SourceError, is_markdown, markdown_document, may_hold_index,
@@ -25,14 +24,13 @@ use anemone_runtimes::{FoundAgent, Machine, Store, StoreKind, by_name};
 use self::archive::ArchiveDocuments;
 use self::documents::Wanted;
 use self::store::StoreSource;
-pub use self::words::quoted;
 use self::workspace::{Scope, WorkspaceSource, extra_sources};
-use crate::agent::{AgentChoice, ChosenAgent, FOLDER, check_folder};
-use crate::error::{Error, Kind};
+use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError, check_folder};
+use crate::error::Error;
 use crate::files::{self, Scratch};
-use crate::host::Host;
-use crate::host::Progress;
+use crate::host::{Host, Progress};
 use crate::sealed_header::Packaging;
+use crate::search::SourceNote;
 
 /// How every file of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -41,7 +39,9 @@ const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
 /// What is searched, as somebody said it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SourceChoice {
+pub struct TargetChoice {
+    /// The archive, database, folder or file, instead of an agent.
+    pub path: Option<PathBuf>,
     /// Whose memory.
     pub agent: AgentChoice,
     /// Whether transcripts of conversations are searched too.
@@ -59,16 +59,110 @@ pub struct SearchTarget {
     pub kind: &'static str,
     /// The workspace, archive, database or folder.
     pub place: PathBuf,
-    /// The arguments that name it, each behind a space.
-    pub words: String,
+    /// As it was asked for.
+    pub choice: TargetChoice,
     /// The folder of its index, which may not exist; the same things always have the same one.
     pub index_folder: PathBuf,
     /// What somebody should know.
-    pub warnings: Vec<String>,
+    pub notes: Vec<SourceNote>,
     /// Entries without which there is nothing to search: their source, and their key.
     vital: Vec<(usize, String)>,
     /// Where the index of something encrypted lies: no longer than the run.
     scratch: Option<Scratch>,
+}
+
+/// Why there is nothing to search.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// A path and a workspace were both named.
+    #[error("a path and a workspace are both named")]
+    TwoPlaces,
+    /// There is nothing at the path.
+    #[error("there is nothing at {}", .path.display())]
+    NotFound {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The path cannot be looked at.
+    #[error(transparent)]
+    Unreadable(std::io::Error),
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// It is no regular file.
+    #[error("this is not a regular file")]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It is nothing that can be searched.
+    #[error("this is nothing that can be searched")]
+    NotSearchable {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It is a delta, which is searched together with its archive.
+    #[error("this is a delta")]
+    Delta {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file is too large.
+    #[error(
+        "a file of more than {:.2} MiB is not searched",
+        MAX_FILE_BYTES as f64 / f64::from(1 << 20)
+    )]
+    TooLarge {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The archive cannot be opened.
+    #[error("the archive cannot be opened")]
+    Archive {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        source: OpenError,
+    },
+    /// A folder of notes was asked for, and none was named.
+    #[error("which folder is meant?")]
+    NoFolder,
+    /// No agent was found.
+    #[error(transparent)]
+    Agent(#[from] FindAgentError),
+    /// The folder is a runtime's state folder.
+    #[error("{message}")]
+    StateFolder {
+        /// What the runtime's folder says.
+        message: String,
+    },
+    /// The agent has no workspace.
+    #[error("there is no workspace at {}", .workspace.display())]
+    NoWorkspace {
+        /// Where it should be.
+        workspace: PathBuf,
+    },
+    /// The agent keeps nothing but conversations, which were not asked for.
+    #[error("the agent {alias:?} keeps no memories")]
+    NoMemories {
+        /// Its name.
+        alias: String,
+        /// Its workspace.
+        workspace: PathBuf,
+    },
+    /// The folder of the index cannot be looked at.
+    #[error(transparent)]
+    IndexFolder(std::io::Error),
+    /// The folder of the index holds something else.
+    #[error("this folder holds something other than an index")]
+    IndexFolderTaken {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Something that has no error of its own yet.
+    #[error(transparent)]
+    Other(#[from] Error),
 }
 
 /// What was found, before it has an index.
@@ -77,7 +171,7 @@ struct Found {
     sources: Vec<Box<dyn Source>>,
     kind: &'static str,
     place: PathBuf,
-    warnings: Vec<String>,
+    notes: Vec<SourceNote>,
     vital: Vec<(usize, String)>,
     is_encrypted: bool,
 }
@@ -99,45 +193,25 @@ const OF_WORKSPACES: [&str; 13] = [
     "memory.md",
 ];
 
-/// Says which notes are not searched, where a folder of notes may be taken for a workspace because
-/// of one name in it.
-fn notes_beside(workspace: &Path) -> Option<String> {
+/// Counts the Markdown files beside the memories of a folder, which may be taken for a workspace
+/// because of one name in it.
+fn notes_beside(workspace: &Path) -> Option<SourceNote> {
     let names = fs_err::read_dir(workspace).ok()?.flatten();
-    let names = names.map(|it| it.file_name().to_string_lossy().into_owned());
-    let notes = names.filter(|it| is_markdown(it) && !OF_WORKSPACES.contains(&it.as_str())).count();
-    (notes > 0).then(|| {
-        format!(
-            "this folder is an agent's workspace, so only its memories are searched; {} beside \
-             them not: `-r folder -w DIR` searches all files",
-            match notes {
-                1 => "1 Markdown file is".to_owned(),
-                many => format!("{many} Markdown files are"),
-            }
-        )
-    })
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_note = |name: &String| is_markdown(name) && !OF_WORKSPACES.contains(&name.as_str());
+    let files = names.filter(is_note).count();
+    (files > 0).then_some(SourceNote::NotesBeside { files })
 }
 
-impl SourceChoice {
-    /// Finds what is meant; `source` is the archive, database or folder given by its path alone.
-    /// An encrypted archive is opened with the user's keys.
-    pub fn find(
-        &self,
-        source: Option<&Path>,
-        machine: &Machine,
-        host: &Host,
-    ) -> Result<SearchTarget, Error> {
-        let found = match source {
-            Some(path) => {
-                if self.agent.workspace.is_some() {
-                    return Err(usage("give either -w DIR or a path, not both")
-                        .hint("quote the query if it has several words"));
-                }
-                self.by_path(path, machine, host)?
-            }
+impl TargetChoice {
+    /// Finds what is meant. An encrypted archive is opened with the user's keys.
+    pub fn find(&self, machine: &Machine, host: &Host) -> Result<SearchTarget, TargetError> {
+        let found = match &self.path {
+            Some(_) if self.agent.workspace.is_some() => return Err(TargetError::TwoPlaces),
+            Some(path) => self.by_path(path, machine, host)?,
             None => self.workspace(&self.agent, machine)?,
         };
-        let words = self.words(source);
-        self.place_index(found, words, host)
+        self.place_index(found, host)
     }
 
     /// Returns what is searched of an agent when nothing but the agent is named.
@@ -145,11 +219,10 @@ impl SourceChoice {
         chosen: ChosenAgent,
         machine: &Machine,
         host: &Host,
-    ) -> Result<SearchTarget, Error> {
-        let agent = AgentChoice { runtime: None, workspace: None, agent: None };
-        let args = Self { agent, sessions: false, private: false, index_dir: None };
-        let found = args.agent(chosen, machine)?;
-        args.place_index(found, String::new(), host)
+    ) -> Result<SearchTarget, TargetError> {
+        let choice = Self::default();
+        let found = choice.agent(chosen, machine)?;
+        choice.place_index(found, host)
     }
 
     fn wanted(&self) -> Wanted {
@@ -157,81 +230,63 @@ impl SourceChoice {
     }
 
     /// Finds what lies at a path by looking at it.
-    fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<Found, Error> {
-        const HINT: &str = "give a workspace, a folder of Markdown, a .md file, a ZeroClaw \
-                            database or an .alf archive";
+    fn by_path(&self, path: &Path, machine: &Machine, host: &Host) -> Result<Found, TargetError> {
+        let named = || path.to_owned();
         let there = fs_err::metadata(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                let message = format!("there is nothing at {}", path.display());
-                Error::new(Kind::Failed, "not_found", message).hint(HINT)
-            }
-            _ => Error::from(error).hint(HINT),
+            std::io::ErrorKind::NotFound => TargetError::NotFound { path: named() },
+            _ => TargetError::Unreadable(error),
         })?;
         if there.is_dir() {
-            let args = AgentChoice { workspace: Some(path.to_owned()), ..self.agent.clone() };
-            return self.workspace(&args, machine);
+            let agent = AgentChoice { workspace: Some(named()), ..self.agent.clone() };
+            return self.workspace(&agent, machine);
         }
-        let refused = |message: &str| {
-            Error::new(Kind::Failed, "not_searchable", message).about(path).hint(HINT)
-        };
         if !there.is_file() {
-            return Err(refused("this is not a regular file"));
+            return Err(TargetError::NotAFile { path: named() });
         }
         let mut start = Vec::new();
         fs_err::File::open(path)?.take(Packaging::START_BYTES).read_to_end(&mut start)?;
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         if ending == "alf-delta" {
-            return Err(Error::new(Kind::Failed, "wrong_kind", "this is a delta")
-                .about(path)
-                .hint("apply it to its archive with `anemone apply`, and search the result"));
+            return Err(TargetError::Delta { path: named() });
         }
         if start.starts_with(SQLITE_MAGIC) {
-            return self.database(path, machine);
+            return Ok(self.database(path, machine));
         }
         if Packaging::of(&start).is_sealed() {
             return self.encrypted(path, host);
         }
         if start.starts_with(ZIP_MAGIC) || ending == "alf" {
             let path = absolute(path);
-            return Ok(single(
-                "archive",
-                &path,
-                Box::new(ArchiveDocuments::closed(path.clone(), self.wanted())),
-            ));
+            let documents = ArchiveDocuments::closed(path.clone(), self.wanted());
+            return Ok(single("archive", &path, Box::new(documents)));
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if is_markdown(&name) || ending == "txt" {
             if there.len() > MAX_FILE_BYTES {
-                let message = format!(
-                    "a file of more than {} is not searched",
-                    format_args!("{:.2} MiB", MAX_FILE_BYTES as f64 / f64::from(1 << 20))
-                );
-                return Err(Error::new(Kind::Failed, "too_large", message)
-                    .about(path)
-                    .hint("cut it into several files"));
+                return Err(TargetError::TooLarge { path: named() });
             }
             let path = absolute(path);
             let source = FileSource::new(&path, markdown_document(&name));
             return Ok(single("file", &path, Box::new(source)));
         }
-        Err(refused("this is nothing that can be searched"))
+        Err(TargetError::NotSearchable { path: named() })
     }
 
     /// Takes the rows of a database, of one agent or of all in it.
-    fn database(&self, path: &Path, machine: &Machine) -> Result<Found, Error> {
+    fn database(&self, path: &Path, machine: &Machine) -> Found {
         let path = absolute(path);
         if path.ends_with("memory/facts.db") && self.agent.runtime.as_deref() != Some("zeroclaw") {
             // The facts that some users of OpenClaw keep beside their notes.
             let workspace = path.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
             let agent =
                 FoundAgent::without_install("openclaw", String::new(), workspace.to_owned());
-            return Ok(self.store("openclaw", StoreKind::Facts, &path, agent, machine));
+            return self.store("openclaw", StoreKind::Facts, &path, agent, machine);
         }
         let alias = self.agent.agent.clone().unwrap_or_default();
         let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
         let mut agent = FoundAgent::without_install("zeroclaw", alias, folder);
         agent.database = Some(path.clone());
-        Ok(self.store("zeroclaw", StoreKind::Rows, &path, agent, machine))
+        self.store("zeroclaw", StoreKind::Rows, &path, agent, machine)
     }
 
     fn store(
@@ -263,10 +318,10 @@ impl SourceChoice {
     }
 
     /// Opens an encrypted archive; nothing of it is left on disk after the run.
-    fn encrypted(&self, path: &Path, host: &Host) -> Result<Found, Error> {
+    fn encrypted(&self, path: &Path, host: &Host) -> Result<Found, TargetError> {
         let opened = files::Source::open(path, host, &Progress::hidden())?;
         let archive = Archive::open(opened.bytes, opened.length, &Limits::default())
-            .map_err(|error| Error::from(error).about(path))?;
+            .map_err(|source| TargetError::Archive { path: path.to_owned(), source })?;
         let path = absolute(path);
         let source = ArchiveDocuments::decrypted(path.clone(), self.wanted(), archive);
         let found = single("archive", &path, Box::new(source));
@@ -274,19 +329,16 @@ impl SourceChoice {
     }
 
     /// Takes an agent, or a folder that is none's.
-    fn workspace(&self, args: &AgentChoice, machine: &Machine) -> Result<Found, Error> {
+    fn workspace(&self, args: &AgentChoice, machine: &Machine) -> Result<Found, TargetError> {
         if args.runtime.as_deref() == Some(FOLDER) {
-            let Some(folder) = &args.workspace else {
-                return Err(usage("which folder is meant?").hint("give it with -w DIR"));
-            };
+            let folder = args.workspace.as_ref().ok_or(TargetError::NoFolder)?;
             check_folder(folder)?;
             return Ok(folder_of_markdown(folder));
         }
         let chosen = args.choose_by_files(machine)?;
         let agent = &chosen.agent;
         if let Some(oddity) = agent.oddities.iter().find(|it| it.code == "state_folder") {
-            let error = Error::new(Kind::Usage, "state_folder", oddity.message.clone());
-            return Err(error.hint("give the workspace with -w DIR"));
+            return Err(TargetError::StateFolder { message: oddity.message.clone() });
         }
         if let Some(folder) = &args.workspace
             && args.runtime.is_none()
@@ -297,55 +349,54 @@ impl SourceChoice {
         self.agent(chosen, machine)
     }
 
-    fn agent(&self, chosen: ChosenAgent, machine: &Machine) -> Result<Found, Error> {
+    fn agent(&self, chosen: ChosenAgent, machine: &Machine) -> Result<Found, TargetError> {
         let ChosenAgent { adapter, agent } = chosen;
         let searchable = adapter.searchable(machine, &agent);
         let workspace = absolute(&agent.workspace);
         let mut found = Found {
             kind: adapter.runtime(),
             place: workspace.clone(),
-            warnings: searchable
+            notes: searchable
                 .warnings
                 .iter()
-                .map(|it| match &it.path {
-                    Some(path) if !it.message.contains(path) => format!("{path}: {}", it.message),
-                    _ => it.message.clone(),
+                .map(|warning| match &warning.path {
+                    Some(path) if !warning.message.contains(path) => {
+                        format!("{path}: {}", warning.message)
+                    }
+                    _ => warning.message.clone(),
                 })
+                .map(|message| SourceNote::Runtime { message })
                 .collect(),
             ..Found::default()
         };
         let has_rows = searchable.stores.iter().any(|it| it.kind == StoreKind::Rows);
         if !workspace.is_dir() && !has_rows {
-            let message = format!("there is no workspace at {}", workspace.display());
-            return Err(Error::new(Kind::Failed, "workspace_not_found", message)
-                .hint("give the folder that holds MEMORY.md and memory/ with -w DIR"));
+            return Err(TargetError::NoWorkspace { workspace });
         }
         if !searchable.files
             && searchable.stores.iter().all(|it| it.kind == StoreKind::Sessions)
             && !self.sessions
         {
-            let message = format!("the agent {:?} keeps no memories", agent.alias);
-            return Err(Error::new(Kind::Failed, "nothing_to_search", message)
-                .about(&workspace)
-                .hint("search its conversations with --sessions"));
+            return Err(TargetError::NoMemories { alias: agent.alias, workspace });
         }
         let mut scope = Scope::Memories;
         if is_folder_of_notes(&self.agent, &agent) {
             scope = Scope::Everything;
             found.kind = FOLDER;
         } else if agent.install.is_none() && self.agent.runtime.is_none() {
-            found.warnings.extend(notes_beside(&workspace));
+            found.notes.extend(notes_beside(&workspace));
         }
         let agent = Arc::new(agent);
         if searchable.files && workspace.is_dir() {
             let files = WorkspaceSource::new(adapter, workspace.clone(), scope);
             // Rows have their own vectors.
-            found.sources.push(Box::new(match has_rows {
-                true => files,
-                false => files.indexed_for(machine.clone(), agent.clone()),
+            found.sources.push(Box::new(if has_rows {
+                files
+            } else {
+                files.indexed_for(machine.clone(), agent.clone())
             }));
         }
-        let extra = extra_sources(adapter, &workspace, &searchable.extra, &mut found.warnings);
+        let extra = extra_sources(adapter, &workspace, &searchable.extra, &mut found.notes);
         found.sources.extend(extra);
         for store in searchable.stores {
             if store.kind == StoreKind::Sessions && !self.sessions {
@@ -366,7 +417,7 @@ impl SourceChoice {
     }
 
     /// Says where the index lies.
-    fn place_index(&self, found: Found, words: String, host: &Host) -> Result<SearchTarget, Error> {
+    fn place_index(&self, found: Found, host: &Host) -> Result<SearchTarget, TargetError> {
         let mut scratch = None;
         let index_folder = if found.is_encrypted {
             let folder = Scratch::new()?;
@@ -382,19 +433,17 @@ impl SourceChoice {
             name.truncate(32);
             host.folders.cache.join("anemone/index").join(name)
         };
-        let mut warnings = found.warnings;
+        let mut notes = found.notes;
         if found.is_encrypted && self.index_dir.is_some() {
-            warnings.push(
-                "the archive is encrypted, so its index is not kept in --index-dir".to_owned(),
-            );
+            notes.push(SourceNote::EncryptedNotKept);
         }
         Ok(SearchTarget {
             sources: found.sources,
             kind: found.kind,
             place: found.place,
-            words,
+            choice: self.clone(),
             index_folder,
-            warnings,
+            notes,
             vital: found.vital,
             scratch,
         })
@@ -489,20 +538,11 @@ fn is_nobodys(agent: &FoundAgent) -> bool {
 }
 
 /// Refuses a folder that holds something else than an index: an index is emptied now and then.
-fn check_index_folder(folder: &Path) -> Result<(), Error> {
-    if may_hold_index(folder)
-        .map_err(|error| Error::from(error).hint("give another --index-dir"))?
-    {
+fn check_index_folder(folder: &Path) -> Result<(), TargetError> {
+    if may_hold_index(folder).map_err(TargetError::IndexFolder)? {
         return Ok(());
     }
-    let message = "this folder holds something other than an index";
-    Err(Error::new(Kind::Usage, "index_dir", message)
-        .about(folder)
-        .hint("give an empty or a new folder"))
-}
-
-fn usage(message: &str) -> Error {
-    Error::new(Kind::Usage, "usage", message)
+    Err(TargetError::IndexFolderTaken { folder: folder.to_owned() })
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -549,9 +589,9 @@ mod tests {
             path
         }
 
-        fn find(&self, args: &SourceChoice, source: Option<&str>) -> Result<SearchTarget, Error> {
-            let source = source.map(|it| self.path(it));
-            args.find(source.as_deref(), &self.machine, &self.host)
+        fn find(&self, args: &TargetChoice, path: Option<&str>) -> Result<SearchTarget, Error> {
+            let path = path.map(|path| self.path(path));
+            Ok(TargetChoice { path, ..args.clone() }.find(&self.machine, &self.host)?)
         }
 
         /// Finds what is at a path, and returns its kind and the paths of its documents.
@@ -567,13 +607,8 @@ mod tests {
         }
     }
 
-    fn args() -> SourceChoice {
-        SourceChoice {
-            agent: AgentChoice { runtime: None, workspace: None, agent: None },
-            sessions: false,
-            private: false,
-            index_dir: None,
-        }
+    fn args() -> TargetChoice {
+        TargetChoice::default()
     }
 
     #[test]
@@ -648,13 +683,13 @@ mod tests {
         let home = Home::new();
         home.write("w/MEMORY.md", "# A\n");
         home.write("v/MEMORY.md", "# A\n");
-        let folder = |args: &SourceChoice, name| home.find(args, Some(name)).unwrap().index_folder;
+        let folder = |args: &TargetChoice, name| home.find(args, Some(name)).unwrap().index_folder;
         let first = folder(&args(), "w");
         assert!(first.starts_with(home.path("cache/anemone/index")), "{first:?}");
         assert_eq!(first.file_name().unwrap().len(), 32);
         assert_eq!(folder(&args(), "w"), first);
         assert_ne!(folder(&args(), "v"), first);
-        assert_ne!(folder(&SourceChoice { private: true, ..args() }, "w"), first);
+        assert_ne!(folder(&TargetChoice { private: true, ..args() }, "w"), first);
     }
 
     #[test]
@@ -678,7 +713,7 @@ mod tests {
             ("empty", true),
             ("new", true),
         ] {
-            let args = SourceChoice { index_dir: Some(home.path(name)), ..args() };
+            let args = TargetChoice { index_dir: Some(home.path(name)), ..args() };
             let found = home.find(&args, Some("w"));
             assert_eq!(found.is_ok(), fits, "{name}");
             if let Ok(found) = found {
@@ -695,7 +730,7 @@ mod tests {
         let name = std::ffi::OsStr::from_bytes(b"nu\xff.db");
         let path = home.folder.path().join(name);
         fs_err::write(&path, [SQLITE_MAGIC, b"x"].concat()).unwrap();
-        let found = args().database(&path, &home.machine).unwrap();
+        let found = args().database(&path, &home.machine);
         let before = found.sources[0].list().unwrap().entries;
         let mut log = path.into_os_string();
         log.push("-wal");

@@ -2,13 +2,16 @@
 
 /// Lines of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) from: Option<usize>,
-    pub(crate) lines: Option<usize>,
+pub struct LineRange {
+    /// The first, from 1.
+    pub from: Option<usize>,
+    /// How many.
+    pub lines: Option<usize>,
 }
 
 /// Takes the lines off the end of a path; `None` when there are none.
-pub(crate) fn split(text: &str) -> Option<(&str, Place)> {
+#[must_use]
+pub fn split(text: &str) -> Option<(&str, LineRange)> {
     split_citation(text).or_else(|| split_numbers(text)).filter(|(path, _)| !path.is_empty())
 }
 
@@ -19,7 +22,7 @@ pub(super) fn without_end(text: &str) -> impl Iterator<Item = &str> {
     [before("#L"), before(":"), shorter].into_iter().flatten().filter(|it| !it.is_empty())
 }
 
-fn split_citation(text: &str) -> Option<(&str, Place)> {
+fn split_citation(text: &str) -> Option<(&str, LineRange)> {
     let (path, lines) = text.rsplit_once("#L")?;
     let (first, last) = match lines.split_once('-') {
         // Some tools leave out the second letter.
@@ -28,18 +31,18 @@ fn split_citation(text: &str) -> Option<(&str, Place)> {
     };
     let (first, last) = (number(first)?, number(last)?);
     let lines = last.checked_sub(first)?.checked_add(1)?;
-    Some((path, Place { from: Some(first), lines: Some(lines) }))
+    Some((path, LineRange { from: Some(first), lines: Some(lines) }))
 }
 
-fn split_numbers(text: &str) -> Option<(&str, Place)> {
+fn split_numbers(text: &str) -> Option<(&str, LineRange)> {
     let (before, last) = text.rsplit_once(':')?;
     let last = number(last)?;
     if let Some((path, first)) = before.rsplit_once(':')
         && let Some(first) = number(first)
     {
-        return Some((path, Place { from: Some(first), lines: Some(last) }));
+        return Some((path, LineRange { from: Some(first), lines: Some(last) }));
     }
-    Some((before, Place { from: Some(last), lines: None }))
+    Some((before, LineRange { from: Some(last), lines: None }))
 }
 
 /// A line, or a count of them: from 1, and no larger than a text can be.
@@ -53,8 +56,8 @@ fn number(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn lines(from: usize, lines: Option<usize>) -> Place {
-        Place { from: Some(from), lines }
+    fn lines(from: usize, lines: Option<usize>) -> LineRange {
+        LineRange { from: Some(from), lines }
     }
 
     #[test]

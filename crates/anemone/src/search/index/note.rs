@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::home;
 
 use crate::host::Host;
-use crate::searched::SearchTarget;
+use crate::search::target::SearchTarget;
 
 /// What the note beside an index says.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -17,50 +17,33 @@ use std::path::{Path, PathBuf};
 use anemone_embed::{Builtin, Embedder};
 use anemone_format::Moment;
 use anemone_index::{
-    Answer, Document, EmbeddingError, Freshness, Index, OpenIndexError, RefreshError, Replace,
-    Request, SearchError, Silent, Skipped, StoreError, is_index, remove_index,
+    Answer, Document, Freshness, Index, OpenIndexError, RefreshError, RefreshExtras, Request,
+    SearchError as AskError, Silent, Skipped, Source, SourceError, StoreError, is_index,
+    remove_index,
 };
-use anemone_runtimes::Machine;
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::files::Scratch;
 use crate::host::Host;
 use crate::known_folders::{FolderKind, note_folder};
-use crate::searched::{SearchTarget, SourceChoice};
+use crate::search::target::SearchTarget;
+use crate::search::{SearchNote, SourceNote};
 pub use note::{NotedEmbedder, note_embedder, noted_embedder};
 use note::{note_path, note_source, read_note};
 
 /// An index that is up to date.
-pub struct Opened {
+pub struct OpenIndex {
     pub index: Index,
     pub freshness: Freshness,
-    /// What somebody should know about it.
-    pub warnings: Vec<Warning>,
-    /// Where it lies when it could not lie where it should; it goes with the run.
-    temporary: Option<Scratch>,
+    /// Where it lies when it could not lie where it should, and why; it goes with the run.
+    temporary: Option<(Scratch, String)>,
 }
 
-impl Opened {
+impl OpenIndex {
     /// Whether the index goes with the run.
     pub fn is_temporary(&self) -> bool {
         self.temporary.is_some()
-    }
-}
-
-/// Something that somebody should know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    pub code: &'static str,
-    pub message: String,
-}
-
-impl From<Error> for Warning {
-    fn from(error: Error) -> Self {
-        let parts = std::iter::once(error.message).chain(error.causes);
-        let message = parts.collect::<Vec<_>>().join(": ");
-        let hint = error.hint.map(|it| format!("; {it}")).unwrap_or_default();
-        Self { code: error.code, message: message + &hint }
     }
 }
 
@@ -73,182 +56,188 @@ pub enum IndexFallback {
     Fail,
 }
 
-/// Why there is no index.
-enum Trouble {
-    /// What is searched cannot be read; no other index would help.
-    Source(Error),
-    /// The index cannot be opened or written.
-    Index(Error),
+/// Whether an index is emptied first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rebuild {
+    /// It is updated.
+    No,
+    /// It is filled anew.
+    Yes,
 }
 
-impl From<OpenIndexError> for Trouble {
-    fn from(error: OpenIndexError) -> Self {
-        Self::Index(error.into())
+/// Why an index cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// What is searched cannot be read; no other index would help.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// It cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenIndexError),
+    /// It cannot be written.
+    #[error("cannot bring the index up to date")]
+    Refresh(#[source] StoreError),
+    /// It cannot be kept in its folder.
+    #[error("{}: {source}", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: Box<Self>,
+    },
+    /// It cannot be asked.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    /// It cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A file beside it cannot be read or removed.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// Something that has no error of its own yet.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+impl From<RefreshError> for IndexError {
+    fn from(error: RefreshError) -> Self {
+        match error {
+            RefreshError::Source(error) => Self::Source(error),
+            RefreshError::Store(error) => Self::Refresh(error),
+        }
     }
 }
 
-impl From<RefreshError> for Trouble {
-    fn from(error: RefreshError) -> Self {
-        match matches!(error, RefreshError::Source(_)) {
-            true => Self::Source(error.into()),
-            false => Self::Index(error.into()),
+impl IndexError {
+    /// Says which folder it is about.
+    fn in_folder(self, folder: &Path) -> Self {
+        Self::Folder { folder: folder.to_owned(), source: Box::new(self) }
+    }
+
+    /// Returns the last cause.
+    fn reason(&self) -> String {
+        let mut last: &dyn std::error::Error = self;
+        while let Some(cause) = last.source() {
+            last = cause;
         }
+        last.to_string()
     }
 }
 
 /// Opens the index of what is searched and takes in what changed.
 pub fn open_fresh(
-    searched: &SearchTarget,
+    target: &SearchTarget,
     host: &Host,
-    rebuild: bool,
-    otherwise: IndexFallback,
-) -> Result<Opened, Error> {
-    let folder = &searched.index_folder;
+    rebuild: Rebuild,
+    fallback: IndexFallback,
+) -> Result<OpenIndex, IndexError> {
+    let folder = &target.index_folder;
     let was_there = fs_err::symlink_metadata(folder).is_ok();
-    let why = match open_in(folder, searched, host, rebuild) {
+    let why = match open_in(folder, target, host, rebuild) {
         Ok((index, freshness)) => {
-            note_source(searched, host);
-            note_elsewhere(searched, host);
-            let warnings = warnings_of(searched);
-            return Ok(Opened { index, freshness, warnings, temporary: None });
+            note_source(target, host);
+            note_elsewhere(target, host);
+            return Ok(OpenIndex { index, freshness, temporary: None });
         }
-        Err(Trouble::Source(error)) => {
+        Err(IndexError::Source(error)) => {
             // Of what cannot be read there is nothing to keep, unless it could be read before.
             if !was_there {
                 remove_index(folder, &Silent).ok();
             }
-            return Err(error);
+            return Err(error.into());
         }
-        Err(Trouble::Index(error)) if otherwise == IndexFallback::Fail => {
-            return Err(error.about(folder));
-        }
-        Err(Trouble::Index(error)) => error,
+        Err(error) if fallback == IndexFallback::Fail => return Err(error.in_folder(folder)),
+        Err(error) => error,
     };
     let temporary = Scratch::new()?;
-    let (index, freshness) = match open_in(temporary.path(), searched, host, false) {
-        Ok(opened) => opened,
-        Err(Trouble::Source(error)) => return Err(error),
+    match open_in(temporary.path(), target, host, Rebuild::No) {
+        Ok((index, freshness)) => {
+            let temporary = Some((temporary, why.reason()));
+            Ok(OpenIndex { index, freshness, temporary })
+        }
+        Err(IndexError::Source(error)) => Err(error.into()),
         // The first place is the one that somebody can do something about.
-        Err(Trouble::Index(_)) => return Err(why.about(folder)),
-    };
-    let why = why.causes.last().cloned().unwrap_or(why.message);
-    let message = format!(
-        "the index cannot be kept in {}, so everything is indexed at every search: {why}",
-        folder.display()
-    );
-    let mut warnings = warnings_of(searched);
-    warnings.push(Warning { code: "index_not_kept", message });
-    Ok(Opened { index, freshness, warnings, temporary: Some(temporary) })
+        Err(_) => Err(why.in_folder(folder)),
+    }
 }
 
 fn open_in(
     folder: &Path,
-    searched: &SearchTarget,
+    target: &SearchTarget,
     host: &Host,
-    rebuild: bool,
-) -> Result<(Index, Freshness), Trouble> {
+    rebuild: Rebuild,
+) -> Result<(Index, Freshness), IndexError> {
     let mut index = Index::open(folder)?;
-    if rebuild {
+    if rebuild == Rebuild::Yes {
         index.clear();
     }
-    let freshness = refresh(&mut index, searched, host)?;
-    match searched.failure(&freshness.skipped) {
-        Some(error) => Err(Trouble::Source(error.into())),
+    let freshness = refresh(&mut index, target, host)?;
+    match target.failure(&freshness.skipped) {
+        Some(error) => Err(error.into()),
         None => Ok((index, freshness)),
     }
 }
 
 /// Takes in what changed, with the vectors that cost nothing.
-///
-/// While vectors are written others may have the index, so it is looked at once more afterwards:
-/// an answer is to be of what is searched.
 fn refresh(
     index: &mut Index,
-    searched: &SearchTarget,
+    target: &SearchTarget,
     host: &Host,
 ) -> Result<Freshness, RefreshError> {
-    /// Others want the index too, and nobody wants it this often.
-    const TIMES: usize = 8;
-    let sources: Vec<_> = searched.sources.iter().map(|it| &**it).collect();
-    let look = |index: &mut Index| index.refresh(&sources, host.now(), &*host.console.indexing());
-    let mut seen = look(index)?;
-    for _ in 0..TIMES {
-        match index.embed(&Builtin::new(), Replace::Yes, &Silent) {
-            Ok(done) if done.chunks == 0 => break,
-            Err(EmbeddingError::Store(error)) if !error.is_damage() => return Err(error.into()),
-            _ => seen = together(&seen, look(index)?),
-        }
-    }
-    Ok(seen)
+    let sources: Vec<&dyn Source> = target.sources.iter().map(|source| &**source).collect();
+    let extras = RefreshExtras { table: Some(&Builtin::new()), erases: false };
+    index.refresh_filled(&sources, extras, host.now(), &*host.console.indexing())
 }
 
-/// What two refreshes did, one after the other.
-fn together(before: &Freshness, after: Freshness) -> Freshness {
-    Freshness {
-        added: before.added + after.added,
-        changed: before.changed + after.changed,
-        removed: before.removed + after.removed,
-        rebuilt: before.rebuilt.or(after.rebuilt),
-        ..after
-    }
-}
-
-impl Opened {
+impl OpenIndex {
     /// Takes in what changed since this was opened; what is said of it is of this look alone.
-    pub fn refresh(&mut self, searched: &SearchTarget, host: &Host) -> Result<(), Error> {
-        self.freshness = refresh(&mut self.index, searched, host)?;
-        self.warnings = warnings_of(searched);
-        match searched.failure(&self.freshness.skipped) {
+    pub fn refresh(&mut self, target: &SearchTarget, host: &Host) -> Result<(), IndexError> {
+        self.freshness = refresh(&mut self.index, target, host)?;
+        match target.failure(&self.freshness.skipped) {
             Some(error) => Err(error.into()),
             None => Ok(()),
         }
     }
 
     /// Looks once more, after something was written into the index.
-    pub fn look_again(&mut self, searched: &SearchTarget, host: &Host) -> Result<(), Error> {
-        let after = refresh(&mut self.index, searched, host)?;
-        self.freshness = together(&self.freshness, after);
+    pub fn look_again(&mut self, target: &SearchTarget, host: &Host) -> Result<(), IndexError> {
+        let after = refresh(&mut self.index, target, host)?;
+        self.freshness = std::mem::take(&mut self.freshness).then(after);
         Ok(())
     }
 
-    /// Asks the index. When it turns out that it cannot be read, it is made anew first.
+    /// Asks the index. When it turns out that it cannot be read, it is rebuilt first.
     pub fn search(
         &mut self,
         request: &Request,
-        searched: &SearchTarget,
+        target: &SearchTarget,
         host: &Host,
         embedders: &[&dyn Embedder],
-    ) -> Result<Answer, Error> {
+    ) -> Result<Answer, IndexError> {
         const TIMES: usize = 2;
         for _ in 0..TIMES {
             match self.index.search(request, embedders) {
-                Err(SearchError::Store(error)) if error.is_damage() => {
+                Err(AskError::Store(error)) if error.is_damage() => {
                     if !matches!(error, StoreError::NotFilled) {
                         self.index.distrust();
                     }
-                    self.freshness = refresh(&mut self.index, searched, host)?;
+                    self.freshness = refresh(&mut self.index, target, host)?;
                 }
                 answer => return Ok(answer?),
             }
         }
         Ok(self.index.search(request, embedders)?)
     }
-}
 
-/// What there is to say about what is searched.
-fn warnings_of(searched: &SearchTarget) -> Vec<Warning> {
-    let warnings = searched.warnings.iter().cloned();
-    warnings.map(|message| Warning { code: "source", message }).collect()
-}
-
-/// Finds what is meant by the arguments of a command.
-pub fn find(
-    args: &SourceChoice,
-    source: Option<&Path>,
-    machine: &Machine,
-    host: &Host,
-) -> Result<SearchTarget, Error> {
-    args.find(source, machine, host)
+    /// Returns what there is to say about what is searched, and where its index lies.
+    pub fn notes(&self, target: &SearchTarget) -> Vec<SearchNote> {
+        let not_kept = self.temporary.as_ref().map(|(_, reason)| SourceNote::IndexNotKept {
+            folder: target.index_folder.clone(),
+            reason: reason.clone(),
+        });
+        target.notes.iter().cloned().chain(not_kept).map(SearchNote::Source).collect()
+    }
 }
 
 /// Notes an index that lies elsewhere than in the cache, so that what is forgotten is taken out of
@@ -281,7 +270,7 @@ pub fn left_out(freshness: &Freshness) -> BTreeMap<&'static str, u64> {
 }
 
 /// Reads the document of a path, from the first source that has it.
-pub fn read_document(searched: &SearchTarget, path: &str) -> Result<Option<Document>, Error> {
+pub fn read_document(searched: &SearchTarget, path: &str) -> Result<Option<Document>, SourceError> {
     for source in &searched.sources {
         if let Some(document) = source.read(path)? {
             return Ok(Some(document));
@@ -294,7 +283,7 @@ pub fn read_document(searched: &SearchTarget, path: &str) -> Result<Option<Docum
 pub fn each_document(
     searched: &SearchTarget,
     each: &mut dyn FnMut(Document),
-) -> Result<Vec<Skipped>, Error> {
+) -> Result<Vec<Skipped>, SourceError> {
     let mut seen = BTreeSet::new();
     let mut skipped = Vec::new();
     for source in &searched.sources {
@@ -320,7 +309,7 @@ pub fn home(host: &Host) -> PathBuf {
 
 /// An index that lies in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Kept {
+pub struct KeptIndex {
     pub folder: String,
     /// What it is of, when the note beside it can be read.
     pub source: Option<KeptSource>,
@@ -342,20 +331,20 @@ pub struct KeptSource {
     is_gone: bool,
 }
 
-impl Kept {
+impl KeptIndex {
     /// Whether what it is of is gone.
     pub fn is_orphan(&self) -> bool {
         self.source.as_ref().is_some_and(|it| it.is_gone)
     }
 
     /// Removes the index and the note beside it.
-    pub fn remove(&self) -> Result<(), Error> {
+    pub fn remove(&self) -> Result<(), IndexError> {
         remove(&self.path)
     }
 }
 
 /// Lists the indexes in the cache, by folder.
-pub fn kept(host: &Host) -> Result<Vec<Kept>, Error> {
+pub fn kept(host: &Host) -> Result<Vec<KeptIndex>, IndexError> {
     let home = home(host);
     let entries = match fs_err::read_dir(&home) {
         Ok(entries) => entries,
@@ -372,7 +361,7 @@ pub fn kept(host: &Host) -> Result<Vec<Kept>, Error> {
         }
         let path = entry.path();
         let note = read_note(&note_path(&path));
-        found.push(Kept {
+        found.push(KeptIndex {
             folder: path.display().to_string(),
             bytes: bytes_of(&path),
             used_at: note.as_ref().map(|it| it.used_at.clone()),
@@ -416,21 +405,20 @@ pub fn bytes_of(folder: &Path) -> u64 {
 }
 
 /// Removes the index of what is searched, wherever it lies; says whether there was one.
-pub fn drop_index(searched: &SearchTarget, host: &Host) -> Result<bool, Error> {
+pub fn drop_index(searched: &SearchTarget, host: &Host) -> Result<bool, IndexError> {
     let folder = &searched.index_folder;
     let there = is_index(folder);
-    match folder.parent() == Some(&*home(host)) {
-        true => remove(folder)?,
-        false => {
-            remove_index(folder, &Silent).map_err(OpenIndexError::from)?;
-        }
+    if folder.parent() == Some(&*home(host)) {
+        remove(folder)?;
+    } else {
+        remove_index(folder, &Silent).map_err(OpenIndexError::from)?;
     }
     Ok(there)
 }
 
 /// Removes an index that lies in the cache, with its note. Whoever searches at this moment is
 /// waited for, and whoever searches next begins anew.
-fn remove(folder: &Path) -> Result<(), Error> {
+fn remove(folder: &Path) -> Result<(), IndexError> {
     remove_index(folder, &Silent).map_err(OpenIndexError::from)?;
     match fs_err::remove_file(note_path(folder)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),

@@ -8,24 +8,26 @@ use anemone_memory::{
 use anemone_runtimes::Machine;
 use serde::Serialize;
 
-use super::FoundHit;
-use crate::args::MemoryArgs;
-use crate::args::SourceArgs;
-use crate::commands::Context;
+use super::SearchHit;
+use super::target::TargetChoice;
+use crate::host::Host;
+use crate::living::MemoryChoice;
 
 /// What is to be known of a find before a model reads it.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Trust {
+pub struct Trust {
     /// Whether this installation wrote the stamp that names the origin; otherwise it is a claim.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) origin_verified: Option<bool>,
+    pub origin_verified: Option<bool>,
+    /// Whether the text looks like an attack.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    suspicious: bool,
+    pub suspicious: bool,
+    /// What looks like one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    suspicion_reason: Option<String>,
-    /// How many characters that nobody sees were left out of the text.
+    pub suspicion_reason: Option<String>,
+    /// How many invisible characters the text has.
     #[serde(skip_serializing_if = "Option::is_none")]
-    hidden_characters: Option<usize>,
+    pub hidden_characters: Option<usize>,
 }
 
 impl Trust {
@@ -41,9 +43,9 @@ impl Trust {
     }
 }
 
-impl FoundHit {
-    /// Leaves out what nobody sees.
-    pub(super) fn clean(&mut self) {
+impl SearchHit {
+    /// Leaves out invisible characters.
+    pub fn clean(&mut self) {
         self.text = shown_with_ranges(&self.text, &mut self.matches);
         self.headings = self.headings.iter().map(|heading| shown(heading)).collect();
     }
@@ -52,25 +54,25 @@ impl FoundHit {
 /// Verifies the origins of what was found in an agent's memory, and marks what no longer holds.
 /// Where that memory cannot be opened, origins stay claims.
 pub(super) fn verify(
-    hits: &mut [FoundHit],
-    source: &SourceArgs,
+    hits: &mut [SearchHit],
+    target: &TargetChoice,
     machine: &Machine,
-    context: &Context<'_>,
+    host: &Host,
 ) {
     // Only what has a stamp or a key can have been written, or replaced, by this program.
-    let has_name = |hit: &FoundHit| hit.trust.origin_verified.is_some() || hit.text.contains("**");
+    let has_name = |hit: &SearchHit| hit.trust.origin_verified.is_some() || hit.text.contains("**");
     if !hits.iter().any(has_name) {
         return;
     }
-    let memory = MemoryArgs { agent: source.agent.clone(), index_dir: source.index_dir.clone() };
-    if let Ok(living) = memory.choice().find(machine, &context.host) {
-        verify_in(&living.site, hits);
+    let (agent, index_dir) = (target.agent.clone(), target.index_dir.clone());
+    if let Ok(memory) = (MemoryChoice { agent, index_dir }).find(machine, host) {
+        verify_in(&memory.site, hits);
     }
 }
 
 /// Marks what other entries took the place of. A hit that was found in something else than the
 /// files of the memory has no successor.
-fn mark_superseded(site: &MarkdownStore, hits: &mut [FoundHit]) {
+fn mark_superseded(site: &MarkdownStore, hits: &mut [SearchHit]) {
     let lines: Vec<FoundLines<'_>> = hits
         .iter()
         .map(|hit| (hit.path.as_str(), hit.start_line as usize, hit.end_line as usize))
@@ -85,8 +87,8 @@ fn mark_superseded(site: &MarkdownStore, hits: &mut [FoundHit]) {
 }
 
 /// Puts what no longer holds below what took its place, where both were found.
-pub(crate) fn sink_superseded(hits: &mut Vec<FoundHit>) {
-    let shows = |hit: &FoundHit, it: &Successor| {
+pub fn sink_superseded(hits: &mut Vec<SearchHit>) {
+    let shows = |hit: &SearchHit, it: &Successor| {
         let (first, last) = (hit.start_line as usize, hit.end_line as usize);
         hit.path == it.path && first <= it.lines.0 && it.lines.1 <= last
     };
@@ -102,7 +104,7 @@ pub(crate) fn sink_superseded(hits: &mut Vec<FoundHit>) {
 }
 
 /// Verifies the origins of what was found in the files of a memory, and marks what no longer holds.
-pub(crate) fn verify_in(site: &MarkdownStore, hits: &mut [FoundHit]) {
+pub fn verify_in(site: &MarkdownStore, hits: &mut [SearchHit]) {
     mark_superseded(site, hits);
     let mut origins = OriginCheck::new(site);
     for hit in hits.iter_mut().filter(|hit| hit.trust.origin_verified.is_some()) {

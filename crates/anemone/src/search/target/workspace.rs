@@ -11,6 +11,7 @@ use anemone_index::{
 use anemone_runtimes::{Adapter, ExtraPlace, FoundAgent, Machine, SearchedFile, SearchedFolder};
 
 use super::vectors;
+use crate::search::SourceNote;
 
 /// Which files of a workspace are memories.
 #[derive(Clone)]
@@ -169,7 +170,7 @@ pub(super) fn extra_sources(
     adapter: &'static dyn Adapter,
     workspace: &Path,
     places: &[ExtraPlace],
-    warnings: &mut Vec<String>,
+    notes: &mut Vec<SourceNote>,
 ) -> Vec<Box<dyn Source>> {
     let mut sources: Vec<Box<dyn Source>> = Vec::new();
     let mut earlier = vec![Claim { root: text(workspace), rules: Claimed::Agent(adapter) }];
@@ -177,8 +178,8 @@ pub(super) fn extra_sources(
         let rules = match place.pattern.as_deref().map(MarkdownFolder::matching).transpose() {
             Ok(rules) => rules.unwrap_or_default(),
             Err(error) => {
-                let shown = place.path.display();
-                warnings.push(format!("{shown} is not searched: {error}"));
+                let (place, reason) = (place.path.clone(), error.to_string());
+                notes.push(SourceNote::PlaceNotSearched { place, reason });
                 continue;
             }
         };
@@ -476,8 +477,8 @@ mod tests {
             std::os::unix::fs::symlink(home.join("wiki"), home.join("link")).unwrap();
             places.push(place("link", None));
         }
-        let mut warnings = Vec::new();
-        let sources = extra_sources(openclaw(), &workspace, &places, &mut warnings);
+        let mut notes = Vec::new();
+        let sources = extra_sources(openclaw(), &workspace, &places, &mut notes);
         let found: Vec<_> = sources.iter().map(|it| look(&**it)).collect();
         let paths: Vec<Vec<String>> = found.iter().map(|it| it.0.clone()).collect();
         assert_eq!(
@@ -492,7 +493,7 @@ mod tests {
                 vec![],
             ]
         );
-        assert_eq!(warnings.len(), 1);
+        assert_eq!(notes.len(), 1);
         assert_eq!(found[6].1, [("../link".to_owned(), SkipReason::Symlink)]);
         let read = sources[1].read("../wiki/d.md").unwrap().unwrap();
         assert_eq!(read.text, "# Text\n");

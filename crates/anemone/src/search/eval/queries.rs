@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::EvalError;
 use super::metrics::Line;
-use crate::error::{CliError, Kind};
 
 /// A question and the lines that answer it.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,9 +21,12 @@ pub(super) struct Query {
 
 /// The sort of a question: a number, a word, or none.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Category {
+pub enum Category {
+    /// A number.
     Number(u64),
+    /// A word.
     Word(String),
+    /// None is given.
     None,
 }
 
@@ -69,7 +72,7 @@ enum Name {
 }
 
 /// Reads questions from a file.
-pub(super) fn read(path: &Path) -> Result<Vec<Query>, CliError> {
+pub(super) fn read(path: &Path) -> Result<Vec<Query>, EvalError> {
     /// Nobody writes a longer question.
     const MAX_LINE: u64 = 1 << 20;
     let mut file = BufReader::new(fs_err::File::open(path)?);
@@ -79,14 +82,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<Query>, CliError> {
         if (&mut file).take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        let wrong = |why: String| {
-            CliError::new(Kind::Failed, "queries_invalid", format!("line {number}: {why}"))
-                .about(path)
-                .hint(
-                    "each line is {\"id\":..,\"query\":..,\"category\":..,\
-                     \"relevant\":[{\"path\":..,\"line\":..}]}",
-                )
-        };
+        let wrong =
+            |reason: String| EvalError::Line { path: path.to_owned(), line: number, reason };
         if line.len() as u64 == MAX_LINE {
             return Err(wrong("the line is too long".to_owned()));
         }
@@ -172,7 +169,7 @@ mod tests {
         for bad in ["{", "[]", "{\"id\":1}", "{\"query\":1}", "{\"query\":\"x\",\"relevant\":[{}]}"]
         {
             fs_err::write(&path, format!("{{\"query\":\"x\"}}\n\n{bad}\n")).unwrap();
-            let error = read(&path).unwrap_err();
+            let error = crate::error::Error::from(read(&path).unwrap_err());
             assert_eq!(error.code, "queries_invalid", "{bad}");
             assert!(!error.message.contains("at line"), "{bad}: {}", error.message);
             assert!(error.message.contains("line 3: "), "{bad}: {}", error.message);

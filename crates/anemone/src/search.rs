@@ -1,0 +1,586 @@
+//! Search: a question and what is searched in, hits out.
+//!
+//! The index is brought up to date first, so that no answer is older than the files.
+
+pub mod chunks;
+mod compared;
+pub mod eval;
+pub mod index;
+mod lines;
+mod note;
+pub mod read;
+pub mod target;
+mod trust;
+pub mod upkeep;
+pub mod watch;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anemone_format::StampTable;
+use anemone_index::{
+    Answer, Explanation, Freshness, Hit, Index, Kinds, Note, Profile, Provenance, Request,
+    SourceError, StoreError,
+};
+use anemone_memory::Successor;
+use jiff::civil::Date;
+use serde::{Serialize, Serializer};
+
+use self::compared::Compared;
+pub use self::compared::LexicalOnly;
+use self::index::{IndexError, IndexFallback, OpenIndex, Rebuild, left_out, open_fresh};
+pub use self::note::{NamedEmbedder, SearchNote, SourceNote, VectorNote};
+use self::target::{SearchTarget, TargetChoice, TargetError};
+pub use self::trust::{Trust, sink_superseded, verify_in};
+use crate::embedder::{
+    ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, Guarded, LargeJobs,
+    LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
+};
+use crate::error::Error;
+use crate::host::Host;
+
+/// A question.
+#[derive(Clone, Debug)]
+pub struct SearchRequest {
+    /// What to look for.
+    pub query: String,
+    /// What to search.
+    pub target: TargetChoice,
+    /// How many hits at most.
+    pub limit: u32,
+    /// Only what is dated on this day or later.
+    pub since: Option<Date>,
+    /// Only what is dated on this day or earlier.
+    pub until: Option<Date>,
+    /// Only memories of one of these types, if any is named.
+    pub types: Vec<String>,
+    /// Only memories of one of these namespaces, if any is named.
+    pub namespaces: Vec<String>,
+    /// Only documents with paths like one of these, if any is named.
+    pub paths: Vec<String>,
+    /// How hits are ranked and cut.
+    pub ranking: Ranking,
+    /// Whether each hit says how its score was computed.
+    pub explain: bool,
+    /// What compares meanings.
+    pub embedder: EmbedderChoice,
+    /// Whether much may be sent to a service, for another program's ranking.
+    pub large_jobs: LargeJobs,
+}
+
+impl SearchRequest {
+    /// So many hits are returned when nobody says how many.
+    pub const USUAL_LIMIT: u32 = 6;
+
+    /// Asks as somebody does who has no wishes.
+    #[must_use]
+    pub fn new(query: impl Into<String>, target: TargetChoice) -> Self {
+        Self {
+            query: query.into(),
+            target,
+            limit: Self::USUAL_LIMIT,
+            since: None,
+            until: None,
+            types: Vec::new(),
+            namespaces: Vec::new(),
+            paths: Vec::new(),
+            ranking: Ranking::default(),
+            explain: false,
+            embedder: EmbedderChoice::default(),
+            large_jobs: LargeJobs::Confirm,
+        }
+    }
+
+    /// Refuses what makes no sense, before anything is opened.
+    pub fn check(&self) -> Result<(), SearchError> {
+        if let (Some(since), Some(until)) = (self.since, self.until)
+            && since > until
+        {
+            return Err(SearchError::EmptyPeriod { since, until });
+        }
+        Ok(self.embedder.check()?)
+    }
+
+    /// Puts the question as an index takes it.
+    fn question(&self, host: &Host) -> Request {
+        let mut request = Request::new(self.query.clone(), host.now());
+        request.limit = self.limit as usize;
+        request.since = self.since;
+        request.until = self.until;
+        request.types.clone_from(&self.types);
+        request.namespaces.clone_from(&self.namespaces);
+        request.paths.clone_from(&self.paths);
+        request.explain = self.explain;
+        self.ranking.apply(&mut request);
+        request
+    }
+}
+
+/// How hits are ranked and cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ranking {
+    /// Characters of a hit at most.
+    pub chars: u32,
+    /// Days after which age counts half, where newer hits are preferred among equals.
+    pub recency: Option<f64>,
+    /// Whether more important hits are preferred among equals.
+    pub importance: bool,
+    /// How much hits that say the same are spread: 1 looks at relevance only, 0 at difference only.
+    pub diversity: Option<f64>,
+    /// Whose ranking it is.
+    pub profile: Profile,
+    /// The least score of a hit.
+    pub min_score: Option<f64>,
+}
+
+impl Default for Ranking {
+    fn default() -> Self {
+        Self {
+            chars: Self::USUAL_CHARS,
+            recency: None,
+            importance: false,
+            diversity: None,
+            profile: Profile::Anemone,
+            min_score: None,
+        }
+    }
+}
+
+impl Ranking {
+    /// So many characters a hit has when nobody says how many.
+    pub const USUAL_CHARS: u32 = 700;
+
+    fn apply(&self, request: &mut Request) {
+        request.snippet_chars = self.chars as usize;
+        request.recency_half_life = self.recency;
+        request.importance = self.importance;
+        request.diversity = self.diversity;
+        request.profile = self.profile;
+        request.min_score = self.min_score;
+    }
+
+    /// Whether hits are ranked as we do.
+    fn is_ours(&self) -> bool {
+        self.profile == Profile::Anemone
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// No day is in the period that was asked for.
+    #[error("nothing is both after {since} and before {until}")]
+    EmptyPeriod {
+        /// Its first day.
+        since: Date,
+        /// Its last day.
+        until: Date,
+    },
+    /// There is nothing to search.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// It is encrypted, and the index of that is never kept.
+    #[error("the index of an encrypted archive is never kept")]
+    NeverKept {
+        /// The archive.
+        place: PathBuf,
+    },
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// What compares meanings.
+    #[error(transparent)]
+    Embedder(#[from] EmbedderError),
+    /// The vectors of an embedder that was named.
+    #[error(transparent)]
+    Fill(#[from] FillError),
+    /// Something that has no error of its own yet.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+impl From<SourceError> for SearchError {
+    fn from(error: SourceError) -> Self {
+        Self::Index(error.into())
+    }
+}
+
+impl From<StoreError> for SearchError {
+    fn from(error: StoreError) -> Self {
+        Self::Index(error.into())
+    }
+}
+
+/// What was found. Notes are typed; a door turns them into its own words with
+/// [`map_notes`](Self::map_notes).
+#[derive(Debug, Serialize)]
+pub struct SearchReport<N = SearchNote> {
+    ok: bool,
+    /// The question.
+    pub query: String,
+    /// What was searched.
+    pub source: SourceSummary,
+    /// The hits, the best first.
+    pub hits: Vec<SearchHit>,
+    /// What was compared.
+    pub mode: SearchMode,
+    /// The model that counts most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The models whose vectors were compared, the one that counts most first.
+    pub vectors: Vec<VectorLine>,
+    /// What somebody should know.
+    pub notes: Vec<N>,
+    /// What the index held.
+    pub index: IndexSummary,
+    /// Milliseconds that it took.
+    pub took_ms: f64,
+    /// Why only words were compared.
+    #[serde(skip)]
+    pub lexical_only: Option<LexicalOnly>,
+}
+
+impl<N> SearchReport<N> {
+    /// Turns the notes into something else.
+    pub fn map_notes<M>(self, map: impl FnMut(N) -> M) -> SearchReport<M> {
+        SearchReport {
+            ok: self.ok,
+            query: self.query,
+            source: self.source,
+            hits: self.hits,
+            mode: self.mode,
+            model: self.model,
+            vectors: self.vectors,
+            notes: self.notes.into_iter().map(map).collect(),
+            index: self.index,
+            took_ms: self.took_ms,
+            lexical_only: self.lexical_only,
+        }
+    }
+}
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchMode {
+    /// Words only.
+    Lexical,
+    /// Words and meanings.
+    Hybrid,
+}
+
+impl SearchMode {
+    /// Returns its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Lexical => "lexical",
+            Self::Hybrid => "hybrid",
+        }
+    }
+}
+
+/// What was searched.
+#[derive(Clone, Debug, Serialize)]
+pub struct SourceSummary {
+    /// The agent's runtime, `archive`, `database`, `folder` or `file`.
+    pub kind: &'static str,
+    /// The workspace, archive, database or folder.
+    pub place: String,
+}
+
+impl SourceSummary {
+    pub(crate) fn of(target: &SearchTarget) -> Self {
+        Self { kind: target.kind, place: target.place.display().to_string() }
+    }
+}
+
+/// What the index held, and what was done to bring it up to date.
+#[derive(Clone, Debug, Serialize)]
+pub struct IndexSummary {
+    /// Documents.
+    pub documents: u64,
+    /// Chunks of them.
+    pub chunks: u64,
+    /// Documents that were new.
+    pub added: u64,
+    /// Documents that had changed.
+    pub changed: u64,
+    /// Documents that were gone.
+    pub removed: u64,
+    /// Why the index was rebuilt, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebuilt: Option<&'static str>,
+    /// How much is not searched, by reason.
+    pub skipped: BTreeMap<&'static str, u64>,
+}
+
+impl IndexSummary {
+    pub(crate) fn of(freshness: &Freshness) -> Self {
+        Self {
+            documents: freshness.documents,
+            chunks: freshness.chunks,
+            added: freshness.added,
+            changed: freshness.changed,
+            removed: freshness.removed,
+            rebuilt: freshness.rebuilt,
+            skipped: left_out(freshness),
+        }
+    }
+}
+
+/// One hit: lines of a document.
+#[derive(Debug, Serialize)]
+pub struct SearchHit {
+    /// The document.
+    pub path: String,
+    /// Its first line.
+    pub start_line: u32,
+    /// Its last line.
+    pub end_line: u32,
+    /// Path and lines, as they are cited.
+    pub citation: String,
+    /// The headings above it, the outermost first.
+    pub headings: Vec<String>,
+    /// Its day.
+    pub date: Option<String>,
+    /// From 0 to 1.
+    pub score: f64,
+    /// Whether it fits so badly that it may be no answer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub weak: bool,
+    /// How many turns of conversations that say the same are left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub similar: usize,
+    /// The lines.
+    pub text: String,
+    /// Where words of the query stand in `text`, in bytes.
+    pub matches: Vec<[usize; 2]>,
+    /// The type of the memory.
+    #[serde(rename = "type")]
+    pub memory_type: Option<String>,
+    /// Its namespace.
+    pub namespace: Option<String>,
+    /// Its importance, from 0 to 1.
+    pub importance: Option<f64>,
+    /// Where it comes from.
+    pub provenance: Provenance,
+    /// How far it can be trusted.
+    #[serde(flatten)]
+    pub trust: Trust,
+    /// Whether another entry took its place.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub superseded: bool,
+    /// The citation of that entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    #[serde(skip)]
+    successor: Option<Successor>,
+    /// How the score was computed, if somebody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explain: Option<ExplainedScore>,
+}
+
+/// How a score was computed.
+#[derive(Debug, Serialize)]
+pub struct ExplainedScore {
+    /// Its parts, by name.
+    #[serde(serialize_with = "in_order")]
+    pub parts: Vec<(&'static str, f64)>,
+    /// The words that were compared.
+    pub terms: Vec<String>,
+}
+
+/// Writes named numbers as an object that keeps their order.
+fn in_order<S: Serializer>(
+    parts: &[(&'static str, f64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(parts.iter().copied())
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// Finds what an agent remembers. The index is brought up to date first.
+pub fn search(request: &SearchRequest, host: &Host) -> Result<SearchReport, SearchError> {
+    let started = Instant::now();
+    request.check()?;
+    let machine = host.machine()?;
+    let target = request.target.find(&machine, host)?;
+    let mut open = open_fresh(&target, host, Rebuild::No, IndexFallback::Temporary)?;
+    let mut report = ask(request, &target, &mut open, started, host)?;
+    if request.target.path.is_none() && !report.hits.is_empty() {
+        trust::verify(&mut report.hits, &request.target, &machine, host);
+    }
+    // A profile ranks as another program does, which knows nothing of successors.
+    if request.ranking.is_ours() {
+        sink_superseded(&mut report.hits);
+    }
+    Ok(report)
+}
+
+/// Asks an index that is up to date.
+pub fn ask(
+    request: &SearchRequest,
+    target: &SearchTarget,
+    open: &mut OpenIndex,
+    started: Instant,
+    host: &Host,
+) -> Result<SearchReport, SearchError> {
+    let question = request.question(host);
+    let choosing = Choosing {
+        embedder: &request.embedder,
+        ranking: &request.ranking,
+        large_jobs: request.large_jobs,
+    };
+    let mut embedders = choosing.embedders(&open.index, target, &LatencyBudget::Answer, host)?;
+    // What is not kept would be sent again at every search.
+    let is_kept =
+        !open.is_temporary() || !embedders.main.as_ref().is_some_and(ChosenEmbedder::is_remote);
+    if !request.ranking.is_ours() {
+        take_carried_for(&question, &mut open.index, target, &mut embedders)?;
+    } else if is_kept && top_up(&mut open.index, target, &mut embedders)? {
+        open.look_again(target, host)?;
+    }
+    let answer = open.search(&question, target, host, &embedders.list())?;
+    let mut notes = open.notes(target);
+    notes.append(&mut embedders.notes);
+    for note in &answer.notes {
+        notes.push(note_of(note, request, &open.index)?);
+    }
+    let is_empty = answer.hits.is_empty() && open.freshness.documents > 0;
+    if is_empty && request.ranking.profile == Profile::OpenClaw2026_3 {
+        notes.push(SearchNote::MinimumScore { profile: request.ranking.profile.name() });
+    }
+    let compared = Compared::of(&answer.legs, &embedders);
+    notes.extend(compared.notes.into_iter().map(SearchNote::Vectors));
+    Ok(SearchReport {
+        ok: true,
+        query: request.query.clone(),
+        source: SourceSummary::of(target),
+        mode: match compared.vectors.is_empty() {
+            true => SearchMode::Lexical,
+            false => SearchMode::Hybrid,
+        },
+        model: compared.vectors.first().map(|line| line.model.clone()),
+        lexical_only: compared.lexical_only,
+        vectors: compared.vectors,
+        notes,
+        index: IndexSummary::of(&open.freshness),
+        hits: hits(answer, target),
+        took_ms: milliseconds(started),
+    })
+}
+
+/// What was said about what compares meanings.
+struct Choosing<'a> {
+    embedder: &'a EmbedderChoice,
+    ranking: &'a Ranking,
+    large_jobs: LargeJobs,
+}
+
+impl Choosing<'_> {
+    /// Finds what compares meanings. Another program's ranking has an embedder only when it is
+    /// named: that program would not have ours. It embeds all documents at the first search.
+    fn embedders(
+        &self,
+        index: &Index,
+        target: &SearchTarget,
+        budget: &LatencyBudget,
+        host: &Host,
+    ) -> Result<Embedders, EmbedderError> {
+        if self.ranking.is_ours() {
+            return Embedders::choose(self.embedder, index, target, budget, host);
+        }
+        if !self.embedder.is_named() {
+            return Ok(Embedders::NONE);
+        }
+        let budget = LatencyBudget::Vectors(Stop::default());
+        let mut embedders = Embedders::choose(self.embedder, index, target, &budget, host)?;
+        let is_guarded = self.large_jobs == LargeJobs::Confirm;
+        if let Some(main) = embedders.main.take_if(|main| main.is_remote() && is_guarded) {
+            let guarded = Box::new(Guarded::new(main.embedder, main.host.as_deref()));
+            embedders.main = Some(ChosenEmbedder { embedder: guarded, ..main });
+        }
+        Ok(embedders)
+    }
+}
+
+fn note_of(note: &Note, request: &SearchRequest, index: &Index) -> Result<SearchNote, IndexError> {
+    Ok(match note {
+        Note::PhraseNotFound { phrase } => SearchNote::PhraseNotFound { phrase: phrase.clone() },
+        Note::NothingAsked if only_excludes(&request.query) => SearchNote::OnlyExclusions,
+        Note::NothingAsked => SearchNote::NothingAsked,
+        Note::OnlyAlike => SearchNote::OnlyAlike,
+        Note::OnlyWeak => SearchNote::OnlyWeak,
+        Note::TooWeak { .. } => SearchNote::TooWeak,
+        Note::FilteredOut => {
+            let (by_type, by_name) = (!request.types.is_empty(), !request.namespaces.is_empty());
+            let known = if by_type || by_name { index.kinds()? } else { Kinds::default() };
+            SearchNote::FilteredOut {
+                types: by_type.then_some(known.types),
+                namespaces: by_name.then_some(known.namespaces),
+            }
+        }
+    })
+}
+
+/// Whether a query says only what is not looked for.
+fn only_excludes(query: &str) -> bool {
+    let mut words = query.split_whitespace().peekable();
+    words.peek().is_some() && words.all(|word| word.len() > 1 && word.starts_with('-'))
+}
+
+fn hits(answer: Answer, target: &SearchTarget) -> Vec<SearchHit> {
+    let has_stamps = answer.hits.iter().any(|hit| hit.provenance.record.is_some());
+    let stamps = if has_stamps { target.stamps() } else { StampTable::default() };
+    answer.hits.into_iter().map(|hit| hit_of(hit, &stamps)).collect()
+}
+
+fn hit_of(hit: Hit, stamps: &StampTable) -> SearchHit {
+    let citation = hit.citation();
+    let provenance = hit.provenance.resolved(stamps);
+    SearchHit {
+        citation,
+        path: hit.path,
+        start_line: hit.start_line,
+        end_line: hit.end_line,
+        headings: hit.headings,
+        date: hit.date.map(|date| date.to_string()),
+        score: hit.score,
+        weak: hit.is_weak,
+        similar: hit.similar,
+        matches: hit.matches.iter().map(|range| [range.start, range.end]).collect(),
+        memory_type: hit.memory_type,
+        namespace: hit.namespace,
+        importance: hit.importance,
+        trust: Trust::of(&hit.text, provenance.origin.is_some()),
+        superseded: false,
+        superseded_by: None,
+        successor: None,
+        text: hit.text,
+        provenance,
+        explain: hit
+            .explanation
+            .map(|Explanation { parts, terms }| ExplainedScore { parts, terms }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_of_exclusions_is_told_from_an_empty_one() {
+        for query in ["-zebra", " -zebra  -circus ", "--x"] {
+            assert!(only_excludes(query), "{query}");
+        }
+        for query in ["", " ", "-", "- zebra", "zebra -circus", "???"] {
+            assert!(!only_excludes(query), "{query}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Whose vectors an answer rests on, and why not on others.
+
+use anemone_index::{Legs, VectorLeg, VectorOutcome};
+
+use super::VectorNote;
+use crate::embedder::{ChosenEmbedder, Embedders, VectorLine};
+
+/// Why only words were compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LexicalOnly {
+    /// There is no embedder.
+    NoEmbedder,
+    /// There was nothing to compare.
+    NothingToCompare,
+    /// The embedder failed.
+    EmbedderFailed,
+    /// The index has no vectors.
+    NoVectors,
+    /// The index has no vectors of this model.
+    NoVectorsOfModel,
+    /// The index has vectors of another model.
+    OtherModel,
+}
+
+/// What became of the embedders at a search.
+pub(super) struct Compared {
+    /// The models that were compared, the one that counts most first.
+    pub vectors: Vec<VectorLine>,
+    pub lexical_only: Option<LexicalOnly>,
+    pub notes: Vec<VectorNote>,
+}
+
+impl Compared {
+    pub(super) fn of(legs: &Legs, embedders: &Embedders) -> Self {
+        let mut compared = Self { vectors: Vec::new(), lexical_only: None, notes: Vec::new() };
+        let both = [&embedders.main, &embedders.fallback];
+        for (leg, chosen) in legs.vectors.iter().zip(both.into_iter().flatten()) {
+            let lexical_only = compared.take(leg, chosen);
+            compared.lexical_only = compared.lexical_only.or(lexical_only);
+        }
+        if legs.vectors.is_empty() {
+            compared.lexical_only = Some(match embedders.main {
+                Some(_) => LexicalOnly::NothingToCompare,
+                None => LexicalOnly::NoEmbedder,
+            });
+        }
+        if !compared.vectors.is_empty() {
+            compared.lexical_only = None;
+        }
+        compared
+    }
+
+    /// Takes what became of one embedder; returns what is missing for it.
+    fn take(&mut self, leg: &VectorLeg, chosen: &ChosenEmbedder) -> Option<LexicalOnly> {
+        let (model, embedder) = (leg.identity.model.clone(), chosen.named());
+        let (note, why) = match &leg.outcome {
+            VectorOutcome::Used { chunks, missing } => {
+                self.vectors.push(VectorLine::of(&leg.identity, *chunks, *missing));
+                if *missing == 0 || !chosen.is_work() {
+                    return None;
+                }
+                let (missing, chunks) = (*missing, chunks + missing);
+                (VectorNote::Missing { embedder, model, missing, chunks }, None)
+            }
+            VectorOutcome::Spare => return None,
+            VectorOutcome::Failed { message } => {
+                let (embedder, reason) = (chosen.wanted.to_string(), message.clone());
+                (VectorNote::Failed { embedder, reason }, Some(LexicalOnly::EmbedderFailed))
+            }
+            // The static model's are made with the index; without documents there are none.
+            VectorOutcome::NoVectors if !chosen.is_work() => return Some(LexicalOnly::NoVectors),
+            VectorOutcome::NoVectors => {
+                (VectorNote::None { embedder, model }, Some(LexicalOnly::NoVectorsOfModel))
+            }
+            VectorOutcome::OtherModel { there } => {
+                let (there, provider) = (there.model.clone(), there.provider.clone());
+                let note = VectorNote::OtherModel { embedder, model, there, provider };
+                (note, Some(LexicalOnly::OtherModel))
+            }
+        };
+        self.notes.push(note);
+        why
+    }
+}

@@ -1,0 +1,391 @@
+//! Measuring search on somebody's own questions.
+
+mod metrics;
+mod queries;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anemone_index::{Index, Replace, Request};
+use serde::Serialize;
+
+pub use self::metrics::{Figures, Line};
+use self::metrics::{Outcome, Returned};
+pub use self::queries::Category;
+use self::queries::Query;
+use super::compared::Compared;
+use super::index::{IndexError, IndexFallback, Rebuild, open_fresh};
+use super::target::{SearchTarget, TargetChoice};
+use super::{Choosing, Ranking, SearchError, SearchNote, SourceSummary, VectorNote};
+use crate::embedder::{
+    Choice, EmbedderChoice, Embedders, Filling, LargeJobs, LatencyBudget, Signals, Stop,
+    VectorLine, fill, milliseconds, take_carried_for, top_up,
+};
+use crate::host::Host;
+
+/// Which questions, and how they are asked.
+#[derive(Clone, Debug)]
+pub struct EvalRequest {
+    /// What to search.
+    pub target: TargetChoice,
+    /// The file with the questions, one JSON object a line.
+    pub queries: PathBuf,
+    /// Only questions of these categories, if any is named.
+    pub categories: Vec<String>,
+    /// How many hits are asked for.
+    pub limit: u32,
+    /// How hits are ranked and cut.
+    pub ranking: Ranking,
+    /// What compares meanings. All vectors of one that is named are filled in first.
+    pub embedder: EmbedderChoice,
+    /// Whether much may be sent to a service.
+    pub large_jobs: LargeJobs,
+    /// Whether questions whose answers were not all found are listed.
+    pub misses: bool,
+}
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvalError {
+    /// A line of the file is no question.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file cannot be read.
+    #[error(transparent)]
+    Queries(#[from] std::io::Error),
+    /// There is no question in the file.
+    #[error("there is no question in the file")]
+    NoQuestions {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No question is of the categories that were named.
+    #[error("no question is of such a category")]
+    NoneOfCategory {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No question says which lines answer it.
+    #[error("no question says which lines answer it")]
+    NoAnswers {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The embedder that was named failed: figures of another one are worth nothing.
+    #[error("the embedder failed")]
+    EmbedderFailed(VectorNote),
+    /// There was no answer.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+}
+
+impl From<IndexError> for EvalError {
+    fn from(error: IndexError) -> Self {
+        Self::Search(error.into())
+    }
+}
+
+/// How well search did. A door turns the warnings into its own words with
+/// [`map_warnings`](Self::map_warnings).
+#[derive(Debug, Serialize)]
+pub struct EvalReport<N = SearchNote> {
+    ok: bool,
+    /// What was searched.
+    pub source: SourceSummary,
+    /// How many questions were asked.
+    pub queries: u64,
+    /// Questions without relevant lines, which no average counts.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_answer: u64,
+    /// All questions together.
+    pub overall: Figures,
+    /// The questions of each category.
+    pub by_category: BTreeMap<Category, Figures>,
+    /// How they were asked.
+    pub settings: EvalSettings,
+    /// The models whose vectors were compared, the one that counts most first.
+    pub vectors: Vec<VectorShare>,
+    /// What somebody should know.
+    pub warnings: Vec<N>,
+    /// Questions whose answers were not all found, if somebody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub misses: Option<Vec<Miss>>,
+}
+
+impl<N> EvalReport<N> {
+    /// Turns the warnings into something else.
+    pub fn map_warnings<M>(self, map: impl FnMut(N) -> M) -> EvalReport<M> {
+        EvalReport {
+            ok: self.ok,
+            source: self.source,
+            queries: self.queries,
+            without_answer: self.without_answer,
+            overall: self.overall,
+            by_category: self.by_category,
+            settings: self.settings,
+            vectors: self.vectors,
+            warnings: self.warnings.into_iter().map(map).collect(),
+            misses: self.misses,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// How questions were asked.
+#[derive(Clone, Debug, Serialize)]
+pub struct EvalSettings {
+    /// Whose ranking it was.
+    pub profile: &'static str,
+    /// What compared meanings.
+    pub embedder: Choice,
+    /// How many hits were asked for.
+    pub limit: u32,
+    /// Characters of a hit at most.
+    pub chars: u32,
+    /// Days after which age counted half.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recency: Option<f64>,
+    /// Whether more important hits were preferred.
+    pub importance: bool,
+    /// How much hits that say the same were spread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diversity: Option<f64>,
+    /// The least score of a hit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_score: Option<f64>,
+}
+
+/// Vectors of one model, and how much of the index they cover.
+#[derive(Debug, Serialize)]
+pub struct VectorShare {
+    /// The vectors.
+    #[serde(flatten)]
+    pub line: VectorLine,
+    /// Chunks that have vectors, in percent.
+    pub share: f64,
+}
+
+impl VectorShare {
+    fn of(line: VectorLine) -> Self {
+        let all = (line.chunks + line.missing).max(1);
+        Self { share: (line.chunks as f64 / all as f64 * 1e4).round() / 1e2, line }
+    }
+}
+
+/// A question whose answer is not all there.
+#[derive(Debug, Serialize)]
+pub struct Miss {
+    /// Its id.
+    pub id: String,
+    /// The question.
+    pub query: String,
+    /// Its category.
+    pub category: Category,
+    /// The lines that were not found.
+    pub missing: Vec<Line>,
+}
+
+/// Asks every question of a file, and compares the hits with the lines that answer it.
+pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalError> {
+    let queries = wanted_queries(request)?;
+    request.embedder.check().map_err(SearchError::from)?;
+    let machine = host.machine().map_err(SearchError::from)?;
+    let target = request.target.find(&machine, host).map_err(SearchError::from)?;
+    let mut open = open_fresh(&target, host, Rebuild::No, IndexFallback::Temporary)?;
+    let stop = Stop::default();
+    let is_named = request.embedder.is_named();
+    let budget = match is_named {
+        true => LatencyBudget::Vectors(stop.clone()),
+        false => LatencyBudget::Answer,
+    };
+    let choosing = Choosing {
+        embedder: &request.embedder,
+        ranking: &request.ranking,
+        large_jobs: request.large_jobs,
+    };
+    let embedders = choosing.embedders(&open.index, &target, &budget, host);
+    let mut embedders = embedders.map_err(SearchError::from)?;
+    if prepare(request, &mut open.index, &target, &mut embedders, &stop, host)? {
+        open.look_again(&target, host)?;
+    }
+    let mut warnings = open.notes(&target);
+    warnings.append(&mut embedders.notes);
+    warnings.extend(nowhere(&queries, &open.index)?);
+
+    let now = host.now();
+    let mut tally = Tally::default();
+    for query in &queries {
+        let mut question = Request::new(query.query.clone(), now);
+        question.limit = request.limit as usize;
+        request.ranking.apply(&mut question);
+        let started = Instant::now();
+        let answer = open.search(&question, &target, host, &embedders.list())?;
+        let took_ms = milliseconds(started);
+        let failed = tally.compare(Compared::of(&answer.legs, &embedders));
+        if let Some(note) = failed.filter(|_| is_named) {
+            return Err(EvalError::EmbedderFailed(note));
+        }
+        let hits: Vec<_> = answer.hits.iter().map(Returned::of).collect();
+        tally.take(query, &hits, took_ms);
+    }
+    if tally.outcomes.is_empty() {
+        return Err(EvalError::NoAnswers { path: request.queries.clone() });
+    }
+    warnings.extend(tally.notes.into_iter().map(SearchNote::Vectors));
+    let mut by_category: BTreeMap<Category, Vec<&Outcome>> = BTreeMap::new();
+    for (category, outcome) in &tally.outcomes {
+        by_category.entry(category.clone()).or_default().push(outcome);
+    }
+    let all: Vec<_> = tally.outcomes.iter().map(|(_, outcome)| outcome).collect();
+    Ok(EvalReport {
+        ok: true,
+        source: SourceSummary::of(&target),
+        queries: queries.len() as u64,
+        without_answer: tally.without_answer,
+        overall: Figures::of(&all),
+        by_category: by_category
+            .iter()
+            .map(|(category, some)| (category.clone(), Figures::of(some)))
+            .collect(),
+        settings: settings(request, &embedders),
+        vectors: tally.vectors.into_iter().flatten().map(VectorShare::of).collect(),
+        warnings,
+        misses: request.misses.then_some(tally.misses),
+    })
+}
+
+/// Reads the questions that are asked.
+fn wanted_queries(request: &EvalRequest) -> Result<Vec<Query>, EvalError> {
+    let EvalRequest { queries: path, categories, .. } = request;
+    let is_wanted = |query: &Query| {
+        categories.is_empty() || categories.iter().any(|name| query.category.is_called(name))
+    };
+    let queries: Vec<_> = queries::read(path)?.into_iter().filter(is_wanted).collect();
+    match (queries.is_empty(), categories.is_empty()) {
+        (false, _) => Ok(queries),
+        (true, true) => Err(EvalError::NoQuestions { path: path.clone() }),
+        (true, false) => Err(EvalError::NoneOfCategory { path: path.clone() }),
+    }
+}
+
+fn settings(request: &EvalRequest, embedders: &Embedders) -> EvalSettings {
+    let main = embedders.main.as_ref();
+    let Ranking { chars, recency, importance, diversity, profile, min_score } = request.ranking;
+    EvalSettings {
+        profile: profile.name(),
+        embedder: main.map_or(Choice::None, |main| Choice::This(main.wanted.clone())),
+        limit: request.limit,
+        chars,
+        recency,
+        importance,
+        diversity,
+        min_score,
+    }
+}
+
+/// What the answers so far say.
+#[derive(Default)]
+struct Tally {
+    outcomes: Vec<(Category, Outcome)>,
+    misses: Vec<Miss>,
+    without_answer: u64,
+    /// The vectors that the first answer rests on.
+    vectors: Option<Vec<VectorLine>>,
+    /// What became of the embedders, each once.
+    notes: Vec<VectorNote>,
+}
+
+impl Tally {
+    /// Takes what became of the embedders at one answer; returns that one failed, if it did.
+    fn compare(&mut self, compared: Compared) -> Option<VectorNote> {
+        self.vectors.get_or_insert(compared.vectors);
+        let is_failure = |note: &&VectorNote| matches!(note, VectorNote::Failed { .. });
+        let failed = compared.notes.iter().find(is_failure).cloned();
+        for note in compared.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        failed
+    }
+
+    fn take(&mut self, query: &Query, hits: &[Returned<'_>], took_ms: f64) {
+        if query.relevant.is_empty() {
+            self.without_answer += 1;
+            return;
+        }
+        let (outcome, missing) = Outcome::of(&query.relevant, hits, took_ms);
+        if !missing.is_empty() {
+            let Query { id, query: text, category, .. } = query.clone();
+            self.misses.push(Miss { id, query: text, category, missing });
+        }
+        self.outcomes.push((query.category.clone(), outcome));
+    }
+}
+
+/// Fills in vectors: all of an embedder that was named, otherwise the few that are missing. Says
+/// whether anything may have been written.
+fn prepare(
+    request: &EvalRequest,
+    index: &mut Index,
+    target: &SearchTarget,
+    embedders: &mut Embedders,
+    stop: &Stop,
+    host: &Host,
+) -> Result<bool, SearchError> {
+    match &embedders.main {
+        _ if !request.ranking.is_ours() => {
+            let mut question = Request::new("", host.now());
+            request.ranking.apply(&mut question);
+            take_carried_for(&question, index, target, embedders)?;
+            Ok(true)
+        }
+        Some(main) if request.embedder.is_named() && main.is_work() => {
+            let (replace, signals, large_jobs) =
+                (Replace::No, Signals::Filling, request.large_jobs);
+            let filling = Filling { replace, large_jobs, stop, signals };
+            fill(index, target, main, &filling, host)?;
+            Ok(true)
+        }
+        _ => Ok(top_up(index, target, embedders)?),
+    }
+}
+
+/// Warns of answers that nobody can find.
+fn nowhere(queries: &[Query], index: &Index) -> Result<Vec<SearchNote>, IndexError> {
+    let relevant = || queries.iter().flat_map(|query| &query.relevant);
+    let paths: BTreeSet<&str> = relevant().map(|line| &*line.path).collect();
+    let lines = index.lines(paths.iter().copied())?;
+    let lines: BTreeMap<&str, Option<u64>> = paths.into_iter().zip(lines).collect();
+    let (mut documents, mut beyond) = (Vec::new(), Vec::new());
+    for line in relevant() {
+        match lines.get(&*line.path).copied().flatten() {
+            None => documents.push(line),
+            Some(last) if line.line == 0 || u64::from(line.line) > last => beyond.push(line),
+            Some(_) => {}
+        }
+    }
+    let unknown_path = documents.first().map(|first| SearchNote::UnknownPath {
+        lines: documents.len() as u64,
+        path: first.path.clone(),
+    });
+    let unknown_line = beyond.first().map(|first| SearchNote::UnknownLine {
+        lines: beyond.len() as u64,
+        path: first.path.clone(),
+        line: first.line,
+    });
+    Ok(unknown_path.into_iter().chain(unknown_line).collect())
+}

@@ -1,0 +1,175 @@
+//! What somebody should know about an answer, besides the answer.
+
+use std::path::PathBuf;
+
+use crate::embedder::{EmbedderError, FillError, Wanted};
+use crate::search::target::TargetChoice;
+
+/// Something worth saying about what is searched, about its index or about an answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SearchNote {
+    /// About what is searched.
+    Source(SourceNote),
+    /// An embedder that was chosen earlier cannot be used now.
+    EmbedderUnavailable {
+        /// The embedder.
+        embedder: Wanted,
+        /// Why.
+        error: EmbedderError,
+    },
+    /// The index has vectors of a service, and no text is sent to one that nobody named.
+    EmbedderNotNamed {
+        /// The service and its model.
+        embedder: Wanted,
+    },
+    /// A model was added and is not used here.
+    ModelUnused {
+        /// Its name.
+        model: &'static str,
+        /// What is searched.
+        target: TargetChoice,
+    },
+    /// Vectors that came with the documents cannot be read.
+    CarriedUnreadable {
+        /// Why.
+        reason: String,
+    },
+    /// More vectors came with the documents than an index takes.
+    CarriedTooMany {
+        /// How many were not taken.
+        left: u64,
+    },
+    /// An embedder that nobody named did not fill the index.
+    NotFilled(FillError),
+    /// About the vectors that an answer rests on.
+    Vectors(VectorNote),
+    /// No document has this phrase, so its words were looked for.
+    PhraseNotFound {
+        /// The phrase.
+        phrase: String,
+    },
+    /// There is nothing to look for in the query.
+    NothingAsked,
+    /// The query only says what must not occur.
+    OnlyExclusions,
+    /// No document has any of the words; the hits have similar ones.
+    OnlyAlike,
+    /// All hits are weak.
+    OnlyWeak,
+    /// Nothing is similar enough.
+    TooWeak,
+    /// No document passes the filters.
+    FilteredOut {
+        /// The types that there are, if one was asked for.
+        types: Option<Vec<String>>,
+        /// The namespaces that there are, if one was asked for.
+        namespaces: Option<Vec<String>>,
+    },
+    /// Another program's ranking leaves out what scores low, and nothing was found.
+    MinimumScore {
+        /// The name of the ranking.
+        profile: &'static str,
+    },
+    /// Questions of an evaluation are answered by documents that are not there.
+    UnknownPath {
+        /// How many lines are meant.
+        lines: u64,
+        /// The first of the documents.
+        path: String,
+    },
+    /// Questions of an evaluation are answered by lines that documents do not have.
+    UnknownLine {
+        /// How many lines are meant.
+        lines: u64,
+        /// The document of the first.
+        path: String,
+        /// The first.
+        line: u32,
+    },
+}
+
+/// Something worth saying about what is searched, and where its index lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SourceNote {
+    /// A runtime says something about the agent.
+    Runtime {
+        /// What it says.
+        message: String,
+    },
+    /// A folder is a workspace, so Markdown files beside its memories are not searched.
+    NotesBeside {
+        /// How many.
+        files: usize,
+    },
+    /// A place that the configuration adds is not searched.
+    PlaceNotSearched {
+        /// The place.
+        place: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The index of something encrypted is not kept where somebody wanted it.
+    EncryptedNotKept,
+    /// The index cannot be kept, so that each search builds one.
+    IndexNotKept {
+        /// Where it should be.
+        folder: PathBuf,
+        /// Why it cannot be there.
+        reason: String,
+    },
+}
+
+/// What became of an embedder at a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VectorNote {
+    /// It failed, and is left out.
+    Failed {
+        /// The embedder.
+        embedder: String,
+        /// Why.
+        reason: String,
+    },
+    /// Some chunks have no vectors of it.
+    Missing {
+        /// The embedder.
+        embedder: NamedEmbedder,
+        /// Its model.
+        model: String,
+        /// Chunks without vectors.
+        missing: u64,
+        /// All chunks.
+        chunks: u64,
+    },
+    /// The index has no vectors of it.
+    None {
+        /// The embedder.
+        embedder: NamedEmbedder,
+        /// Its model.
+        model: String,
+    },
+    /// The index has vectors of another model.
+    OtherModel {
+        /// The embedder.
+        embedder: NamedEmbedder,
+        /// Its model.
+        model: String,
+        /// The other model.
+        there: String,
+        /// Who made that.
+        provider: String,
+    },
+}
+
+/// An embedder, and the index that it would fill: what a door needs to say how that is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedEmbedder {
+    /// The embedder.
+    pub wanted: Wanted,
+    /// The URL that somebody gave for it.
+    pub url: Option<String>,
+    /// What is searched.
+    pub target: TargetChoice,
+}

@@ -1,0 +1,185 @@
+//! Reading lines of a document that a search found.
+
+use anemone_index::{Document, Excerpt, ExcerptLimits, SourceError};
+use anemone_memory::{hidden_count, shown, suspicion_reason};
+use serde::Serialize;
+
+use super::index::{each_document, read_document};
+use super::lines::without_end;
+pub use super::lines::{LineRange, split};
+use super::target::{SearchTarget, TargetChoice, TargetError};
+use crate::error::Error;
+use crate::host::Host;
+use crate::nearest::Nearest;
+
+/// Which lines of which document.
+#[derive(Clone, Debug)]
+pub struct ReadRequest {
+    /// The document, as a search calls it; lines may stand behind it, as in a citation.
+    pub path: String,
+    /// What it is in.
+    pub target: TargetChoice,
+    /// The lines, if they do not stand behind the path.
+    pub lines: LineRange,
+    /// Characters at most.
+    pub chars: usize,
+}
+
+/// Lines of a document.
+#[derive(Debug, Serialize)]
+pub struct ReadReport {
+    ok: bool,
+    /// The document.
+    pub path: String,
+    /// The first line, from 1.
+    pub from: usize,
+    /// How many lines were read.
+    pub lines: usize,
+    /// The lines.
+    pub text: String,
+    /// Whether more follows.
+    pub truncated: bool,
+    /// The line to go on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_from: Option<usize>,
+    /// Whether the one line is longer than what is read at once.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+    /// How many characters the cut line has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line_chars: Option<usize>,
+    /// How many lines the document has.
+    pub total_lines: usize,
+    /// How many invisible characters the text has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden_characters: Option<usize>,
+    /// Whether the text looks like an attack.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub suspicious: bool,
+    /// What looks like one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspicion_reason: Option<String>,
+    /// Whether these are all the lines that were asked for.
+    #[serde(skip)]
+    pub all_asked: bool,
+}
+
+impl ReadReport {
+    /// Leaves out invisible characters.
+    pub fn clean(&mut self) {
+        self.text = shown(&self.text);
+    }
+}
+
+/// Why nothing was read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// Lines stand behind the path, and were named besides.
+    #[error("the lines are named twice")]
+    LinesTwice,
+    /// What stands behind the path names no lines.
+    #[error("{end:?} names no lines of {document}")]
+    NotLines {
+        /// What stands behind the path.
+        end: String,
+        /// The document.
+        document: String,
+    },
+    /// There is no such document.
+    #[error("there is no document {path:?} in {place}")]
+    NotFound {
+        /// Its path.
+        path: String,
+        /// What was searched for it.
+        place: String,
+        /// Documents with a similar name, the most similar first.
+        similar: Vec<String>,
+    },
+    /// What is searched was not found.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// It cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Something that has no error of its own yet.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+/// Reads lines of a document.
+pub fn read(request: &ReadRequest, host: &Host) -> Result<ReadReport, ReadError> {
+    let machine = host.machine()?;
+    let target = request.target.find(&machine, host)?;
+    read_in(request, &target)
+}
+
+/// Reads lines of a document of what was found already.
+pub fn read_in(request: &ReadRequest, target: &SearchTarget) -> Result<ReadReport, ReadError> {
+    let Some((document, range)) = find_document(&request.path, request.lines, target)? else {
+        return Err(not_found(&request.path, target));
+    };
+    let limits = ExcerptLimits { chars: request.chars, ..ExcerptLimits::default() };
+    let excerpt = Excerpt::of(&document.text, range.from, range.lines, &limits);
+    let suspicion_reason = suspicion_reason(&excerpt.text);
+    Ok(ReadReport {
+        ok: true,
+        path: document.path,
+        from: excerpt.from,
+        lines: excerpt.lines,
+        truncated: excerpt.truncated,
+        next_from: excerpt.next_from,
+        cut: excerpt.cut,
+        line_chars: excerpt.line_chars,
+        total_lines: excerpt.total_lines,
+        hidden_characters: Some(hidden_count(&excerpt.text)).filter(|count| *count > 0),
+        suspicious: suspicion_reason.is_some(),
+        suspicion_reason,
+        text: excerpt.text,
+        all_asked: range.lines == Some(excerpt.lines),
+    })
+}
+
+/// Returns the document and the lines that are meant. A path may look as if lines were named in
+/// it, so it is taken as it is first.
+pub fn find_document(
+    named: &str,
+    lines: LineRange,
+    target: &SearchTarget,
+) -> Result<Option<(Document, LineRange)>, ReadError> {
+    if let Some(document) = read_named(target, named)? {
+        return Ok(Some((document, lines)));
+    }
+    let Some((path, range)) = split(named) else { return Ok(None) };
+    let Some(document) = read_named(target, path)? else { return Ok(None) };
+    if lines != LineRange::default() {
+        return Err(ReadError::LinesTwice);
+    }
+    Ok(Some((document, range)))
+}
+
+/// Reads the document of a path, which may begin with `./` as shells complete it.
+fn read_named(target: &SearchTarget, path: &str) -> Result<Option<Document>, SourceError> {
+    match (read_document(target, path)?, path.strip_prefix("./")) {
+        (None, Some(path)) => read_document(target, path),
+        (found, _) => Ok(found),
+    }
+}
+
+/// Says that there is no such document, and which ones have a similar name.
+fn not_found(path: &str, target: &SearchTarget) -> ReadError {
+    // What cannot be read is no document whose lines were named wrongly.
+    let is_there = |path: &&str| read_named(target, path).is_ok_and(|document| document.is_some());
+    if let Some(document) = without_end(path).find(is_there) {
+        let (end, document) = (path[document.len()..].to_owned(), document.to_owned());
+        return ReadError::NotLines { end, document };
+    }
+    let mut nearest = Nearest::to(split(path).map_or(path, |(path, _)| path));
+    // A source that cannot be read has no names to offer.
+    each_document(target, &mut |document| nearest.offer(document.path)).ok();
+    ReadError::NotFound {
+        path: path.to_owned(),
+        place: target.place.display().to_string(),
+        similar: nearest.into_names(),
+    }
+}

@@ -1,0 +1,309 @@
+//! Looking after indexes: filling one ahead of time, and listing and removing them.
+
+use std::time::Instant;
+
+use anemone_index::{Replace, VectorSet};
+use anemone_runtimes::Machine;
+use serde::Serialize;
+
+use super::index::{
+    IndexError, IndexFallback, KeptIndex, OpenIndex, Rebuild, bytes_of, drop_index, home, kept,
+    note_embedder, noted_embedder, open_fresh,
+};
+use super::target::{SearchTarget, TargetChoice};
+use super::{IndexSummary, SearchError, SearchNote, SourceSummary};
+use crate::embedder::{
+    ChosenEmbedder, EmbedderChoice, Embedders, FillError, Filled, Filling, Job, LargeJobs,
+    LatencyBudget, Signals, Stop, VectorLine, fill, milliseconds, notes_of, take_carried,
+    vector_lines,
+};
+use crate::host::Host;
+
+/// Which index is to be brought up to date, and how.
+#[derive(Clone, Debug)]
+pub struct IndexRequest {
+    /// What it is of.
+    pub target: TargetChoice,
+    /// Whether it is emptied first.
+    pub rebuild: Rebuild,
+    /// Whose vectors it gets.
+    pub embedder: EmbedderChoice,
+    /// What happens to vectors of another model.
+    pub replace: Replace,
+    /// Whether much may be sent to a service.
+    pub large_jobs: LargeJobs,
+}
+
+/// An index that is up to date. A door turns the warnings into its own words with
+/// [`map_warnings`](Self::map_warnings).
+#[derive(Debug, Serialize)]
+pub struct IndexReport<N = SearchNote> {
+    ok: bool,
+    /// What it is of.
+    pub source: SourceSummary,
+    /// Where it lies.
+    pub folder: String,
+    /// What it holds.
+    #[serde(flatten)]
+    pub index: IndexSummary,
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// The vectors that it has.
+    pub vectors: Vec<VectorLine>,
+    /// What was done for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filled: Option<Filled>,
+    /// What is not searched, the first of it.
+    pub skipped_paths: Vec<SkippedPath>,
+    /// What somebody should know.
+    pub warnings: Vec<N>,
+    /// Milliseconds that it took.
+    pub took_ms: f64,
+}
+
+impl<N> IndexReport<N> {
+    /// Turns the warnings into something else.
+    pub fn map_warnings<M>(self, map: impl FnMut(N) -> M) -> IndexReport<M> {
+        IndexReport {
+            ok: self.ok,
+            source: self.source,
+            folder: self.folder,
+            index: self.index,
+            bytes: self.bytes,
+            vectors: self.vectors,
+            filled: self.filled,
+            skipped_paths: self.skipped_paths,
+            warnings: self.warnings.into_iter().map(map).collect(),
+            took_ms: self.took_ms,
+        }
+    }
+
+    /// Whether anything was taken in or out.
+    #[must_use]
+    pub fn is_news(&self) -> bool {
+        let IndexSummary { added, changed, removed, rebuilt, .. } = &self.index;
+        let embedded = self.filled.as_ref().map_or(0, |filled| filled.embedded);
+        added + changed + removed + embedded > 0 || rebuilt.is_some()
+    }
+}
+
+/// Something that is not searched.
+#[derive(Debug, Serialize)]
+pub struct SkippedPath {
+    /// The file or folder.
+    pub path: String,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// How many of them are named.
+const MOST_SKIPPED: usize = 100;
+
+/// What filling in vectors would take.
+#[derive(Debug, Serialize)]
+pub struct VectorPlan<N = SearchNote> {
+    ok: bool,
+    dry_run: bool,
+    /// What is searched.
+    pub source: SourceSummary,
+    /// The work; `None` where no embedder is used.
+    #[serde(flatten)]
+    pub job: Option<Job>,
+    /// What somebody should know.
+    pub warnings: Vec<N>,
+}
+
+impl<N> VectorPlan<N> {
+    /// Turns the warnings into something else.
+    pub fn map_warnings<M>(self, map: impl FnMut(N) -> M) -> VectorPlan<M> {
+        VectorPlan {
+            ok: self.ok,
+            dry_run: self.dry_run,
+            source: self.source,
+            job: self.job,
+            warnings: self.warnings.into_iter().map(map).collect(),
+        }
+    }
+}
+
+/// Finds what is meant; what is encrypted has no index that is kept.
+fn indexable(
+    choice: &TargetChoice,
+    machine: &Machine,
+    host: &Host,
+) -> Result<SearchTarget, SearchError> {
+    let target = choice.find(machine, host)?;
+    if target.is_encrypted() {
+        return Err(SearchError::NeverKept { place: target.place });
+    }
+    Ok(target)
+}
+
+/// Says what filling in vectors would take. The index itself is brought up to date for that, and
+/// has the vectors that came along.
+pub fn plan_vectors(request: &IndexRequest, host: &Host) -> Result<VectorPlan, SearchError> {
+    let machine = host.machine()?;
+    let target = indexable(&request.target, &machine, host)?;
+    let mut open = open_fresh(&target, host, Rebuild::No, IndexFallback::Fail)?;
+    let (choice, plan) = (&request.embedder, LatencyBudget::Plan);
+    let embedders = Embedders::choose(choice, &open.index, &target, &plan, host)?;
+    let Embedders { main, notes: mut warnings, .. } = embedders;
+    if let Some(main) = &main {
+        warnings.extend(notes_of(&take_carried(&mut open.index, &target, main)?));
+    }
+    let job = main.map(|main| Job::of(&open.index, &main)).transpose()?;
+    Ok(VectorPlan { ok: true, dry_run: true, source: SourceSummary::of(&target), job, warnings })
+}
+
+/// Finds what is meant and brings its index up to date, with its vectors.
+///
+/// Whoever hands in a `stop` listens for signals and tells it; otherwise filling in vectors listens
+/// by itself.
+pub fn update_index(
+    request: &IndexRequest,
+    stop: Option<&Stop>,
+    host: &Host,
+) -> Result<IndexReport, SearchError> {
+    let started = Instant::now();
+    let machine = host.machine()?;
+    let target = indexable(&request.target, &machine, host)?;
+    host.console.when_interrupted("the index is not finished; the next search builds it");
+    let mut open = open_fresh(&target, host, request.rebuild, IndexFallback::Fail)?;
+    host.console.when_interrupted("the index is ready");
+    let (filled, notes) = embed(request, &mut open, &target, stop, host)?;
+    let mut warnings = open.notes(&target);
+    warnings.extend(notes);
+    let skipped = open.freshness.skipped.iter().take(MOST_SKIPPED);
+    Ok(IndexReport {
+        ok: true,
+        source: SourceSummary::of(&target),
+        folder: target.index_folder.display().to_string(),
+        index: IndexSummary::of(&open.freshness),
+        bytes: bytes_of(&target.index_folder),
+        vectors: vector_lines(&open.index)?,
+        filled,
+        skipped_paths: skipped
+            .map(|skipped| SkippedPath {
+                path: skipped.path.clone(),
+                reason: skipped.reason.as_str(),
+            })
+            .collect(),
+        warnings,
+        took_ms: milliseconds(started),
+    })
+}
+
+/// Fills in the vectors of the embedder that is meant. One that was not named and fails costs its
+/// vectors, and not the index.
+fn embed(
+    request: &IndexRequest,
+    open: &mut OpenIndex,
+    target: &SearchTarget,
+    stop: Option<&Stop>,
+    host: &Host,
+) -> Result<(Option<Filled>, Vec<SearchNote>), SearchError> {
+    let signals = if stop.is_some() { Signals::Others } else { Signals::Filling };
+    let stop = stop.cloned().unwrap_or_default();
+    let budget = LatencyBudget::Vectors(stop.clone());
+    let embedders = Embedders::choose(&request.embedder, &open.index, target, &budget, host)?;
+    let Embedders { main, mut notes, .. } = embedders;
+    let Some(main) = main.filter(ChosenEmbedder::is_work) else { return Ok((None, notes)) };
+    let is_named = request.embedder.is_named();
+    let IndexRequest { replace, large_jobs, .. } = *request;
+    let filling = Filling { replace, large_jobs, stop: &stop, signals };
+    let result = fill(&mut open.index, target, &main, &filling, host);
+    let own = |set: &VectorSet| set.identity == *main.identity() && set.chunks > 0;
+    // A trial that failed takes the place of nothing that worked.
+    let is_better = result.is_ok() || noted_embedder(target, host).is_none();
+    if is_named && is_better && open.index.vector_sets()?.iter().any(own) {
+        note_embedder(target, host, main.to_note());
+    }
+    match result {
+        Ok(mut filled) => {
+            notes.append(&mut filled.notes);
+            Ok((Some(filled), notes))
+        }
+        Err(error) if !is_named && !matches!(error, FillError::Stopped { .. }) => {
+            notes.push(SearchNote::NotFilled(error));
+            Ok((None, notes))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The indexes in the cache.
+#[derive(Debug, Serialize)]
+pub struct IndexList {
+    ok: bool,
+    /// Where they lie.
+    pub folder: String,
+    /// The indexes.
+    pub indexes: Vec<KeptIndex>,
+    /// Their bytes on disk.
+    pub bytes: u64,
+}
+
+/// Lists the indexes in the cache.
+pub fn list_indexes(host: &Host) -> Result<IndexList, IndexError> {
+    let indexes = kept(host)?;
+    let bytes = indexes.iter().map(|index| index.bytes).sum();
+    Ok(IndexList { ok: true, folder: home(host).display().to_string(), indexes, bytes })
+}
+
+/// Whether something is done, or only said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apply {
+    /// It is done.
+    Yes,
+    /// It is said what would be done.
+    DryRun,
+}
+
+/// Indexes that went, or would go.
+#[derive(Debug, Serialize)]
+pub struct PruneReport {
+    ok: bool,
+    /// Whether they only would go.
+    pub dry_run: bool,
+    /// The indexes.
+    pub removed: Vec<KeptIndex>,
+    /// How many stay.
+    pub kept: u64,
+    /// Bytes of those that went.
+    pub bytes: u64,
+}
+
+/// Removes the indexes of what is gone. One that does not say what it is of stays.
+pub fn prune_indexes(apply: Apply, host: &Host) -> Result<PruneReport, IndexError> {
+    let (removed, kept): (Vec<_>, Vec<_>) = kept(host)?.into_iter().partition(KeptIndex::is_orphan);
+    if apply == Apply::Yes {
+        for index in &removed {
+            index.remove()?;
+        }
+    }
+    let bytes = removed.iter().map(|index| index.bytes).sum();
+    let dry_run = apply == Apply::DryRun;
+    Ok(PruneReport { ok: true, dry_run, removed, kept: kept.len() as u64, bytes })
+}
+
+/// The index of one memory, removed.
+#[derive(Debug, Serialize)]
+pub struct DropReport {
+    ok: bool,
+    /// Whether there was one.
+    pub dropped: bool,
+    /// Where it lay.
+    pub folder: String,
+    /// Its bytes on disk.
+    pub bytes: u64,
+}
+
+/// Removes the index of what is searched.
+pub fn remove_index(choice: &TargetChoice, host: &Host) -> Result<DropReport, SearchError> {
+    let machine = host.machine()?;
+    let target = choice.find(&machine, host)?;
+    let bytes = bytes_of(&target.index_folder);
+    let dropped = drop_index(&target, host)?;
+    let folder = target.index_folder.display().to_string();
+    Ok(DropReport { ok: true, dropped, folder, bytes: if dropped { bytes } else { 0 } })
+}
