@@ -1,6 +1,6 @@
 //! Words as a shell reads them: only what our own commands need.
 
-use anemone::words::quoted;
+use crate::words::quoted;
 
 /// Writes words as one line.
 pub(super) fn line(words: impl IntoIterator<Item = String>) -> String {
