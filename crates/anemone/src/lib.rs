@@ -7,7 +7,6 @@
 //! into text, JSON or an answer of a protocol.
 
 pub mod agent;
-pub mod archive_source;
 pub mod chat;
 pub mod config;
 pub mod connect;

@@ -3,11 +3,11 @@
 
 use std::error::Error as _;
 
-use anemone_format::VaultKey;
+use anemone_format::{SnapshotSource, VaultKey};
 use anemone_runtimes::{
     Applied, ConfigStep, CredentialsStep, Machine, MemoriesStep, NewInstall, NotRestored,
-    OnConflict, Plan, PlanError, PlanOptions, RestoreError, SnapshotSource, Warning, apply,
-    mapping, recover_leftovers,
+    OnConflict, Plan, PlanError, PlanOptions, RestoreError, Warning, apply, mapping,
+    recover_leftovers,
 };
 use serde::Serialize;
 

@@ -16,7 +16,9 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{FileKind, FileStat};
-use anemone_format::{AgentId, Moment, RecordId, StampTable, VaultKey};
+use anemone_format::{
+    AgentId, Moment, RecordId, SnapshotSource, SourceFile, SourceKind, StampTable, VaultKey,
+};
 
 use self::databases::Ruling;
 pub use self::error::PlanError;
@@ -24,7 +26,6 @@ use crate::adapter::{Machine, Warning};
 use crate::new_install::NewInstall;
 use crate::paths::{as_path, destination, lossy, without_dots};
 use crate::sidecar::{SIDECAR, is_within};
-use crate::source::{SnapshotSource, SourceFile, SourceKind};
 use crate::tree::{self, Site, Survey};
 use crate::walk::MAX_TABLE_BYTES;
 

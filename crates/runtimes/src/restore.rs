@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-use anemone_format::{Capability, Manifest, Portability, StructuredIdentity};
+use anemone_format::{
+    Capability, Manifest, Portability, RecordPlace, SnapshotSource, StructuredIdentity,
+};
 
 use crate::adapter::Machine;
 use crate::plan::{NotRestored, PlanBuilder, Wanted};
-use crate::source::{RecordPlace, SnapshotSource};
 use crate::walk::AGENT_ID_FILE;
 
 /// The shelf of transcripts, which lie outside the workspace.

@@ -4,14 +4,14 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anemone_format::{
-    ALF_VERSION, AgentId, AgentInfo, Archive, ArchiveWriter, Credential, Encryption, FileHead,
-    Layer, Manifest, Moment, NOT_EXPORTED, Record, VaultError, VaultKey, WriteArchiveError,
+    ALF_VERSION, AgentId, AgentInfo, Archive, ArchiveSource, ArchiveWriter, Credential, Encryption,
+    FileHead, Layer, Manifest, Moment, NOT_EXPORTED, Record, Sink, SinkError, VaultError, VaultKey,
     WrittenArchive,
 };
 use anemone_runtimes::{
     AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, LeftOut, LeftOutReason, Machine, NotRequested,
-    NotRequestedKind, PreviousSnapshot, ReadOptions, Reading, SealSecret, SecretPolicy, Sink,
-    Unchanged, Warning,
+    NotRequestedKind, PreviousSnapshot, ReadOptions, Reading, SealSecret, SecretPolicy, Unchanged,
+    Warning,
 };
 use clap::Args;
 use serde::Serialize;
@@ -19,7 +19,6 @@ use serde::Serialize;
 use super::Context;
 use super::diff::open_sound_archive;
 use crate::agent::ChosenAgent;
-use crate::archive_source::source_files;
 use crate::args::AgentArgs;
 use crate::error::{CliError, Kind};
 use crate::exports::ExportLogEntry;
@@ -597,7 +596,8 @@ pub(super) fn seal(
 
 /// Reads what an earlier archive says, but for its records.
 fn open_earlier(archive: &Archive) -> Result<PreviousSnapshot, CliError> {
-    let mut earlier = PreviousSnapshot::new(archive.manifest().clone(), source_files(archive)?);
+    let files = ArchiveSource::new(archive)?.into_files();
+    let mut earlier = PreviousSnapshot::new(archive.manifest().clone(), files);
     earlier.identity = archive.parse_document(Layer::Identity)?;
     earlier.principals = archive.parse_document(Layer::Principals)?;
     earlier.credentials = archive.parse_document(Layer::Credentials)?;
@@ -666,11 +666,7 @@ struct Writing<'a, W: Write> {
 }
 
 impl<W: Write> Sink for Writing<'_, W> {
-    fn file(
-        &mut self,
-        head: &FileHead<'_>,
-        content: &mut dyn Read,
-    ) -> Result<String, WriteArchiveError> {
+    fn file(&mut self, head: &FileHead<'_>, content: &mut dyn Read) -> Result<String, SinkError> {
         let mut counted = Counted { content, bytes: 0 };
         let path = self.writer.file(head, &mut counted)?;
         self.bytes += counted.bytes;
@@ -678,17 +674,17 @@ impl<W: Write> Sink for Writing<'_, W> {
         Ok(path)
     }
 
-    fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), WriteArchiveError> {
-        self.writer.symlink(head, target)
+    fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), SinkError> {
+        Ok(self.writer.symlink(head, target)?)
     }
 
-    fn folder(&mut self, head: &FileHead<'_>) -> Result<(), WriteArchiveError> {
-        self.writer.folder(head)
+    fn folder(&mut self, head: &FileHead<'_>) -> Result<(), SinkError> {
+        Ok(self.writer.folder(head)?)
     }
 
-    fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError> {
+    fn record(&mut self, record: &Record) -> Result<(), SinkError> {
         self.embeddings += record.embeddings.len() as u64;
-        self.writer.record(record)
+        Ok(self.writer.record(record)?)
     }
 }
 

@@ -7,11 +7,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use anemone_files::make_private_folder;
-use anemone_format::{Archive, ArchiveWriter, Bytes, Credential, KEY_BYTES, Limits, VaultKey};
+use anemone_format::{
+    Archive, ArchiveSource, ArchiveWriter, Bytes, Credential, KEY_BYTES, Limits, Sink,
+    SnapshotSource, SourceFile, VaultKey,
+};
 use anemone_runtimes::mapping::{Becomes, Mapping, ORIGIN_FOLDER, mapping, mapping_with};
 use anemone_runtimes::{
     Action, ComingBack, FoundAgent, LeftOut, Machine, Plan, ReadOptions, Reading, SealSecret,
-    SecretPolicy, Sink, SnapshotSource, SourceFile, recover_leftovers,
+    SecretPolicy, recover_leftovers,
 };
 use clap::Args;
 use serde::Serialize;
@@ -24,7 +27,6 @@ use crate::agent::{
     ChosenAgent, adapter, aliases, check_alias, check_folder, check_known, check_name,
     check_runtime, find, only, usual_place,
 };
-use crate::archive_source::ArchiveSource;
 use crate::args::RestoreArgs;
 use crate::error::{CliError, Kind};
 use crate::files::{Existing, Target, copy_bytes, spool, write_step};
@@ -689,20 +691,19 @@ fn plan_layers(
     let in_files = plan.memories.is_none();
     let mut memory = LayerPlan::new("memory");
     source.each_record(&mut |record| {
-        let becomes = mapping.row_of(&record).map(|it| it.becomes);
+        let becomes = mapping.row_of(record).map(|it| it.becomes);
         let stays = match record.source.origin_file.as_deref() {
             Some(file) => paths.contains(file.as_bytes()),
             None => !in_files,
         };
-        let without =
-            if stays { mapping.degraded(&record) } else { mapping.degraded_anew(&record) };
+        let without = if stays { mapping.degraded(record) } else { mapping.degraded_anew(record) };
         memory.add(&record.namespace, becomes, &without);
         let reason = match becomes {
             Some(Becomes::Aside(reason) | Becomes::Nowhere(reason)) => Some(reason),
             _ => None,
         };
         if verbose && (reason.is_some() || !without.is_empty()) {
-            let name = name_of(&record).unwrap_or_else(|| title(&record.content));
+            let name = name_of(record).unwrap_or_else(|| title(&record.content));
             memory.records.push(RecordPlan { id: record.id.to_string(), name, without, reason });
         }
         Ok(())

@@ -14,7 +14,10 @@ mod round_trip_tests;
 
 use std::collections::BTreeMap;
 
-use anemone_format::{Credential, Credentials, FileRoot, Identity, NOT_EXPORTED, Record, RecordId};
+use anemone_format::{
+    Credential, Credentials, FileRoot, Identity, NOT_EXPORTED, Record, RecordId, SnapshotSource,
+    SourceFile, SourceKind,
+};
 
 use self::records::{Became, Pages};
 use super::RUNTIME;
@@ -31,7 +34,6 @@ use crate::restore::{agent_id_file, note_artifacts, note_capabilities, note_reco
 use crate::sidecar::{
     Claim, Claims, Keep, Link, Placed, Returned, SIDECAR, Written, is_within, keep_with,
 };
-use crate::source::{SnapshotSource, SourceFile, SourceKind};
 use crate::walk::AGENT_ID_FILE;
 
 /// Plans how a snapshot becomes the workspace of an agent.
@@ -354,15 +356,14 @@ mod tests {
     use std::path::Path;
 
     use anemone_format::{
-        Capability, Entity, EntityKind, ItemId, Names, Nullable, Opaque, Pairs, Portability,
-        Principal, PrincipalType, Principals, Profile, ProseIdentity, ProseProfile, Snapshot,
-        Status, StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, Unknown,
+        Capability, Entity, EntityKind, InMemory, ItemId, Names, Nullable, Opaque, Pairs,
+        Portability, Principal, PrincipalType, Principals, Profile, ProseIdentity, ProseProfile,
+        Snapshot, Status, StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, Unknown,
     };
 
     use super::records::{file_of, is_memory_file};
     use super::*;
     use crate::plan::{Action, Step};
-    use crate::source::InMemory;
     use crate::tree::tests::{at, file, snapshot};
 
     fn machine(path: &Path) -> Machine {

@@ -3,11 +3,11 @@
 use std::io;
 
 use anemone_format::{
-    Capability, Identity, Moment, Principal, StructuredIdentity, StructuredProfile, SubAgent,
+    Capability, Identity, Moment, Principal, SnapshotSource, StructuredIdentity, StructuredProfile,
+    SubAgent,
 };
 
 use crate::plan::{NotRestored, PlanBuilder};
-use crate::source::SnapshotSource;
 
 /// Makes the files that say who the agent is and whom it works for.
 pub(crate) fn documents(

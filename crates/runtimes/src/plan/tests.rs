@@ -1,7 +1,6 @@
-use anemone_format::Snapshot;
+use anemone_format::{InMemory, Snapshot};
 
 use super::*;
-use crate::source::InMemory;
 use crate::tree::tests::{carried_folder, file, link, plan_of, snapshot};
 
 const ALL: [OnConflict; 4] =

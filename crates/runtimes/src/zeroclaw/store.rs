@@ -17,7 +17,7 @@ use anemone_files::{
     LeftoverKind, create_private, locked_folder, private_temporary_folder, rename_to_free, sweep,
     sync_folder,
 };
-use anemone_format::{FileRoot, Moment, RecordId, sha256_hex};
+use anemone_format::{FileRoot, Moment, RecordId, SnapshotSource, SourceKind, sha256_hex};
 use fs_err as fs;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -41,7 +41,6 @@ use crate::plan::{
     RestoreError,
 };
 use crate::sidecar::{Fate, Link, LinkPart, Returned, name_of};
-use crate::source::{SnapshotSource, SourceKind};
 
 /// The longest description of a database that is read.
 const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;
@@ -119,7 +118,7 @@ pub(super) fn plan(
     let replaces = options.on_conflict == OnConflict::Theirs;
     let present = Present::read(machine, path, &target.alias, replaces)?;
     let mut first = FirstPass::default();
-    source.each_record(&mut |record| first.take(&record)).map_err(PlanError::Source)?;
+    source.each_record(&mut |record| first.take(record)).map_err(PlanError::Source)?;
     if first.records == 0 && described.is_none() {
         return Ok(Vec::new());
     }
@@ -152,14 +151,14 @@ pub(super) fn plan(
     if !planner.target.rows.is_empty() {
         let mut by_content = planner.target.by_content();
         let each = source.each_record(&mut |record| {
-            planner.claim(&change.shared, &mut by_content, &record);
+            planner.claim(&change.shared, &mut by_content, record);
             Ok(())
         });
         each.map_err(PlanError::Source)?;
     }
     let each = source.each_record(&mut |record| {
         let changed = is_changed(returned, record.id);
-        planner.take(&mut change, &record, changed);
+        planner.take(&mut change, record, changed);
         Ok(())
     });
     each.map_err(PlanError::Source)?;
@@ -855,7 +854,7 @@ impl Change {
                 Some(Step { deed: RowAction::Nothing, .. }) => return Ok(()),
                 Some(step) => {
                     let changed = is_changed(returned.as_ref(), record.id);
-                    self.shared.entry(&record, changed).ok().map(|entry| (step, entry))
+                    self.shared.entry(record, changed).ok().map(|entry| (step, entry))
                 }
                 None => None,
             };

@@ -12,7 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Credentials, FileRoot, Identity, NOT_EXPORTED};
+use anemone_format::{
+    AgentId, Credentials, FileRoot, Identity, NOT_EXPORTED, RecordPlace, SnapshotSource, SourceFile,
+};
 use serde::Deserialize;
 
 use super::brain::DESCRIPTION;
@@ -27,7 +29,6 @@ use crate::persona;
 use crate::plan::{self, NotRestored, Plan, PlanBuilder, PlanError, PlanOptions, Wanted};
 use crate::restore;
 use crate::sidecar::{self, Fate, Keep, Link, Placed, Returned, SIDECAR, is_within};
-use crate::source::{RecordPlace, SnapshotSource, SourceFile};
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
 /// workspace.
@@ -494,7 +495,7 @@ impl Planner<'_> {
         })?;
         returned.each_record(&mut |record| {
             if returned.fate(record.id).is_none() {
-                stale.insert(entries::file_of(&record));
+                stale.insert(entries::file_of(record));
             }
             Ok(())
         })?;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{Durability, replace_file};
-use anemone_format::{Credential, Moment};
+use anemone_format::{Credential, Moment, SnapshotSource};
 use fs_err as fs;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
@@ -19,7 +19,6 @@ use super::{
 use crate::adapter::{FoundAgent, Machine, Warning};
 use crate::database::{Copy, CopyError, DatabaseError, Put, put_rows};
 use crate::plan::{NotRestored, Restore, RestoreError};
-use crate::source::SnapshotSource;
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
 /// database.

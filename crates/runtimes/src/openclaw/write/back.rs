@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use anemone_format::{Credentials, FileRoot, Moment, Record, RecordId, Status};
+use anemone_format::{
+    Credentials, FileRoot, Moment, Record, RecordId, SnapshotSource, SourceKind, Status,
+};
 
 use super::cut::{self, cut};
 use super::records::{Became, Item, Leaf, Pages, changed_at, file_of, heading_end};
@@ -20,7 +22,6 @@ use crate::paths::spelled;
 use crate::plan::{NotRestored, PlanBuilder, PlanError, Wanted};
 use crate::restore::SESSION;
 use crate::sidecar::{Fate, LinkPart, Placed, Returned, SIDECAR, digest_of, is_within, name_of};
-use crate::source::{SnapshotSource, SourceKind};
 
 /// Records that are named one by one, at most.
 const MAX_NAMED: usize = 20;
@@ -160,7 +161,7 @@ impl Back<'_> {
         }
         let mut failed = None;
         let walked = returned.each_record(&mut |record| {
-            self.look_at(&record).map_err(|error| {
+            self.look_at(record).map_err(|error| {
                 failed = Some(error);
                 io::ErrorKind::Other.into()
             })

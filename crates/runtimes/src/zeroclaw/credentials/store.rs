@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Credential, CredentialType, Credentials, Moment, NOT_EXPORTED};
+use anemone_format::{
+    Credential, CredentialType, Credentials, Moment, NOT_EXPORTED, SnapshotSource,
+};
 use fs_err as fs;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -23,7 +25,6 @@ use crate::adapter::{FoundAgent, Machine};
 use crate::plan::{
     CredentialsStep, NotRestored, OnConflict, PlanBuilder, PlanOptions, Restore, RestoreError,
 };
-use crate::source::SnapshotSource;
 use crate::times;
 use crate::zeroclaw::RUNTIME;
 use crate::zeroclaw::config::{

@@ -3,8 +3,8 @@ mod live;
 mod other_runtimes;
 
 use anemone_format::{
-    AgentInfo, Embedding, EmbeddingSource, File, Manifest, MemoryType, Opaque, Record, Relation,
-    Snapshot, StampTable, Status, Unknown,
+    AgentInfo, Embedding, EmbeddingSource, File, InMemory, Manifest, MemoryType, Opaque, Record,
+    Relation, Snapshot, StampTable, Status, Unknown,
 };
 use anemone_testkit::SlowGroup;
 use rusqlite::Connection;
@@ -14,7 +14,6 @@ use super::super::brain::Brain;
 use super::super::rows::{RowReader, Shared as ReadShared};
 use super::*;
 use crate::database::tests::machine;
-use crate::source::InMemory;
 
 const NOW: &str = "2026-08-30T12:00:00Z";
 

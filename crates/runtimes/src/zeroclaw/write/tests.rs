@@ -1,5 +1,5 @@
 use anemone_format::{
-    AgentInfo, Credential, File, Manifest, Opaque, Record, RecordId, Snapshot, VaultKey,
+    AgentInfo, Credential, File, InMemory, Manifest, Opaque, Record, RecordId, Snapshot, VaultKey,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -7,7 +7,6 @@ use tempfile::TempDir;
 use super::*;
 use crate::database::tests::machine;
 use crate::plan::{Action, OnConflict};
-use crate::source::InMemory;
 use crate::zeroclaw::discover::locate;
 
 const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
