@@ -26,6 +26,7 @@ pub mod proof;
 pub mod restore;
 pub mod sealed_header;
 pub mod search;
+pub mod snapshot;
 pub mod survey;
 pub mod system;
 pub mod tally;

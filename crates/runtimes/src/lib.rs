@@ -53,8 +53,9 @@ pub use conversation::{
 pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
 pub use new_install::NewInstall;
 pub use plan::{
-    Action, ConfigStep, Conflict, CredentialsStep, Forgotten, MemoriesStep, NotRestored,
-    OnConflict, Plan, PlanError, PlanOptions, RestoreError, Step, StepKind,
+    Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,
+    MemoriesStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanError, PlanOptions,
+    RestoreError, Step, StepKind,
 };
 pub use previous::PreviousSnapshot;
 pub use searchable::{

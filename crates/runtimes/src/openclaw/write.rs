@@ -27,8 +27,8 @@ use crate::adapter::{FoundAgent, Machine};
 use crate::paths::lossy;
 use crate::persona::{documents, one_line};
 use crate::plan::{
-    self, CredentialsStep, NotRestored, OnConflict, Plan, PlanBuilder, PlanError, PlanOptions,
-    Wanted, WantedNode,
+    self, CredentialsStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanBuilder, PlanError,
+    PlanOptions, Wanted, WantedNode,
 };
 use crate::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
 use crate::sidecar::{
@@ -272,7 +272,7 @@ fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> C
             FileRoot::Raw(runtime) => *others.entry(runtime).or_default() += 1,
             FileRoot::Artifacts => carried.artifacts.push(Wanted::carried(index, file)),
             FileRoot::Other => notes.push(NotRestored {
-                what: "file",
+                what: NotRestoredKind::File,
                 path: Some(lossy(&file.path)),
                 reason: "the snapshot does not say where it belongs".to_owned(),
             }),
@@ -281,7 +281,7 @@ fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> C
     for (runtime, files) in others {
         let noun = if files == 1 { "file" } else { "files" };
         notes.push(NotRestored {
-            what: "files",
+            what: NotRestoredKind::Files,
             path: Some(format!("raw/{runtime}")),
             reason: format!("{files} {noun} of {runtime} mean nothing to {RUNTIME}"),
         });
@@ -347,7 +347,7 @@ fn not_restored(credential: &Credential, reason: String) -> NotRestored {
         Some(label) => format!("{}: {label}", credential.service),
         None => credential.service.clone(),
     };
-    NotRestored { what: "credential", path: Some(name), reason }
+    NotRestored { what: NotRestoredKind::Credential, path: Some(name), reason }
 }
 
 #[cfg(test)]

@@ -37,8 +37,8 @@ use crate::database::{
     is_addable, is_known, merge_rows,
 };
 use crate::plan::{
-    Conflict, MemoriesStep, NotRestored, OnConflict, PlanBuilder, PlanError, PlanOptions, Restore,
-    RestoreError,
+    Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
+    PlanOptions, Restore, RestoreError,
 };
 use crate::sidecar::{Fate, Link, LinkPart, Returned, name_of};
 
@@ -667,7 +667,7 @@ impl<'a> Planner<'a> {
     ) -> Vec<Link> {
         let Counts { added, replaced, kept, same, new_ids } = self.counts;
         let note = |count: u64, reason: &str| NotRestored {
-            what: "memory",
+            what: NotRestoredKind::Memory,
             path: None,
             reason: format!("{count} {reason}"),
         };
@@ -682,7 +682,7 @@ impl<'a> Planner<'a> {
         }
         for column in self.homeless.iter().take(MAX_NAMED) {
             draft.not_restored.push(NotRestored {
-                what: "column",
+                what: NotRestoredKind::Column,
                 path: Some(column.clone()),
                 reason: "the table has no such column, and the runtime does not know it".to_owned(),
             });
@@ -690,7 +690,7 @@ impl<'a> Planner<'a> {
         if self.homeless.len() > MAX_NAMED {
             let more = self.homeless.len() - MAX_NAMED;
             draft.not_restored.push(NotRestored {
-                what: "column",
+                what: NotRestoredKind::Column,
                 path: None,
                 reason: format!("{more} more columns that the table does not have"),
             });
@@ -702,7 +702,7 @@ impl<'a> Planner<'a> {
             let reason = "embeddings were skipped (other model or text); the runtime will \
                           recompute them";
             draft.not_restored.push(NotRestored {
-                what: "embedding",
+                what: NotRestoredKind::Embedding,
                 path: None,
                 reason: format!("{} {reason}", self.lost_vectors),
             });

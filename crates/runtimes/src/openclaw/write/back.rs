@@ -19,7 +19,7 @@ use crate::carrier::MAX_TEXT_BYTES;
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::{FACTS, MemoryKind};
 use crate::paths::spelled;
-use crate::plan::{NotRestored, PlanBuilder, PlanError, Wanted};
+use crate::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};
 use crate::restore::SESSION;
 use crate::sidecar::{Fate, LinkPart, Placed, Returned, SIDECAR, digest_of, is_within, name_of};
 
@@ -301,7 +301,7 @@ impl Back<'_> {
                     false => "everything in it was forgotten",
                 };
                 draft.not_restored.push(NotRestored {
-                    what: "file",
+                    what: NotRestoredKind::File,
                     path: Some(path.to_owned()),
                     reason: reason.to_owned(),
                 });
@@ -328,7 +328,7 @@ impl Back<'_> {
             let foreign = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
             if foreign || file.root == FileRoot::Other {
                 draft.not_restored.push(NotRestored {
-                    what: "file",
+                    what: NotRestoredKind::File,
                     path: Some(crate::paths::lossy(&file.path)),
                     reason: "the snapshot does not say where it belongs".to_owned(),
                 });
@@ -360,11 +360,19 @@ impl Back<'_> {
         let more = self.lost.len().saturating_sub(MAX_NAMED);
         for (name, why) in self.lost.drain(..).take(MAX_NAMED) {
             let reason = why.to_owned();
-            draft.not_restored.push(NotRestored { what: "record", path: Some(name), reason });
+            draft.not_restored.push(NotRestored {
+                what: NotRestoredKind::Record,
+                path: Some(name),
+                reason,
+            });
         }
         if more > 0 {
             let reason = format!("{more} more like these");
-            draft.not_restored.push(NotRestored { what: "records", path: None, reason });
+            draft.not_restored.push(NotRestored {
+                what: NotRestoredKind::Records,
+                path: None,
+                reason,
+            });
         }
         if self.unknown_files > 0 {
             draft.warnings.push(Warning {
@@ -396,7 +404,7 @@ impl Back<'_> {
         draft.wanted.retain(|it| !is_within(&it.path, SIDECAR.as_bytes()));
         if draft.wanted.len() < before {
             draft.not_restored.push(NotRestored {
-                what: "files",
+                what: NotRestoredKind::Files,
                 path: Some(SIDECAR.to_owned()),
                 reason: "a newer one takes its place".to_owned(),
             });

@@ -311,7 +311,7 @@ fn what_was_forgotten_is_counted_and_named() {
         ["memory/2026-01-15.md: Evening", "memory/2026-01-16.md: no heading at all, no end"];
     assert_eq!(names, expected);
     // Nothing takes the place of the file, so it stays.
-    let noted = plan.not_restored.iter().find(|it| it.what == "file").unwrap();
+    let noted = plan.not_restored.iter().find(|it| it.what.as_str() == "file").unwrap();
     assert_eq!(noted.path.as_deref(), Some("memory/2026-01-16.md"));
     assert!(noted.reason.ends_with("the file that is there stays"), "{noted:?}");
 }

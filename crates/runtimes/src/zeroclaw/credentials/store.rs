@@ -23,7 +23,8 @@ use super::{
 };
 use crate::adapter::{FoundAgent, Machine};
 use crate::plan::{
-    CredentialsStep, NotRestored, OnConflict, PlanBuilder, PlanOptions, Restore, RestoreError,
+    CredentialsStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanOptions, Restore,
+    RestoreError,
 };
 use crate::times;
 use crate::zeroclaw::RUNTIME;
@@ -192,7 +193,7 @@ fn name_of(credential: &Credential) -> String {
 }
 
 fn not_restored(name: &str, reason: String) -> NotRestored {
-    NotRestored { what: "credential", path: Some(name.to_owned()), reason }
+    NotRestored { what: NotRestoredKind::Credential, path: Some(name.to_owned()), reason }
 }
 
 /// Says whether a credential has no secret.

@@ -466,8 +466,12 @@ fn columns_are_added_as_the_runtime_adds_them_and_others_are_told() {
     let (planned, result) =
         import(home.path(), &to, &out, &agent("default", "workspace"), OnConflict::Stop);
     result.unwrap();
-    let notes: Vec<_> =
-        planned.draft.not_restored.iter().map(|it| (it.what, it.path.as_deref())).collect();
+    let notes: Vec<_> = planned
+        .draft
+        .not_restored
+        .iter()
+        .map(|it| (it.what.as_str(), it.path.as_deref()))
+        .collect();
     assert_eq!(notes, [("column", Some("mood")), ("embedding", None)]);
     assert_eq!(
         query(&to, "SELECT key, namespace, importance, pinned FROM memories ORDER BY key"),
