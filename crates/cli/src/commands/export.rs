@@ -550,7 +550,9 @@ impl ExportArgs {
         if !self.write_agent_id || self.dry_run || fs_err::symlink_metadata(&path).is_ok() {
             return Ok(None);
         }
-        let no_room = |error: CliError| error.hint("leave --write-agent-id off; the id is derived");
+        let no_room = |error: anemone::error::Error| {
+            error.hint("leave --write-agent-id off; the id is derived")
+        };
         let mut target = Target::create(&path, Existing::Keep).map_err(no_room)?;
         target.write(None, |out| Ok(write!(out, "{id}")?))?;
         target.commit()?;
@@ -558,7 +560,7 @@ impl ExportArgs {
     }
 
     fn read_vault_key(&self) -> Result<Option<VaultKey>, CliError> {
-        self.vault_key.as_deref().map(read_vault_key).transpose()
+        Ok(self.vault_key.as_deref().map(read_vault_key).transpose()?)
     }
 }
 
