@@ -8,19 +8,72 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anemone_embed::{ApiKey, http_client};
+use anemone_embed::{ApiKey, KeyError, http_client};
 use anemone_memory::ChatSettings;
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Url, redirect};
 use serde_json::{Value as Json, json};
 
-use crate::error::{Error, Kind};
-
 /// More than any answer that we ask for has.
 const MAX_ANSWER_BYTES: u64 = 256 << 10;
-/// What errors of the chat model are called.
-const CODE: &str = "chat";
+
+/// Why a chat model gave no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChatError {
+    /// The URL is none.
+    #[error("the URL of the chat model is not a URL")]
+    NotAUrl,
+    /// The URL is of another protocol.
+    #[error("the URL of the chat model is neither https nor http")]
+    Scheme,
+    /// Anybody on the way could read along.
+    #[error("what is said would be sent to the chat model unencrypted")]
+    Unencrypted,
+    /// The file of the key is not there.
+    #[error("the file of the chat model's key is not there")]
+    NoKeyFile,
+    /// The key cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The client cannot be made.
+    #[error("the chat client cannot be made")]
+    Client,
+    /// The answer did not come in time.
+    #[error("the chat model took too long")]
+    Timeout,
+    /// Nobody answers there.
+    #[error("the chat model cannot be reached")]
+    NotReached,
+    /// The answer is an error. What a server says to it may repeat the key, and is not told.
+    #[error("the chat model answered with status {0}")]
+    Status(u16),
+    /// The answer is not whole.
+    #[error("the answer of the chat model broke off")]
+    BrokenOff,
+    /// The answer is longer than anything that was asked for.
+    #[error("the answer of the chat model is too long")]
+    TooLong,
+    /// The answer is not that of a chat model.
+    #[error("the chat model did not answer as one")]
+    NoAnswer,
+}
+
+impl ChatError {
+    /// Returns what to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Unencrypted => Some("use https, or a model on this machine"),
+            Self::NoKeyFile => {
+                Some("put the key into a file that only you can read, and give its path")
+            }
+            Self::Key(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
 
 /// A chat model, as somebody named it.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +118,7 @@ pub struct Chat {
 
 impl Chat {
     /// Returns the model that was settled, if one was. Nothing is asked yet.
-    pub fn of(settings: &ChatSettings) -> Result<Option<Self>, Error> {
+    pub fn of(settings: &ChatSettings) -> Result<Option<Self>, ChatError> {
         let Some(url) = &settings.url else { return Ok(None) };
         let url = endpoint(url, settings.allow_http)?;
         let key = settings.key_file.as_deref().map(key_in).transpose()?;
@@ -75,13 +128,13 @@ impl Chat {
             // Through a proxy a plain request could be read, and this machine needs none.
             builder = builder.no_proxy().tls_certs_only([]);
         }
-        let client = builder.build().map_err(|_| failed("the chat client cannot be made"))?;
+        let client = builder.build().map_err(|_| ChatError::Client)?;
         let (model, timeout) = (settings.model.clone(), settings.timeout);
         Ok(Some(Self { client, url, model, key, timeout }))
     }
 
     /// Asks, and returns what the model says.
-    pub fn ask(&self, system: &str, user: &str, most_tokens: u32) -> Result<String, Error> {
+    pub fn ask(&self, system: &str, user: &str, most_tokens: u32) -> Result<String, ChatError> {
         let mut body = json!({
             "messages": [
                 { "role": "system", "content": system },
@@ -100,50 +153,38 @@ impl Chat {
             request = request.header(AUTHORIZATION, value);
         }
         let response = request.send().map_err(|error| {
-            let late = error.is_timeout();
-            failed(if late {
-                "the chat model took too long"
-            } else {
-                "the chat model cannot be reached"
-            })
+            if error.is_timeout() { ChatError::Timeout } else { ChatError::NotReached }
         })?;
-        // What a server says to an error may repeat the key.
         if !response.status().is_success() {
-            let status = response.status().as_u16();
-            return Err(failed(format!("the chat model answered with status {status}")));
+            return Err(ChatError::Status(response.status().as_u16()));
         }
         said_in(response)
     }
 }
 
-fn said_in(response: Response) -> Result<String, Error> {
+fn said_in(response: Response) -> Result<String, ChatError> {
     let mut bytes = Vec::new();
     let read = response.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut bytes);
-    read.map_err(|_| failed("the answer of the chat model broke off"))?;
+    read.map_err(|_| ChatError::BrokenOff)?;
     if bytes.len() as u64 > MAX_ANSWER_BYTES {
-        return Err(failed("the answer of the chat model is too long"));
+        return Err(ChatError::TooLong);
     }
     let json: Json = serde_json::from_slice(&bytes).unwrap_or_default();
     let said = json.pointer("/choices/0/message/content").and_then(Json::as_str);
-    let said = said.ok_or_else(|| failed("the chat model did not answer as one"))?;
+    let said = said.ok_or(ChatError::NoAnswer)?;
     Ok(said.to_owned())
 }
 
-fn failed(message: impl Into<String>) -> Error {
-    Error::new(Kind::Failed, CODE, message)
-}
-
 /// Returns where questions are sent. People give URLs with and without the version.
-fn endpoint(base: &str, allow_http: bool) -> Result<Url, Error> {
-    let mut url = Url::parse(base).map_err(|_| failed("the URL of the chat model is not a URL"))?;
+fn endpoint(base: &str, allow_http: bool) -> Result<Url, ChatError> {
+    let mut url = Url::parse(base).map_err(|_| ChatError::NotAUrl)?;
     let is_plain = match url.scheme() {
         "https" => false,
         "http" => true,
-        _ => return Err(failed("the URL of the chat model is neither https nor http")),
+        _ => return Err(ChatError::Scheme),
     };
     if is_plain && !allow_http && !is_loopback(&url) {
-        return Err(failed("what is said would be sent to the chat model unencrypted")
-            .hint("use https, or a model on this machine"));
+        return Err(ChatError::Unencrypted);
     }
     url.set_fragment(None);
     let segments: Vec<String> =
@@ -174,11 +215,9 @@ fn is_loopback(url: &Url) -> bool {
 
 /// Reads the key. What is not there is not named: people put the key itself in the place of its
 /// file.
-fn key_in(path: &Path) -> Result<ApiKey, Error> {
+fn key_in(path: &Path) -> Result<ApiKey, ChatError> {
     if fs_err::symlink_metadata(path).is_err() {
-        let error =
-            Error::new(Kind::Failed, "key", "the file of the chat model's key is not there");
-        return Err(error.hint("put the key into a file that only you can read, and give its path"));
+        return Err(ChatError::NoKeyFile);
     }
     Ok(ApiKey::from_file(path)?)
 }

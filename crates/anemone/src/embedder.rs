@@ -18,7 +18,7 @@ use anemone_embed::{
 };
 use anemone_index::{Index, StoreError, VectorSet};
 
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::error::Error;
 use crate::host::Host;
 use crate::models::{MINILM, MODELS};
@@ -116,6 +116,9 @@ pub enum EmbedderError {
     /// The key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The config.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// The service does not answer without a key.
     #[error("there is no key for {}", .service.name())]
     NoKey {

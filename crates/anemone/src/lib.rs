@@ -7,18 +7,23 @@
 //! into text, JSON or an answer of a protocol.
 
 pub mod agent;
+pub mod audit;
 pub mod chat;
 pub mod config;
 pub mod connect;
+pub mod context;
 pub mod days;
 pub mod download;
 pub mod embedder;
+pub mod entry_reference;
 pub mod error;
 pub mod exports;
 pub mod files;
+pub mod hooks;
 pub mod host;
 pub mod keys;
 pub mod known_folders;
+pub mod list;
 pub mod living;
 pub mod models;
 pub mod nearest;
@@ -31,6 +36,7 @@ pub mod survey;
 pub mod system;
 pub mod tally;
 pub mod text;
+pub mod tidy;
 pub mod watcher;
 pub mod words;
 

@@ -2,6 +2,7 @@
 //! variant, and the commands that a message suggests.
 
 mod agent;
+mod config;
 mod embedder;
 pub mod search;
 mod target;

@@ -18,7 +18,7 @@ use anemone_mcp::{
     ReadLines, ReadStatus, Reading, Refusal, Remembered, Remembering, SearchQuestion, SessionKind,
     Status, Watching,
 };
-use anemone_memory::{Finality, Importance};
+use anemone_memory::{Budget, Finality, Importance};
 use anemone_runtimes::MemoryBackend;
 
 use self::answers::{refusal, unwanted};
@@ -27,7 +27,6 @@ use crate::args::KeyArgs;
 use crate::args::MemoryArgs;
 use crate::args::SourceArgs;
 use crate::commands::Context;
-use crate::commands::context::{self, ContextArgs, Session};
 use crate::commands::forget::{self, ForgetArgs};
 use crate::commands::remember::{self, RememberArgs};
 use crate::commands::search::day;
@@ -36,6 +35,7 @@ use crate::error::{CliError, Kind};
 use crate::exports;
 use crate::living::{AgentMemory, delimiter};
 use crate::output::Printer;
+use anemone::context::{ContextRequest, RecallCounting, context as compose};
 use anemone::host::OwnMachine;
 use anemone::search::index::{
     IndexFallback, OpenIndex, Rebuild, left_out, open_fresh, read_document,
@@ -339,17 +339,21 @@ impl MemoryService for LocalMemoryService {
         inner.ask(|context| {
             inner.check_of_agent()?;
             let session = match asked.session.unwrap_or_default() {
-                SessionKind::Main => Session::Main,
-                SessionKind::Group => Session::Group,
-                SessionKind::Subagent => Session::Subagent,
-                SessionKind::Cron => Session::Cron,
+                SessionKind::Main => anemone_memory::SessionKind::Main,
+                SessionKind::Group => anemone_memory::SessionKind::Group,
+                SessionKind::Subagent => anemone_memory::SessionKind::Subagent,
+                SessionKind::Cron => anemone_memory::SessionKind::Cron,
             };
-            let mut args = ContextArgs::plain(session, inner.memory());
-            args.query.clone_from(&asked.query);
-            args.tokens = asked.tokens.map(|it| it as usize);
+            let mut request = ContextRequest::new(inner.memory().choice(), session);
+            request.query.clone_from(&asked.query);
+            if let Some(tokens) = asked.tokens {
+                request.budget = Budget::Tokens(tokens as usize);
+            }
             // A reader does not decide what becomes of a memory.
-            args.counts_recalls = inner.offer.allow_write;
-            Ok(answers::context(context::run(&args, context)?))
+            if !inner.offer.allow_write {
+                request.recalls = RecallCounting::NotCounted;
+            }
+            Ok(answers::context(compose(&request, &context.host)?))
         })
     }
 

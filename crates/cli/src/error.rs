@@ -97,6 +97,8 @@ macro_rules! worded_by_the_library {
 worded_by_the_library! {
     std::io::Error,
     anemone::agent::FindAgentError,
+    anemone::chat::ChatError,
+    anemone::config::ConfigError,
     anemone::embedder::EmbedderError,
     anemone::embedder::FillError,
     anemone::search::SearchError,

@@ -13,16 +13,16 @@ mod environment;
 mod error;
 mod human;
 mod output;
-mod placed;
 mod progress;
 mod restored;
 mod signals;
+mod words;
 
 use std::process::ExitCode;
 
 use anemone::{
-    agent, chat, config, download, exports, files, keys, known_folders, living, models, proof,
-    restore, sealed_header, survey, tally, watcher,
+    agent, config, download, exports, files, keys, known_folders, living, models, proof, restore,
+    sealed_header, survey, tally, watcher,
 };
 
 use crate::commands::Cli;

@@ -30,7 +30,8 @@ impl<'a> Citation<'a> {
 }
 
 /// Cites lines of a file.
-pub(crate) fn citation_of(path: &str, (first, last): (usize, usize)) -> String {
+#[must_use]
+pub fn citation_of(path: &str, (first, last): (usize, usize)) -> String {
     if first == last { format!("{path}#L{first}") } else { format!("{path}#L{first}-L{last}") }
 }
 

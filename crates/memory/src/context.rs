@@ -32,7 +32,7 @@ const LEAST_ROOM: usize = 64;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct ContextRequest {
+pub struct ComposeRequest {
     /// Who will see it.
     pub session: SessionKind,
     /// Whose rules.
@@ -204,7 +204,7 @@ impl Part {
 
 /// Composes what a session should see.
 #[must_use]
-pub fn compose(site: &MarkdownStore, asked: &ContextRequest) -> Composed {
+pub fn compose(site: &MarkdownStore, asked: &ComposeRequest) -> Composed {
     let mut parts = files(site, asked);
     parts.extend(logs::notes(site, asked));
     if let Some(recalled) = asked.recalled.as_ref().filter(|it| !it.is_empty()) {
@@ -241,7 +241,7 @@ pub fn cut_of(generation: Generation, name: &str, text: &str) -> Option<Fate> {
 }
 
 /// Reads the files of a session's table, within the runtime's budget.
-fn files(site: &MarkdownStore, asked: &ContextRequest) -> Vec<Part> {
+fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     let generation = asked.generation;
     let mut left = generation.total();
     let mut parts = Vec::new();
@@ -316,7 +316,7 @@ fn readable(text: &str) -> String {
 }
 
 /// Writes the parts down, as the runtime does.
-fn written(parts: &[Part], asked: &ContextRequest, site: &MarkdownStore) -> String {
+fn written(parts: &[Part], asked: &ComposeRequest, site: &MarkdownStore) -> String {
     let generation = asked.generation;
     let mut text = String::new();
     let has = |place| parts.iter().any(|it| it.place == place && it.fate.is_in());

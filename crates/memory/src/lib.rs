@@ -69,8 +69,9 @@ pub use audit::{
 pub use capture::{CaptureKind, CaptureSettings, Captured, NotCaptured, captures, kind_of};
 pub use change::{Applied, ApplyError, Change, Edit};
 pub use chat::ChatSettings;
+pub use cited::citation_of;
 pub use context::{
-    Budget, Composed, ContextRequest, Fate, Generation, Part, SessionKind, compose, cut_of,
+    Budget, ComposeRequest, Composed, Fate, Generation, Part, SessionKind, compose, cut_of,
     estimated_tokens,
 };
 pub use duplicates::{Candidate, Duplicate, duplicates};

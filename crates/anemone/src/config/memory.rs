@@ -7,10 +7,10 @@ use anemone_memory::{
     TidySettings,
 };
 
+use super::ConfigProblem;
 use super::section::Section;
-use crate::error::Error;
 
-pub(super) fn read_chat(chat: &mut ChatSettings, mut it: Section<'_>) -> Result<(), Error> {
+pub(super) fn read_chat(chat: &mut ChatSettings, mut it: Section<'_>) -> Result<(), ConfigProblem> {
     chat.url = it.text("url")?;
     chat.model = it.text("model")?;
     chat.key_file = it.file("key_file")?;
@@ -24,12 +24,15 @@ pub(super) fn read_chat(chat: &mut ChatSettings, mut it: Section<'_>) -> Result<
 pub(super) fn read_remember(
     remember: &mut RememberSettings,
     mut it: Section<'_>,
-) -> Result<(), Error> {
+) -> Result<(), ConfigProblem> {
     it.share("near_duplicate", &mut remember.near_duplicate)?;
     it.end()
 }
 
-pub(super) fn read_flush(flush: &mut FlushSettings, mut it: Section<'_>) -> Result<(), Error> {
+pub(super) fn read_flush(
+    flush: &mut FlushSettings,
+    mut it: Section<'_>,
+) -> Result<(), ConfigProblem> {
     it.truth("enabled", &mut flush.enabled)?;
     it.amount("context_window", &mut flush.context_window)?;
     it.amount("reserve_tokens", &mut flush.reserve_tokens)?;
@@ -41,7 +44,7 @@ pub(super) fn read_flush(flush: &mut FlushSettings, mut it: Section<'_>) -> Resu
 pub(super) fn read_capture(
     capture: &mut CaptureSettings,
     mut it: Section<'_>,
-) -> Result<(), Error> {
+) -> Result<(), ConfigProblem> {
     it.truth("enabled", &mut capture.enabled)?;
     it.amount("most", &mut capture.most)?;
     it.amount("least_chars", &mut capture.least_chars)?;
@@ -49,7 +52,10 @@ pub(super) fn read_capture(
     it.end()
 }
 
-pub(super) fn read_recall(recall: &mut RecallSettings, mut it: Section<'_>) -> Result<(), Error> {
+pub(super) fn read_recall(
+    recall: &mut RecallSettings,
+    mut it: Section<'_>,
+) -> Result<(), ConfigProblem> {
     it.truth("enabled", &mut recall.enabled)?;
     it.amount("most", &mut recall.most)?;
     it.share("least_share", &mut recall.least_share)?;
@@ -57,7 +63,7 @@ pub(super) fn read_recall(recall: &mut RecallSettings, mut it: Section<'_>) -> R
     it.end()
 }
 
-pub(super) fn read_tidy(tidy: &mut TidySettings, mut it: Section<'_>) -> Result<(), Error> {
+pub(super) fn read_tidy(tidy: &mut TidySettings, mut it: Section<'_>) -> Result<(), ConfigProblem> {
     it.amount("structural_days", &mut tidy.structural_days)?;
     it.amount("potential_days", &mut tidy.potential_days)?;
     it.amount("contextual_days", &mut tidy.contextual_days)?;
@@ -70,7 +76,10 @@ pub(super) fn read_tidy(tidy: &mut TidySettings, mut it: Section<'_>) -> Result<
     it.end()
 }
 
-pub(super) fn read_audit(audit: &mut AuditSettings, mut it: Section<'_>) -> Result<(), Error> {
+pub(super) fn read_audit(
+    audit: &mut AuditSettings,
+    mut it: Section<'_>,
+) -> Result<(), ConfigProblem> {
     it.amount("stale_days", &mut audit.stale_days)?;
     it.amount("contextual_days", &mut audit.contextual_days)?;
     it.share("near_duplicate", &mut audit.near)?;

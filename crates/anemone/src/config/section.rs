@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use toml_edit::{Item, TableLike};
 
-use crate::error::{Error, Kind};
+use super::ConfigProblem;
 use crate::nearest::Nearest;
 
 /// Names by which people try to put a key into the config.
@@ -42,13 +42,13 @@ impl<'a> Section<'a> {
     }
 
     /// Reads a section in this one; where it is not there, nothing in it is settled.
-    pub(super) fn section(&mut self, name: &str) -> Result<Self, Error> {
+    pub(super) fn section(&mut self, name: &str) -> Result<Self, ConfigProblem> {
         let place = format!("{}{name}.", self.place);
         let table = match self.take(name) {
             None => None,
             Some((at, item)) => Some(
                 item.as_table_like()
-                    .ok_or_else(|| expected(&at, "a section").hint(format!("write [{at}]")))?,
+                    .ok_or_else(|| expected(&at, "a section", Some(&format!("[{at}]"))))?,
             ),
         };
         Ok(Self { place, table, known: Vec::new(), folders: self.folders })
@@ -63,18 +63,18 @@ impl<'a> Section<'a> {
     pub(super) fn read<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(&str, &Item) -> Result<T, Error>,
-    ) -> Result<Option<T>, Error> {
+        read: impl FnOnce(&str, &Item) -> Result<T, ConfigProblem>,
+    ) -> Result<Option<T>, ConfigProblem> {
         self.take(name).map(|(at, item)| read(&at, item)).transpose()
     }
 
     /// Reads a text.
-    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Error> {
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, ConfigProblem> {
         self.read(name, text)
     }
 
     /// Reads the name of a file: `~/x` lies in the home folder, `x` beside the config.
-    pub(super) fn file(&mut self, name: &str) -> Result<Option<PathBuf>, Error> {
+    pub(super) fn file(&mut self, name: &str) -> Result<Option<PathBuf>, ConfigProblem> {
         let folders = self.folders;
         Ok(self.text(name)?.map(|it| match it.strip_prefix("~/") {
             Some(rest) => folders.home.join(rest),
@@ -83,10 +83,10 @@ impl<'a> Section<'a> {
     }
 
     /// Reads a number from 1 on.
-    pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>, Error> {
+    pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>, ConfigProblem> {
         self.read(name, |at, item| {
             let number = item.as_integer().and_then(|it| usize::try_from(it).ok());
-            number.filter(|it| *it > 0).ok_or_else(|| expected(at, "a number from 1 on"))
+            number.filter(|it| *it > 0).ok_or_else(|| expected(at, "a number from 1 on", None))
         })
     }
 
@@ -95,10 +95,10 @@ impl<'a> Section<'a> {
         &mut self,
         name: &str,
         into: &mut T,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ConfigProblem> {
         let read = self.read(name, |at, item| {
             let number = item.as_integer().and_then(|it| T::try_from(it).ok());
-            number.ok_or_else(|| expected(at, "a number from 0 on"))
+            number.ok_or_else(|| expected(at, "a number from 0 on", None))
         })?;
         if let Some(number) = read {
             *into = number;
@@ -107,9 +107,13 @@ impl<'a> Section<'a> {
     }
 
     /// Reads a share from 0 to 1.
-    pub(super) fn share<T: FromStr>(&mut self, name: &str, into: &mut T) -> Result<(), Error> {
+    pub(super) fn share<T: FromStr>(
+        &mut self,
+        name: &str,
+        into: &mut T,
+    ) -> Result<(), ConfigProblem> {
         let read = self.read(name, |at, item| {
-            let wrong = || expected(at, "a number from 0 to 1");
+            let wrong = || expected(at, "a number from 0 to 1", None);
             let text = match (item.as_float(), item.as_integer()) {
                 (Some(number), _) if (0.0..=1.0).contains(&number) => number.to_string(),
                 (_, Some(number @ 0..=1)) => number.to_string(),
@@ -124,18 +128,20 @@ impl<'a> Section<'a> {
     }
 
     /// Reads whether something is so, if anything is said.
-    pub(super) fn maybe(&mut self, name: &str) -> Result<Option<bool>, Error> {
-        self.read(name, |at, item| item.as_bool().ok_or_else(|| expected(at, "true or false")))
+    pub(super) fn maybe(&mut self, name: &str) -> Result<Option<bool>, ConfigProblem> {
+        self.read(name, |at, item| {
+            item.as_bool().ok_or_else(|| expected(at, "true or false", None))
+        })
     }
 
     /// Reads whether something is so.
-    pub(super) fn truth(&mut self, name: &str, into: &mut bool) -> Result<(), Error> {
+    pub(super) fn truth(&mut self, name: &str, into: &mut bool) -> Result<(), ConfigProblem> {
         *into = self.maybe(name)?.unwrap_or(*into);
         Ok(())
     }
 
     /// Refuses what nobody asked for, and names what was probably meant.
-    pub(super) fn end(self) -> Result<(), Error> {
+    pub(super) fn end(self) -> Result<(), ConfigProblem> {
         let Some(table) = self.table else { return Ok(()) };
         let unknown = table.iter().map(|(name, _)| name);
         let Some(name) = unknown.into_iter().find(|it| !self.known.iter().any(|one| one == it))
@@ -144,30 +150,27 @@ impl<'a> Section<'a> {
         };
         let place = &self.place;
         let has_key = self.known.iter().any(|it| it == "key_file");
+        let setting = format!("{place}{name}");
         if has_key && KEYS.contains(&name.to_lowercase().as_str()) {
-            return Err(wrong(format!("{place}{name}: keys do not stand in the config")).hint(
-                "put the key into a file that only you can read, and name that with key_file",
-            ));
+            return Err(ConfigProblem::KeyInConfig { setting });
         }
         let mut near = Nearest::to(name);
-        self.known.iter().for_each(|it| near.offer(it.clone()));
-        let error = wrong(format!("there is no setting {place}{name}"));
-        Err(match near.into_names().first() {
-            Some(name) => error.hint(format!("did you mean {place}{name}?")),
-            None => error.hint(format!("there are: {}", self.known.join(", "))),
-        })
+        self.known.iter().for_each(|known| near.offer(known.clone()));
+        let nearest = near.into_names().first().map(|name| format!("{place}{name}"));
+        Err(ConfigProblem::UnknownSetting { setting, nearest, known: self.known })
     }
 }
 
-pub(super) fn wrong(message: impl Into<String>) -> Error {
-    Error::new(Kind::Failed, "config", message)
+pub(super) fn expected(
+    setting: &str,
+    expected: &'static str,
+    example: Option<&str>,
+) -> ConfigProblem {
+    let (setting, example) = (setting.to_owned(), example.map(str::to_owned));
+    ConfigProblem::WrongType { setting, expected, example }
 }
 
-pub(super) fn expected(place: &str, what: &str) -> Error {
-    wrong(format!("{place} is not {what}"))
-}
-
-pub(super) fn text(place: &str, item: &Item) -> Result<String, Error> {
+pub(super) fn text(place: &str, item: &Item) -> Result<String, ConfigProblem> {
     let text = item.as_str().filter(|it| !it.trim().is_empty());
-    text.map(str::to_owned).ok_or_else(|| expected(place, "a text").hint("write it in quotes"))
+    text.map(str::to_owned).ok_or_else(|| expected(place, "a text", Some("it in quotes")))
 }

@@ -47,6 +47,7 @@ impl From<EmbedderError> for Error {
                 EmbedderError::Service(error) => error.into(),
                 EmbedderError::KeyFile { path, source } => Self::from(source).about(&path),
                 EmbedderError::Key(error) => error.into(),
+                EmbedderError::Config(error) => error.into(),
                 EmbedderError::Index(error) => error.into(),
                 EmbedderError::Other(error) => error,
                 other => Self::from_error(Kind::Failed, "embedder", &other),

@@ -1,20 +1,28 @@
 //! `anemone hook`
 
+mod conversation;
 mod input;
 mod pre_compact;
 mod prompt;
 mod session_end;
 mod session_start;
-mod shelf;
-mod talk;
 mod turn_end;
 
+use std::io::{self, Write};
+
+use anemone::hooks::HookInput;
+use anemone::hooks::pre_compact::pre_compact;
+use anemone::hooks::prompt::prompt;
+use anemone::hooks::session_end::session_end;
+use anemone::hooks::session_start::session_start;
+use anemone::hooks::turn_end::turn_end;
 use clap::{Args, Subcommand};
+use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use super::Context;
 use crate::error::CliError;
-use crate::output::notice;
-use input::HookInput;
+use crate::output::{Report, notice};
 use pre_compact::PreCompactArgs;
 use prompt::PromptArgs;
 use session_end::SessionEndArgs;
@@ -46,7 +54,7 @@ enum Moment {
 pub(crate) fn run(args: &HookArgs, context: &Context<'_>) -> Result<(), CliError> {
     let input = match args.moment.is_said() {
         true => Ok(HookInput::default()),
-        false => HookInput::read(context),
+        false => input::read(context),
     };
     let is_of_claude_code = input.as_ref().is_ok_and(HookInput::is_of_claude_code);
     let done = input.and_then(|input| args.moment.answer(input, context));
@@ -74,13 +82,56 @@ impl Moment {
     }
 
     fn answer(&self, input: HookInput, context: &Context<'_>) -> Result<(), CliError> {
-        let printer = context.printer;
+        let (printer, host) = (context.printer, &context.host);
+        let for_claude_code = input.is_of_claude_code();
         match self {
-            Self::SessionStart(args) => printer.print(&session_start::run(args, &input, context)?),
-            Self::SessionEnd(args) => printer.print(&session_end::run(args, &input, context)?),
-            Self::PreCompact(args) => printer.print(&pre_compact::run(args, input, context)?),
-            Self::Prompt(args) => printer.print(&prompt::run(args, &input, context)?),
-            Self::TurnEnd(args) => printer.print(&turn_end::run(args, input, context)?),
+            Self::SessionStart(args) => {
+                let report = session_start(&args.request(input), host)?;
+                if for_claude_code {
+                    return printer.print(&ClaudeContext::new("SessionStart", report.context));
+                }
+                printer.print(&report)
+            }
+            Self::SessionEnd(args) => printer.print(&session_end(&args.request(input), host)?),
+            Self::PreCompact(args) => printer.print(&pre_compact(&args.request(input), host)?),
+            Self::Prompt(args) => {
+                let report = prompt(&args.request(input), host)?;
+                if for_claude_code {
+                    return printer.print(&ClaudeContext::new("UserPromptSubmit", report.context));
+                }
+                printer.print(&report)
+            }
+            Self::TurnEnd(args) => printer.print(&turn_end(&args.request(input), host)?),
         }
+    }
+}
+
+/// What is put before a model, in the form that Claude Code reads.
+struct ClaudeContext {
+    event: &'static str,
+    context: String,
+}
+
+impl ClaudeContext {
+    const fn new(event: &'static str, context: String) -> Self {
+        Self { event, context }
+    }
+}
+
+impl Serialize for ClaudeContext {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let output = json!({
+            "hookSpecificOutput": {
+                "hookEventName": self.event,
+                "additionalContext": self.context,
+            },
+        });
+        output.serialize(serializer)
+    }
+}
+
+impl Report for ClaudeContext {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "{}", self.context)
     }
 }

@@ -229,7 +229,7 @@ fn of_all(agents: &[AgentStatus], broken: &[String], host: &Host) -> Vec<Problem
     if agents.is_empty() {
         problems.push(Problem::wrong("no_agents", "no agents found on this machine"));
     }
-    if let Err(error) = Config::read(host) {
+    if let Err(error) = Config::read(host).map_err(CliError::from) {
         let parts = std::iter::once(error.message).chain(error.causes);
         let message = parts.collect::<Vec<_>>().join(": ");
         problems.push(Problem::wrong("config_broken", message));

@@ -2,24 +2,14 @@
 
 use std::io::{self, Write};
 
-use anemone_memory::{
-    Change, Clock as _, LockedStore, TidyPlan, TidySettings, Tier, count_past_rows, plan_promotion,
-    plan_tidy,
-};
-use anemone_runtimes::MemoryBackend;
+use anemone::entry_reference::EntryReference;
+use anemone::tidy::{ExpiryAction, ProposalChoice, TidyReport, TidyRequest, tidy};
 use clap::Args;
-use jiff::ToSpan as _;
-use jiff::civil::Date;
-use serde::Serialize;
 
 use super::Context;
 use crate::args::MemoryArgs;
-use crate::config::Config;
-use crate::error::{CliError, Kind};
-use crate::living::AgentMemory;
+use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
-use crate::placed::{PlacedLine, UnreadLine};
-use anemone::system::SystemClock;
 
 /// Lists are this long for people; programs get all.
 const SHOWN: usize = 8;
@@ -58,219 +48,18 @@ pub(crate) struct TidyArgs {
     memory: MemoryArgs,
 }
 
-#[derive(Serialize)]
-pub(crate) struct TidyReport {
-    ok: bool,
-    applied: bool,
-    expired: Vec<ExpiredLine>,
-    archived: Vec<Moved>,
-    purged: Vec<String>,
-    same: Vec<Vec<PlacedLine>>,
-    near: Vec<NearLine>,
-    contradictions: Vec<ContradictionLine>,
-    promotions: Vec<PromotionLine>,
-    /// How many were written into `MEMORY.md`.
-    promoted: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rows: Option<RowsLine>,
-    not_compared: usize,
-    /// Whether there may be more in `near`.
-    near_is_cut: bool,
-    unread: Vec<UnreadLine>,
-    /// The changes that were made, by which they can be undone.
-    changes: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ExpiredLine {
-    #[serde(flatten)]
-    entry: PlacedLine,
-    tier: &'static str,
-    days: i64,
-    /// The file that it is moved to.
-    to: String,
-}
-
-#[derive(Serialize)]
-struct Moved {
-    from: String,
-    to: String,
-}
-
-#[derive(Serialize)]
-pub(crate) struct NearLine {
-    pub(crate) similarity: f32,
-    pub(crate) entries: [PlacedLine; 2],
-}
-
-#[derive(Serialize)]
-pub(crate) struct ContradictionLine {
-    pub(crate) key: String,
-    pub(crate) newer: PlacedLine,
-    pub(crate) older: Vec<PlacedLine>,
-}
-
-#[derive(Serialize)]
-struct PromotionLine {
-    #[serde(flatten)]
-    entry: PlacedLine,
-    recalls: u32,
-    doubtful: bool,
-}
-
-/// What of a database has had its time.
-#[derive(Serialize)]
-struct RowsLine {
-    conversation: u64,
-    note: &'static str,
-}
-
 pub(crate) fn run(args: &TidyArgs, context: &Context<'_>) -> Result<TidyReport, CliError> {
-    let machine = context.host.machine()?;
-    let living = args.memory.choice().find(&machine, &context.host)?;
-    let settings = Config::read(&context.host)?.tidy;
-    let clock = &context.host.clock;
-    let today = clock.now().to_zoned(clock.zone()).date();
-    // Whoever only looks does not keep others from writing.
-    let writes = args.apply || (!args.dry_run && (args.promote_all || !args.promote.is_empty()));
-    let held = writes.then(|| living.site.lock()).transpose()?;
-    let plan = plan_tidy(&living.site, &settings, today)
-        .map_err(|error| CliError::from_error(Kind::Failed, "recalls", &error))?;
-    let mut report = TidyReport::of(&plan);
-    report.rows = rows(&living, &settings, today)?;
-    let promotion = promotion(args, &plan, &living, today)?;
-    report.promoted = promotion.as_ref().map_or(0, |(number, _)| *number);
-    let Some(held) = held else { return Ok(report) };
-    let mut apply = |held: &LockedStore<'_>, change: &Change| -> Result<(), CliError> {
-        let applied = held.apply(change, clock.fresh_id(), clock.now())?;
-        report.changes.push(applied.id.0.to_string());
-        Ok(())
+    let request = TidyRequest {
+        memory: args.memory.choice(),
+        expired: if args.apply { ExpiryAction::Archive } else { ExpiryAction::List },
+        promotion: match args.promote.as_slice() {
+            _ if args.dry_run => ProposalChoice::None,
+            _ if args.promote_all => ProposalChoice::All,
+            [] => ProposalChoice::None,
+            ids => ProposalChoice::Named(ids.to_vec()),
+        },
     };
-    if let Some((_, change)) = &promotion {
-        apply(&held, change)?;
-    }
-    if let Some(change) = plan.change().filter(|_| args.apply) {
-        apply(&held, &change)?;
-    }
-    report.applied = args.apply;
-    Ok(report)
-}
-
-/// Plans what was asked to be promoted; says how many entries that is.
-fn promotion(
-    args: &TidyArgs,
-    plan: &TidyPlan,
-    living: &AgentMemory,
-    today: Date,
-) -> Result<Option<(usize, Change)>, CliError> {
-    if args.dry_run || (!args.promote_all && args.promote.is_empty()) {
-        return Ok(None);
-    }
-    let ids = (!args.promote_all).then_some(args.promote.as_slice());
-    let (chosen, unknown) = plan.chosen(ids);
-    if let Some(id) = unknown.first() {
-        let message = format!("nothing that is proposed has the id `{id}`; nothing was changed");
-        let error = CliError::new(Kind::Usage, "unknown_promotion", message);
-        return Err(error.hint("run `anemone tidy` to see what is proposed"));
-    }
-    if chosen.is_empty() {
-        return Ok(None);
-    }
-    let change = plan_promotion(&living.site, &chosen, today, &SystemClock).ok_or_else(|| {
-        let message = "MEMORY.md or a file that is quoted there cannot be read";
-        CliError::new(Kind::Failed, "unreadable", message)
-    })?;
-    Ok(Some((chosen.len(), change)))
-}
-
-/// Counts rows that have had their time.
-fn rows(
-    living: &AgentMemory,
-    settings: &TidySettings,
-    today: Date,
-) -> Result<Option<RowsLine>, CliError> {
-    let MemoryBackend::Sqlite(database) = &living.keeps else { return Ok(None) };
-    let Ok(before) = today.checked_sub(i64::from(settings.conversation_days).days()) else {
-        return Ok(None);
-    };
-    let counted = count_past_rows(database, "conversation", before)
-        .map_err(|error| CliError::from_error(Kind::Failed, "database", &error))?;
-    let note = "rows are only counted: the runtime removes them itself, and nobody looked for \
-                duplicates or contradictions among them";
-    Ok(counted.map(|conversation| RowsLine { conversation, note }))
-}
-
-impl TidyReport {
-    fn of(plan: &TidyPlan) -> Self {
-        let lines = |entries: &Vec<_>| entries.iter().map(PlacedLine::of).collect();
-        Self {
-            ok: true,
-            applied: false,
-            expired: plan
-                .expired
-                .iter()
-                .map(|it| ExpiredLine {
-                    entry: PlacedLine::of(&it.entry),
-                    tier: tier(it.tier),
-                    days: it.days,
-                    to: it.to.clone(),
-                })
-                .collect(),
-            archived: plan
-                .archived
-                .iter()
-                .map(|(from, to)| Moved { from: from.clone(), to: to.clone() })
-                .collect(),
-            purged: plan.purged.clone(),
-            same: plan.same.iter().map(lines).collect(),
-            near: near_lines(&plan.near),
-            contradictions: contradiction_lines(&plan.contradictions),
-            promotions: plan
-                .promotions
-                .iter()
-                .map(|it| PromotionLine {
-                    entry: PlacedLine::of(&it.entry),
-                    recalls: it.times,
-                    doubtful: it.is_doubtful,
-                })
-                .collect(),
-            promoted: 0,
-            rows: None,
-            not_compared: plan.not_compared,
-            near_is_cut: plan.near_is_cut,
-            unread: plan.unread.iter().map(UnreadLine::of).collect(),
-            changes: Vec::new(),
-        }
-    }
-}
-
-pub(crate) fn near_lines(
-    near: &[(anemone_memory::EntrySummary, anemone_memory::EntrySummary, f32)],
-) -> Vec<NearLine> {
-    let line = |(one, other, similarity): &(_, _, f32)| NearLine {
-        similarity: (similarity * 1_000.0).round() / 1_000.0,
-        entries: [PlacedLine::of(one), PlacedLine::of(other)],
-    };
-    near.iter().map(line).collect()
-}
-
-pub(crate) fn contradiction_lines(
-    found: &[anemone_memory::Contradiction],
-) -> Vec<ContradictionLine> {
-    let line = |it: &anemone_memory::Contradiction| ContradictionLine {
-        key: it.key.clone(),
-        newer: PlacedLine::of(&it.newer),
-        older: it.older.iter().map(PlacedLine::of).collect(),
-    };
-    found.iter().map(line).collect()
-}
-
-const fn tier(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Contextual => "contextual",
-        Tier::Potential => "potential",
-        Tier::Structural => "structural",
-    }
+    Ok(tidy(&request, &context.host)?)
 }
 
 /// Says that a list goes on.
@@ -303,7 +92,7 @@ impl Report for TidyReport {
         }
         more(out, self.purged.len())?;
         for group in self.same.iter().take(SHOWN) {
-            let places: Vec<_> = group.iter().take(3).map(PlacedLine::place).collect();
+            let places: Vec<_> = group.iter().take(3).map(EntryReference::place).collect();
             let text = group.first().map_or("", |it| it.text.as_str());
             writeln!(out, "{ODD}same:{ODD:#} {}  {text}", places.join(", "))?;
         }
@@ -314,7 +103,7 @@ impl Report for TidyReport {
         }
         more(out, self.near.len())?;
         for it in self.contradictions.iter().take(SHOWN) {
-            let older: Vec<_> = it.older.iter().take(3).map(PlacedLine::place).collect();
+            let older: Vec<_> = it.older.iter().take(3).map(EntryReference::place).collect();
             let key = safe(&it.key);
             let newer = it.newer.place();
             writeln!(out, "{ODD}{key}:{ODD:#} {newer} says otherwise than {}", older.join(", "))?;

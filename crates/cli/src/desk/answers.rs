@@ -7,11 +7,11 @@ use anemone_mcp::{
 };
 use serde_json::{Map, Value};
 
-use crate::commands::context::ContextReport;
 use crate::commands::forget::Forgotten as ForgetReport;
 use crate::commands::remember::RememberReport;
 use crate::commands::search::Found as SearchReport;
 use crate::error::{CliError, Kind};
+use anemone::context::ContextReport;
 use anemone::search::SearchHit;
 
 /// Tells a tool's caller what went wrong. Hints of commands name flags; where a tool has another
@@ -206,7 +206,7 @@ pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
 }
 
 pub(super) fn context(report: ContextReport) -> ContextText {
-    let mut notes: Vec<String> = report.notes.iter().map(|it| for_tools(it)).collect();
+    let mut notes: Vec<String> = report.notes.iter().map(|note| note.words("query")).collect();
     let left = report.parts.iter().filter(|it| it.cut || !it.included);
     notes.extend(left.map(|it| format!("{}: {}", it.path, it.detail)));
     ContextText {

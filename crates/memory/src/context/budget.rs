@@ -1,6 +1,6 @@
 //! A budget of somebody's own, besides the runtime's.
 
-use super::{ContextRequest, Fate, Part, Place, written};
+use super::{ComposeRequest, Fate, Part, Place, written};
 use crate::store::MarkdownStore;
 
 /// How much a session should see.
@@ -15,7 +15,7 @@ pub enum Budget {
 }
 
 impl Budget {
-    fn holds(self, asked: &ContextRequest, text: &str) -> bool {
+    fn holds(self, asked: &ComposeRequest, text: &str) -> bool {
         match self {
             Self::Runtime => true,
             Self::Chars(most) => asked.generation.cutting().length(text) <= most,
@@ -42,7 +42,7 @@ pub fn estimated_tokens(text: &str) -> usize {
 
 /// Leaves out whole parts until the rest is within the budget: first the logs, then what was
 /// recalled, then files from the last one up. The first file is cut rather than left out.
-pub(super) fn keep(parts: &mut [Part], asked: &ContextRequest, site: &MarkdownStore) {
+pub(super) fn keep(parts: &mut [Part], asked: &ComposeRequest, site: &MarkdownStore) {
     let fits = |parts: &[Part]| asked.budget.holds(asked, &written(parts, asked, site));
     while !fits(parts) {
         let mut kept = (0..parts.len()).filter(|at| parts[*at].fate.is_in());
@@ -69,7 +69,7 @@ fn turn(part: &Part) -> u8 {
 }
 
 /// Cuts the one part that is left as its runtime does.
-fn shorten(parts: &mut [Part], at: usize, asked: &ContextRequest, site: &MarkdownStore) {
+fn shorten(parts: &mut [Part], at: usize, asked: &ComposeRequest, site: &MarkdownStore) {
     let whole = parts[at].content.clone();
     let name = parts[at].path.clone();
     let cutting = asked.generation.cutting();

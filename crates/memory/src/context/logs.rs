@@ -4,7 +4,7 @@
 use jiff::civil::Date;
 
 use super::cut::{first, length};
-use super::{ContextRequest, Fate, Generation, Part, Place, readable};
+use super::{ComposeRequest, Fate, Generation, Part, Place, readable};
 use crate::frame::{Frame, frame};
 use crate::hidden::hidden_count;
 use crate::reading;
@@ -20,7 +20,7 @@ const OF_ALL: usize = 2_800;
 const NAMED: usize = 4;
 
 /// Returns the notes of today and yesterday.
-pub(super) fn notes(site: &MarkdownStore, asked: &ContextRequest) -> Vec<Part> {
+pub(super) fn notes(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     if asked.generation != Generation::OpenClaw9 {
         return Vec::new();
     }

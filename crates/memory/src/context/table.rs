@@ -41,6 +41,17 @@ impl SessionKind {
         }
     }
 
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Main => "main",
+            Self::Group => "group",
+            Self::Subagent => "subagent",
+            Self::Cron => "cron",
+        }
+    }
+
     /// Returns the folders in which is looked for what such a session may see; none named is
     /// everywhere.
     #[must_use]

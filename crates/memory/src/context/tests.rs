@@ -36,7 +36,7 @@ impl Workspace {
         let delimiter = "7f3c".to_owned();
         let recalled = None;
         let asked =
-            ContextRequest { session, generation, budget, today: TODAY, recalled, delimiter };
+            ComposeRequest { session, generation, budget, today: TODAY, recalled, delimiter };
         compose(&self.site(), &asked)
     }
 

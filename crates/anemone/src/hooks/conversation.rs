@@ -5,35 +5,29 @@ use std::time::Duration;
 
 use anemone_memory::LockedStore;
 use anemone_runtimes::{CLAUDE_CODE, Conversation, Machine, Reach, Role, Said, read_transcript};
-use clap::Args;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
-use super::input::HookInput;
-
-use crate::error::{CliError, Kind};
+use super::{HookError, HookInput};
+use crate::host::Host;
 use crate::living::AgentMemory;
-use anemone::system::SystemClock;
-use anemone_memory::Clock as _;
 
 /// A session must not wait longer for somebody else who writes to its memory.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Arguments that name a conversation.
-#[derive(Args, Clone, Debug)]
-pub(super) struct TalkArgs {
-    /// The transcript of the session: OpenClaw's, ZeroClaw's or Claude Code's JSONL
-    #[arg(long, value_name = "FILE", conflicts_with = "session")]
-    pub(super) transcript: Option<PathBuf>,
-
-    /// The session, by its id or key, from the agent's own database or files
-    #[arg(long, value_name = "ID")]
-    pub(super) session: Option<String>,
+/// A conversation, as somebody named it. Where nothing is named, the hook's JSON names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConversationChoice {
+    /// The transcript of the session.
+    pub transcript: Option<PathBuf>,
+    /// The session, by its id or key, from the agent's own database or files.
+    pub session: Option<String>,
 }
 
-impl TalkArgs {
-    /// Whether the arguments say it, so that nobody need say it on stdin.
-    pub(super) fn is_said(&self) -> bool {
+impl ConversationChoice {
+    /// Whether it names one, so that the hook's JSON is not needed.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
         self.transcript.is_some() || self.session.is_some()
     }
 
@@ -41,14 +35,14 @@ impl TalkArgs {
     pub(super) fn read(
         &self,
         input: &HookInput,
-        living: &AgentMemory,
+        memory: &AgentMemory,
         machine: &Machine,
         reach: Reach,
-    ) -> Result<Option<Conversation>, CliError> {
+    ) -> Result<Option<Conversation>, HookError> {
         let transcript = self.transcript.as_ref().or(input.transcript_path.as_ref());
         let mut found = match (&self.session, transcript) {
             (Some(session), _) => {
-                living.adapter.read_conversation(machine, &living.agent, session, reach)?
+                memory.adapter.read_conversation(machine, &memory.agent, session, reach)?
             }
             (None, Some(path)) => read_transcript(path, reach)?,
             (None, None) => return Ok(None),
@@ -66,30 +60,21 @@ impl TalkArgs {
     }
 }
 
-/// Arguments that say when it is.
-#[derive(Args, Clone, Debug)]
-pub(super) struct ZoneArgs {
-    /// The time zone of the user, such as Europe/Berlin; without it, that of this machine
-    #[arg(long, value_name = "ZONE")]
-    timezone: Option<String>,
-}
-
-impl ZoneArgs {
-    /// Returns the time, where the user is.
-    pub(super) fn now(&self) -> Result<Zoned, CliError> {
-        let zone = match &self.timezone {
-            None => TimeZone::system(),
-            Some(name) => TimeZone::get(name).map_err(|_| {
-                CliError::new(Kind::Usage, "timezone", format!("{name:?} is no time zone"))
-            })?,
-        };
-        Ok(SystemClock.now().to_zoned(zone))
-    }
+/// Returns the time in a time zone that somebody named, or else in the user's.
+pub(super) fn local_time(zone: Option<&str>, host: &Host) -> Result<Zoned, HookError> {
+    let zone = match zone {
+        None => host.zone(),
+        Some(name) => {
+            TimeZone::get(name).map_err(|_| HookError::UnknownTimeZone { name: name.to_owned() })?
+        }
+    };
+    Ok(host.now().to_zoned(zone))
 }
 
 /// Returns who said what.
 pub(super) fn said(conversation: &Conversation) -> Vec<(&str, &str)> {
-    conversation.messages.iter().map(|it| (it.role.as_str(), it.text.as_str())).collect()
+    let messages = conversation.messages.iter();
+    messages.map(|message| (message.role.as_str(), message.text.as_str())).collect()
 }
 
 /// Returns what the owner said, and counts what others said.
@@ -98,9 +83,9 @@ pub(super) fn said(conversation: &Conversation) -> Vec<(&str, &str)> {
 /// in a group they may be anybody's.
 pub(super) fn said_by_owner(conversation: &Conversation) -> (Vec<String>, u64) {
     let unknown = is_direct(conversation);
-    let is_own = |it: &&Said| it.by_owner.unwrap_or(unknown);
-    let of_people = || conversation.messages.iter().filter(|it| it.role == Role::User);
-    let own: Vec<String> = of_people().filter(is_own).map(|it| it.text.clone()).collect();
+    let is_own = |message: &&Said| message.by_owner.unwrap_or(unknown);
+    let of_people = || conversation.messages.iter().filter(|message| message.role == Role::User);
+    let own: Vec<String> = of_people().filter(is_own).map(|own| own.text.clone()).collect();
     let others = of_people().count() - own.len();
     (own, others as u64)
 }
@@ -118,6 +103,6 @@ fn is_direct(conversation: &Conversation) -> bool {
 }
 
 /// Keeps others from writing to a memory, unless they write too long.
-pub(super) fn lock(living: &AgentMemory) -> Result<LockedStore<'_>, CliError> {
-    Ok(living.site.lock_within(PATIENCE)?)
+pub(super) fn lock(memory: &AgentMemory) -> Result<LockedStore<'_>, HookError> {
+    Ok(memory.site.lock_within(PATIENCE)?)
 }

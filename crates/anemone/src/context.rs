@@ -1,0 +1,321 @@
+//! Composes what a session of an agent should see when it begins.
+
+use std::path::PathBuf;
+
+use anemone_index::{Hit, Request};
+use anemone_memory::{
+    Budget, ComposeRequest, Composed, FindError, Generation, MarkdownStoreError, Part, Recalled,
+    SessionKind, compose, estimated_tokens, note_recalls, recalled,
+};
+use anemone_runtimes::{FoundAgent, Machine, MemoryBackend};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::host::Host;
+use crate::living::{AgentMemory, MemoryChoice, delimiter};
+use crate::text::count;
+
+/// So many memories are recalled for one question.
+const RECALLED: usize = 6;
+/// So many hits are looked at for those that may be shown.
+const LOOKED_AT: usize = 12;
+
+/// Who will see what of which memory.
+#[derive(Clone, Debug)]
+pub struct ContextRequest {
+    /// Whose memory.
+    pub memory: MemoryChoice,
+    /// Who will see it.
+    pub session: SessionKind,
+    /// Whose rules; `None` for those of the agent that is found.
+    pub generation: Option<Generation>,
+    /// How much of it.
+    pub budget: Budget,
+    /// A question; memories that answer it follow.
+    pub query: Option<String>,
+    /// Whether what is recalled counts when a memory is tidied.
+    pub recalls: RecallCounting,
+}
+
+/// Whether what is recalled counts when a memory is tidied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecallCounting {
+    /// It does: what is recalled often is proposed for the curated memory.
+    #[default]
+    Counted,
+    /// It does not: a reader does not decide what becomes of a memory.
+    NotCounted,
+}
+
+impl ContextRequest {
+    /// Composes as it is usual for a session.
+    #[must_use]
+    pub fn new(memory: MemoryChoice, session: SessionKind) -> Self {
+        Self {
+            memory,
+            session,
+            generation: None,
+            budget: Budget::Runtime,
+            query: None,
+            recalls: RecallCounting::Counted,
+        }
+    }
+}
+
+/// What a session should see. Notes are typed; a door turns them into its own words with
+/// [`map_notes`](Self::map_notes).
+#[derive(Clone, Debug, Serialize)]
+pub struct ContextReport<N = ContextNote> {
+    ok: bool,
+    /// The kind of session.
+    pub session: &'static str,
+    /// Whose rules were followed.
+    pub generation: &'static str,
+    /// The text.
+    pub text: String,
+    /// How long it is, as the runtime counts.
+    pub chars: usize,
+    /// About how many tokens it has.
+    pub estimated_tokens: usize,
+    /// How many memories were recalled.
+    pub recalled: usize,
+    /// What would have been recalled, but looks like an attack.
+    pub suspicious: u64,
+    /// What would have been recalled, but does not hold any more.
+    pub superseded: u64,
+    /// How many characters that nobody sees were left out of the files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden_characters: Option<usize>,
+    /// Why what is quoted of the files looks like an attack on a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspicion_reason: Option<String>,
+    /// What the text is made of, and what was left out of it, in order.
+    pub parts: Vec<ContextPart>,
+    /// What somebody should know.
+    pub notes: Vec<N>,
+}
+
+impl<N> ContextReport<N> {
+    /// Turns the notes into something else.
+    pub fn map_notes<M>(self, map: impl FnMut(N) -> M) -> ContextReport<M> {
+        ContextReport {
+            ok: self.ok,
+            session: self.session,
+            generation: self.generation,
+            text: self.text,
+            chars: self.chars,
+            estimated_tokens: self.estimated_tokens,
+            recalled: self.recalled,
+            suspicious: self.suspicious,
+            superseded: self.superseded,
+            hidden_characters: self.hidden_characters,
+            suspicion_reason: self.suspicion_reason,
+            parts: self.parts,
+            notes: self.notes.into_iter().map(map).collect(),
+        }
+    }
+}
+
+/// A file, and what became of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ContextPart {
+    /// The path in the workspace; `(recalled)` for what was recalled.
+    pub path: String,
+    /// How much of the text it takes, without its heading.
+    pub included_chars: usize,
+    /// How long the file is.
+    pub total_chars: usize,
+    /// Whether anything of it is in the text.
+    pub included: bool,
+    /// Whether it was cut.
+    pub cut: bool,
+    /// A word for programs.
+    pub reason: &'static str,
+    /// A sentence for people.
+    pub detail: String,
+}
+
+/// What somebody should know about a composed text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContextNote {
+    /// The memory is in a database, of which a group sees nothing.
+    RowsOfGroup {
+        /// The database.
+        database: PathBuf,
+    },
+    /// The memory is in a database, of which nothing is shown without a query.
+    RowsWithoutQuery {
+        /// The database.
+        database: PathBuf,
+    },
+    /// The memory is in a database, of which only what was recalled is shown.
+    RowsRecalled {
+        /// The database.
+        database: PathBuf,
+    },
+    /// Sessions of this kind see no memory.
+    NothingRecalled,
+    /// The recalls could not be counted.
+    RecallsNotCounted,
+    /// Memories that look like an attack were left out.
+    Suspicious(u64),
+    /// Memories that others took the place of were left out.
+    Superseded(u64),
+    /// Characters that nobody sees were left out.
+    HiddenCharacters(usize),
+}
+
+impl ContextNote {
+    /// Puts it into words; `query` is what the door calls the query.
+    #[must_use]
+    pub fn words(&self, query: &str) -> String {
+        match self {
+            Self::RowsOfGroup { database } => format!(
+                "this agent remembers in rows of {}, which a group does not see",
+                database.display()
+            ),
+            Self::RowsWithoutQuery { database } => format!(
+                "this agent remembers in rows of {}, of which nothing is here without {query}",
+                database.display()
+            ),
+            Self::RowsRecalled { database } => format!(
+                "this agent remembers in rows of {}, of which only what was recalled is here",
+                database.display()
+            ),
+            Self::NothingRecalled => {
+                "sessions of this kind see no memory, so nothing was recalled".to_owned()
+            }
+            Self::RecallsNotCounted => {
+                "these recalls could not be counted for `anemone tidy`".to_owned()
+            }
+            Self::Suspicious(number) => {
+                format!("left out since it looks like an attack: {}", count(*number, "memory"))
+            }
+            Self::Superseded(number) => {
+                format!("left out since others took its place: {}", count(*number, "memory"))
+            }
+            Self::HiddenCharacters(number) => format!("invisible characters left out: {number}"),
+        }
+    }
+}
+
+/// Why nothing could be composed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// The files of the memory.
+    #[error(transparent)]
+    Store(#[from] MarkdownStoreError),
+    /// The index of the memory.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// Something that has no error of its own yet.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+/// Composes what a session should see.
+pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, ContextError> {
+    let machine = host.machine()?;
+    let memory = request.memory.find(&machine, host)?;
+    let session = request.session;
+    let generation = request.generation.unwrap_or_else(|| generation_of(&memory.agent));
+    let mut notes: Vec<ContextNote> = note_of_rows(request, &memory).into_iter().collect();
+    let shown = match &request.query {
+        Some(query) if session.may_recall() => {
+            let found = recall(query, session, &memory, &machine, host)?;
+            notes.extend(Some(found.suspicious).filter(|n| *n > 0).map(ContextNote::Suspicious));
+            notes.extend(Some(found.superseded).filter(|n| *n > 0).map(ContextNote::Superseded));
+            if request.recalls == RecallCounting::Counted
+                && note_recalls(&memory.site, &found.keys, host.now()).is_err()
+            {
+                notes.push(ContextNote::RecallsNotCounted);
+            }
+            found
+        }
+        Some(_) => {
+            notes.push(ContextNote::NothingRecalled);
+            Recalled::default()
+        }
+        None => Recalled::default(),
+    };
+    let delimiter = delimiter()?;
+    let composing = ComposeRequest {
+        session,
+        generation,
+        budget: request.budget,
+        today: host.today(),
+        recalled: Some(shown.framed(&delimiter)),
+        delimiter,
+    };
+    let Composed { text, chars, parts, hidden_characters, suspicion_reason } =
+        compose(&memory.site, &composing);
+    let hidden_characters = Some(hidden_characters).filter(|number| *number > 0);
+    notes.extend(hidden_characters.map(ContextNote::HiddenCharacters));
+    Ok(ContextReport {
+        ok: true,
+        session: session.as_str(),
+        generation: generation.as_str(),
+        chars,
+        estimated_tokens: estimated_tokens(&text),
+        text,
+        recalled: shown.memories.len(),
+        suspicious: shown.suspicious,
+        superseded: shown.superseded,
+        hidden_characters,
+        suspicion_reason,
+        parts: parts.iter().map(ContextPart::of).collect(),
+        notes,
+    })
+}
+
+/// Says what of a database is shown, where the memory is in one.
+fn note_of_rows(request: &ContextRequest, memory: &AgentMemory) -> Option<ContextNote> {
+    let MemoryBackend::Sqlite(database) = &memory.keeps else { return None };
+    let database = database.clone();
+    request.session.may_recall().then_some(match (request.session, &request.query) {
+        (SessionKind::Group, _) => ContextNote::RowsOfGroup { database },
+        (_, None) => ContextNote::RowsWithoutQuery { database },
+        (_, Some(_)) => ContextNote::RowsRecalled { database },
+    })
+}
+
+fn recall(
+    query: &str,
+    session: SessionKind,
+    memory: &AgentMemory,
+    machine: &Machine,
+    host: &Host,
+) -> Result<Recalled, ContextError> {
+    let mut request = Request::new(query, host.now());
+    request.limit = LOOKED_AT;
+    request.paths = session.folders();
+    let answer = memory.finder(machine, host)?.search(&request)?;
+    let hits: Vec<&Hit> = answer.hits.iter().filter(|hit| session.may_see(&hit.path)).collect();
+    Ok(recalled(&memory.site, &hits, RECALLED)?)
+}
+
+/// Returns the rules of the agent that was found.
+fn generation_of(agent: &FoundAgent) -> Generation {
+    match (agent.runtime, agent.generation) {
+        ("zeroclaw", _) => Generation::ZeroClaw,
+        (_, Some("gen-3")) => Generation::OpenClaw3,
+        _ => Generation::OpenClaw9,
+    }
+}
+
+impl ContextPart {
+    fn of(part: &Part) -> Self {
+        let code = part.fate.code();
+        Self {
+            path: part.path.clone(),
+            included_chars: part.included_chars,
+            total_chars: part.total_chars,
+            included: part.fate.is_in(),
+            cut: code == "cut",
+            reason: code,
+            detail: part.fate.to_string(),
+        }
+    }
+}

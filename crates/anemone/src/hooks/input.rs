@@ -1,0 +1,68 @@
+//! What a program tells a hook.
+
+use std::path::{Path, PathBuf};
+
+use anemone_runtimes::{ADAPTERS, Machine};
+use serde::Deserialize;
+
+use crate::living::MemoryChoice;
+
+/// The JSON of a hook: the fields of Claude Code's hooks.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct HookInput {
+    /// The session, by its id.
+    #[serde(default, alias = "sessionId")]
+    pub session_id: Option<String>,
+    /// The session, by its key.
+    #[serde(default, alias = "sessionKey")]
+    pub session_key: Option<String>,
+    /// The transcript of the session.
+    #[serde(default, alias = "transcriptPath", alias = "sessionFile")]
+    pub transcript_path: Option<PathBuf>,
+    /// The folder in which the session runs.
+    #[serde(default)]
+    pub cwd: Option<PathBuf>,
+    /// The moment, which only Claude Code names.
+    #[serde(default)]
+    pub hook_event_name: Option<String>,
+    /// What the user wrote.
+    #[serde(default)]
+    pub prompt: Option<String>,
+}
+
+impl HookInput {
+    /// Whether Claude Code asks.
+    #[must_use]
+    pub fn is_of_claude_code(&self) -> bool {
+        self.hook_event_name.is_some()
+    }
+
+    /// Says whose memory is meant: as the request says, or else the folder in which the session
+    /// runs, if there is a memory in it.
+    ///
+    /// Claude Code runs in any folder, also in one that a stranger has filled: there it must be
+    /// the workspace of an agent of this machine.
+    pub(super) fn memory(&self, choice: &MemoryChoice, machine: &Machine) -> MemoryChoice {
+        let mut choice = choice.clone();
+        let is_named = choice.agent.workspace.is_some() || choice.agent.agent.is_some();
+        let is_meant = |folder: &Path| {
+            has_memory(folder) && (!self.is_of_claude_code() || is_known(folder, machine))
+        };
+        if let Some(cwd) = self.cwd.as_ref().filter(|cwd| !is_named && is_meant(cwd)) {
+            choice.agent.workspace = Some(cwd.clone());
+        }
+        choice
+    }
+}
+
+/// Whether an agent of this machine works in a folder.
+fn is_known(folder: &Path, machine: &Machine) -> bool {
+    let Ok(folder) = fs_err::canonicalize(folder) else { return false };
+    let agents = ADAPTERS.iter().flat_map(|adapter| adapter.discover_by_files(machine));
+    let mut workspaces = agents.filter_map(|agent| fs_err::canonicalize(agent.workspace).ok());
+    workspaces.any(|workspace| workspace == folder)
+}
+
+fn has_memory(folder: &Path) -> bool {
+    folder.is_absolute() && (folder.join("MEMORY.md").is_file() || folder.join("memory").is_dir())
+}

@@ -1,0 +1,322 @@
+//! Decides whether memories must be saved before a conversation is compacted.
+
+use anemone_format::Origin;
+use anemone_memory::{
+    Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, Given, flush_prompt,
+    flush_system_prompt, flushed_entries, suspicious, told,
+};
+use anemone_runtimes::{Conversation, MemoryBackend, Reach};
+use jiff::Zoned;
+use serde::Serialize;
+
+use super::conversation::{local_time, lock, said};
+use super::entry_target::{
+    EntryTarget, LoggedWrite, check_within_reach, database_name, log_write, stamp,
+};
+use super::{ConversationChoice, HookError, HookInput};
+use crate::chat::{Chat, ChatChoice};
+use crate::config::Config;
+use crate::host::Host;
+use crate::living::{AgentMemory, MemoryChoice};
+
+/// The messages that a model is shown when it is asked directly, and their characters.
+const DIRECT_MESSAGES: usize = 40;
+const DIRECT_CHARS: usize = 24_000;
+/// Characters of a token, as runtimes estimate it.
+const TOKEN_CHARS: u64 = 4;
+
+/// A conversation that is about to be compacted.
+#[derive(Clone, Debug)]
+pub struct PreCompactRequest {
+    /// Whose memory.
+    pub memory: MemoryChoice,
+    /// The hook's JSON.
+    pub input: HookInput,
+    /// The conversation.
+    pub conversation: ConversationChoice,
+    /// The context window of the model in tokens; without it, the configured one.
+    pub context_window: Option<u64>,
+    /// The tokens that the next request is about to have; without it, what the transcript says.
+    pub tokens: Option<u64>,
+    /// How often the conversation was compacted; without it, what the runtime noted.
+    pub compaction_count: Option<u64>,
+    /// It is a heartbeat, in which nothing is said: never flush.
+    pub heartbeat: bool,
+    /// The workspace must not be written to: never flush.
+    pub read_only: bool,
+    /// Who says what must be saved.
+    pub flush_by: FlushBy,
+    /// The chat model.
+    pub chat: ChatChoice,
+    /// The user's time zone; without it, that of the host.
+    pub time_zone: Option<String>,
+    /// Decide, but track, ask and write nothing.
+    pub dry_run: bool,
+}
+
+/// Who says what must be saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlushBy {
+    /// The agent itself: the report has what to ask it.
+    #[default]
+    Agent,
+    /// A chat model, which is asked here, and whose answer is saved.
+    ChatModel,
+}
+
+/// Whether memories must be saved now.
+#[derive(Clone, Debug, Serialize)]
+pub struct PreCompactReport {
+    ok: bool,
+    /// Whether nothing is tracked, asked or written.
+    pub dry_run: bool,
+    /// Whether they must.
+    pub flush: bool,
+    /// `tokens`, `transcript_bytes`, `below_threshold`, `already_flushed`, `heartbeat`,
+    /// `read_only` or `switched_off`.
+    pub reason: &'static str,
+    /// The tokens that the next request is about to have.
+    pub tokens: u64,
+    /// Where the tokens come from.
+    pub tokens_from: TokenSource,
+    /// From so many tokens on a flush is due.
+    pub threshold: u64,
+    /// The context window in tokens.
+    pub context_window: u64,
+    /// The size of the transcript.
+    pub transcript_bytes: u64,
+    /// The session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The compaction cycle, as it is tracked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<String>,
+    /// Where memories are saved.
+    pub path: String,
+    /// What to ask the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// What to tell the agent besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// What a chat model listed, and what was saved of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direct: Option<DirectFlush>,
+}
+
+/// Where a number of tokens comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenSource {
+    /// The request says it.
+    Given,
+    /// The transcript says it.
+    Usage,
+    /// It is one for every four characters.
+    Estimate,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What a chat model listed, and what was saved of it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct DirectFlush {
+    /// What was saved.
+    pub entries: Vec<String>,
+    /// Entries that were there before.
+    pub duplicates: u64,
+    /// Entries that look like an attack.
+    pub suspicious: u64,
+    /// Secrets that were replaced.
+    pub redacted: u64,
+    /// By which it can be undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+    /// What went wrong on the way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Decides whether memories must be saved before a conversation is compacted, and saves them where
+/// a chat model says what they are.
+pub fn pre_compact(
+    request: &PreCompactRequest,
+    host: &Host,
+) -> Result<PreCompactReport, HookError> {
+    let machine = host.machine()?;
+    let input = &request.input;
+    let memory = input.memory(&request.memory, &machine).find(&machine, host)?;
+    let reach = Reach::Compaction(DIRECT_MESSAGES);
+    let conversation = request.conversation.read(input, &memory, &machine, reach)?;
+    let conversation = conversation.as_ref();
+    let now = local_time(request.time_zone.as_deref(), host)?;
+    let Config { flush: settings, chat, .. } = Config::read(host)?;
+    let (tokens, tokens_from) = tokens_of(request, conversation);
+    let session = conversation.and_then(|talk| talk.session_id.clone());
+    let session = session.or_else(|| input.session_id.clone());
+    let cycle = cycle_of(request, conversation);
+    let flushed = session.as_deref().and_then(|id| memory.site.session_state(id).flushed);
+    let question = FlushQuestion {
+        context_window: request.context_window.unwrap_or(settings.context_window),
+        tokens,
+        bytes: conversation.map_or(0, |talk| talk.bytes),
+        is_done: is_done(flushed.as_deref(), cycle.as_deref()),
+        is_heartbeat: request.heartbeat,
+        is_read_only: request.read_only || is_read_only(&memory),
+    };
+    let decision = settings.decide(&question);
+    let mut report = PreCompactReport {
+        ok: true,
+        dry_run: request.dry_run,
+        flush: decision.flush,
+        reason: decision.reason.as_str(),
+        tokens,
+        tokens_from,
+        threshold: decision.threshold,
+        context_window: question.context_window,
+        transcript_bytes: question.bytes,
+        session_id: session.clone(),
+        cycle: cycle.clone(),
+        path: match &memory.keeps {
+            MemoryBackend::Sqlite(path) => database_name(path),
+            _ => memory.site.daily(now.date()),
+        },
+        prompt: None,
+        system_prompt: None,
+        direct: None,
+    };
+    if !decision.flush {
+        return Ok(report);
+    }
+    match request.flush_by {
+        FlushBy::Agent => {
+            report.prompt = Some(flush_prompt(&now));
+            report.system_prompt = Some(flush_system_prompt(&now));
+        }
+        FlushBy::ChatModel if !request.dry_run => {
+            check_within_reach(&memory)?;
+            let flush = Flush { memory: &memory, session: session.as_deref(), now: &now, host };
+            report.direct = Some(flush.run(&request.chat.over(chat), conversation)?);
+        }
+        FlushBy::ChatModel => {}
+    }
+    if let Some(session) = session.filter(|_| !request.dry_run) {
+        let held = lock(&memory)?;
+        let mut state = memory.site.session_state(&session);
+        state.flushed = Some(cycle.unwrap_or_else(|| FIRST_CYCLE.to_owned()));
+        held.keep_session_state(&session, &state)?;
+    }
+    Ok(report)
+}
+
+/// The cycle before any compaction.
+const FIRST_CYCLE: &str = "first";
+
+fn tokens_of(
+    request: &PreCompactRequest,
+    conversation: Option<&Conversation>,
+) -> (u64, TokenSource) {
+    match (request.tokens, conversation) {
+        (Some(tokens), _) => (tokens, TokenSource::Given),
+        (None, None) => (0, TokenSource::Unknown),
+        (None, Some(talk)) => match talk.tokens_used {
+            Some(tokens) => (tokens, TokenSource::Usage),
+            None => (talk.characters / TOKEN_CHARS, TokenSource::Estimate),
+        },
+    }
+}
+
+/// Names the cycle; `None` where nobody counts and no compaction was seen.
+fn cycle_of(request: &PreCompactRequest, conversation: Option<&Conversation>) -> Option<String> {
+    let counted = request.compaction_count.or_else(|| conversation?.compaction_count);
+    counted.map(|number| format!("count:{number}")).or_else(|| {
+        let id = conversation?.compaction.as_ref()?;
+        Some(format!("after:{id}"))
+    })
+}
+
+/// Says whether a cycle has had its flush. One that has no name is the one that was seen last: its
+/// compaction lies too far back to be seen.
+fn is_done(flushed: Option<&str>, cycle: Option<&str>) -> bool {
+    match (flushed, cycle) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(flushed), Some(cycle)) => flushed == cycle,
+    }
+}
+
+fn is_read_only(memory: &AgentMemory) -> bool {
+    fs_err::metadata(memory.site.root()).is_ok_and(|found| found.permissions().readonly())
+}
+
+/// Saving what a chat model lists.
+struct Flush<'a> {
+    memory: &'a AgentMemory,
+    session: Option<&'a str>,
+    now: &'a Zoned,
+    host: &'a Host,
+}
+
+impl Flush<'_> {
+    /// Asks a chat model for what must be kept, and adds it to the log of the day or to the rows.
+    fn run(
+        &self,
+        settings: &ChatSettings,
+        conversation: Option<&Conversation>,
+    ) -> Result<DirectFlush, HookError> {
+        let chat = Chat::of(settings)?.ok_or(HookError::NoChatModel)?;
+        let said = conversation.map(said).unwrap_or_default();
+        let mut flushed = DirectFlush::default();
+        if said.is_empty() {
+            return Ok(flushed);
+        }
+        let answer = chat.ask(DIRECT_SYSTEM_PROMPT, &told(&said, DIRECT_CHARS), 1_000)?;
+        // What a model says goes the way of all that is told to it.
+        let (answer, redacted) = anemone_secrets::redact_text(&answer);
+        flushed.redacted = redacted;
+        let held = lock(self.memory)?;
+        let target = EntryTarget::of(self.memory, self.now.date(), self.host)?;
+        let known = target.texts(&[])?;
+        let mut new = Vec::new();
+        for entry in flushed_entries(&answer) {
+            if known.contains(&entry) || flushed.entries.contains(&entry) {
+                flushed.duplicates += 1;
+            } else if !suspicious(&entry).is_empty() {
+                flushed.suspicious += 1;
+            } else {
+                let stamp = stamp(Origin::Agent, self.session, self.host);
+                let text = entry.clone();
+                new.push(Given { text, key: None, label: None, tags: Vec::new(), stamp });
+                flushed.entries.push(entry);
+            }
+        }
+        if !new.is_empty() {
+            let (entries, path) = (new.len(), target.name());
+            let change = target.add(&held, "hook pre-compact", new, &Category::Daily)?;
+            let write = LoggedWrite { hook: "pre-compact", path: &path, entries, change: &change };
+            log_write(&held, write, self.host, &mut flushed.notes);
+            flushed.change = Some(change);
+        }
+        Ok(flushed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_is_flushed_once() {
+        for (flushed, cycle, wanted) in [
+            (None, None, false),
+            (None, Some("count:1"), false),
+            (Some("first"), None, true),
+            (Some("first"), Some("after:k1"), false),
+            (Some("after:k1"), Some("after:k1"), true),
+            (Some("after:k1"), None, true),
+            (Some("count:1"), Some("count:2"), false),
+        ] {
+            assert_eq!(is_done(flushed, cycle), wanted, "{flushed:?} {cycle:?}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Remembers what the owner said in a turn.
+
+use anemone_format::{Origin, sha256_hex};
+use anemone_memory::{Captured, Category, Given, Importance, Label, NotCaptured, captures};
+use anemone_runtimes::{Machine, Reach, without_private};
+use serde::Serialize;
+
+use super::conversation::{local_time, lock, said_by_owner};
+use super::entry_target::{EntryTarget, LoggedWrite, check_within_reach, log_write, stamp};
+use super::{ConversationChoice, HookError, HookInput};
+use crate::config::Config;
+use crate::host::Host;
+use crate::living::{AgentMemory, MemoryChoice};
+
+/// The messages of a turn, and some before it.
+const MESSAGES: usize = 8;
+/// What a rule found matters less than what somebody chose to keep.
+const IMPORTANCE: f64 = 0.7;
+
+/// A turn that ended.
+#[derive(Clone, Debug)]
+pub struct TurnEndRequest {
+    /// Whose memory.
+    pub memory: MemoryChoice,
+    /// The hook's JSON.
+    pub input: HookInput,
+    /// The conversation.
+    pub conversation: ConversationChoice,
+    /// What was said, instead of a conversation.
+    pub messages: Vec<String>,
+    /// Capture, although it is not switched on in the config.
+    pub enable: bool,
+    /// The user's time zone; without it, that of the host.
+    pub time_zone: Option<String>,
+    /// Say what would be remembered, and write nothing.
+    pub dry_run: bool,
+}
+
+/// What is remembered of a turn.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TurnEndReport {
+    ok: bool,
+    /// Whether capture is switched on.
+    pub enabled: bool,
+    /// Whether nothing is written.
+    pub dry_run: bool,
+    /// The sentences that are remembered.
+    pub captured: Vec<CapturedSentence>,
+    /// Sentences that are remembered already.
+    pub duplicates: u64,
+    /// Sentences for which the conversation had too many before.
+    pub over_limit: u64,
+    /// What was passed over.
+    pub left_out: NotCaptured,
+    /// The file or the database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// By which it can be undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+    /// What went wrong on the way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A sentence that is remembered.
+#[derive(Clone, Debug, Serialize)]
+pub struct CapturedSentence {
+    /// What it is, such as `preference`.
+    pub category: &'static str,
+    /// The sentence.
+    pub text: String,
+}
+
+/// Remembers what the owner said in a turn, where that is worth it.
+pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, HookError> {
+    let mut settings = Config::read(host)?.capture;
+    settings.enabled |= request.enable;
+    let mut report = TurnEndReport {
+        ok: true,
+        enabled: settings.enabled,
+        dry_run: request.dry_run,
+        ..TurnEndReport::default()
+    };
+    if !settings.enabled {
+        return Ok(report);
+    }
+    let machine = host.machine()?;
+    let memory = request.input.memory(&request.memory, &machine).find(&machine, host)?;
+    check_within_reach(&memory)?;
+    let (texts, session) = request.said(&memory, &machine, &mut report)?;
+    let mut found: Vec<Captured> = Vec::new();
+    for text in &texts {
+        let (captured, left_out) = captures(text, &settings);
+        found.extend(captured);
+        report.left_out += left_out;
+    }
+    let day = local_time(request.time_zone.as_deref(), host)?.date();
+    let target = EntryTarget::of(&memory, day, host)?;
+    let held = if request.dry_run { None } else { Some(lock(&memory)?) };
+    let session = session.as_deref();
+    let mut state = session.map(|id| memory.site.session_state(id)).unwrap_or_default();
+    let known = target.texts(&[memory.site.curated()])?;
+    let mut known: Vec<String> = known.iter().map(|text| plain(text)).collect();
+    let mut new = Vec::new();
+    for captured in found {
+        let sentence = plain(&captured.text);
+        let digest = sha256_hex(sentence.as_bytes())[..16].to_owned();
+        if state.captured.contains(&digest) || known.contains(&sentence) {
+            report.duplicates += 1;
+        } else if state.captured.len() >= settings.most {
+            report.over_limit += 1;
+        } else {
+            known.push(sentence);
+            state.captured.push(digest);
+            new.push(given(&captured, session, host));
+            let (category, text) = (captured.kind.as_str(), captured.text);
+            report.captured.push(CapturedSentence { category, text });
+        }
+    }
+    if new.is_empty() {
+        return Ok(report);
+    }
+    let path = target.name();
+    report.path = Some(path.clone());
+    let Some(held) = held else { return Ok(report) };
+    // What somebody prefers or decided stays true: ZeroClaw keeps it as core, too.
+    let entries = new.len();
+    let change = target.add(&held, "hook turn-end", new, &Category::Core)?;
+    let write = LoggedWrite { hook: "turn-end", path: &path, entries, change: &change };
+    log_write(&held, write, host, &mut report.notes);
+    report.change = Some(change);
+    if let Some(session) = session {
+        held.keep_session_state(session, &state)?;
+    }
+    Ok(report)
+}
+
+impl TurnEndRequest {
+    /// Returns what the owner said, and in which session.
+    fn said(
+        &self,
+        memory: &AgentMemory,
+        machine: &Machine,
+        report: &mut TurnEndReport,
+    ) -> Result<(Vec<String>, Option<String>), HookError> {
+        if !self.messages.is_empty() {
+            let open = self.messages.iter().map(|message| without_private(message).0);
+            return Ok((open.collect(), self.conversation.session.clone()));
+        }
+        let reach = Reach::Messages(MESSAGES);
+        let conversation = self.conversation.read(&self.input, memory, machine, reach)?;
+        let conversation = conversation.ok_or(HookError::NoTurn)?;
+        let (own, others) = said_by_owner(&conversation);
+        report.left_out.not_owner = others;
+        Ok((own, conversation.session_id.or_else(|| self.input.session_id.clone())))
+    }
+}
+
+fn given(captured: &Captured, session: Option<&str>, host: &Host) -> Given {
+    let name = captured.kind.as_str().to_owned();
+    let label = Importance::new(IMPORTANCE).map(|importance| Label { name, importance });
+    let stamp = stamp(Origin::Owner, session, host);
+    Given { text: captured.text.clone(), key: None, label, tags: Vec::new(), stamp }
+}
+
+/// Returns a sentence as it is compared.
+fn plain(text: &str) -> String {
+    let kept = |c: char| if c.is_alphanumeric() { c } else { ' ' };
+    let text: String = text.to_lowercase().chars().map(kept).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

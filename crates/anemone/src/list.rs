@@ -1,0 +1,236 @@
+//! Lists what is remembered, entry by entry.
+
+use std::collections::BTreeSet;
+
+use anemone_format::Origin;
+use anemone_memory::{
+    EntryListing, ListFilter, ListedEntry, MarkdownStoreError, MemoryError, OriginCheck,
+    citation_of, list_entries, list_rows, shown,
+};
+use anemone_runtimes::MemoryBackend;
+use jiff::civil::Date;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::host::Host;
+use crate::living::{AgentMemory, MemoryChoice, no_finder};
+
+/// Which entries of which memory are listed. What is `None` matches every entry.
+#[derive(Clone, Debug)]
+pub struct ListRequest {
+    /// Whose memory.
+    pub memory: MemoryChoice,
+    /// Entries of this day or later.
+    pub since: Option<Date>,
+    /// Entries of this day or earlier.
+    pub until: Option<Date>,
+    /// Entries whose key contains this.
+    pub key: Option<String>,
+    /// Entries of this type, such as `decision` or `daily`.
+    pub kind: Option<String>,
+    /// Entries of this origin.
+    pub origin: Option<Origin>,
+    /// How many entries at most.
+    pub limit: u32,
+}
+
+impl ListRequest {
+    /// So many entries are listed when nobody says how many.
+    pub const USUAL_LIMIT: u32 = 50;
+
+    /// Lists the newest entries, whatever they are.
+    #[must_use]
+    pub fn new(memory: MemoryChoice) -> Self {
+        Self {
+            memory,
+            since: None,
+            until: None,
+            key: None,
+            kind: None,
+            origin: None,
+            limit: Self::USUAL_LIMIT,
+        }
+    }
+}
+
+/// The entries that match.
+#[derive(Clone, Debug, Serialize)]
+pub struct ListReport {
+    ok: bool,
+    /// The folder of the memory.
+    pub place: String,
+    /// The entries, the newest first.
+    pub entries: Vec<EntryLine>,
+    /// Entries that match.
+    pub total: usize,
+    /// Entries that match and are not listed because of the limit.
+    pub not_shown: usize,
+    /// Entries that do not match.
+    pub filtered: usize,
+    /// Entries that others replaced, or that were archived.
+    pub superseded: usize,
+    /// Files that could not be read.
+    pub unreadable: Vec<String>,
+}
+
+/// One entry.
+#[derive(Clone, Debug, Serialize)]
+pub struct EntryLine {
+    /// Its id, by which it can be forgotten.
+    pub id: String,
+    /// Path and lines, as they are cited.
+    pub citation: String,
+    /// The document that it is in.
+    pub path: String,
+    /// Its first line there.
+    pub start_line: usize,
+    /// Its last line there.
+    pub end_line: usize,
+    /// The key it was remembered under.
+    pub key: Option<String>,
+    /// Its day.
+    pub date: Option<String>,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Where it comes from.
+    pub origin: Option<String>,
+    /// Whether this installation wrote the stamp that names the origin; otherwise it is a claim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin_verified: Option<bool>,
+    /// How much it matters, from 0 to 1.
+    pub importance: Option<f64>,
+    /// When it was written.
+    pub written_at: Option<String>,
+    /// What it says.
+    pub text: String,
+}
+
+/// Why nothing is listed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListError {
+    /// No day is in the period that was asked for.
+    #[error("nothing is both after {since} and before {until}")]
+    EmptyPeriod {
+        /// Its first day.
+        since: Date,
+        /// Its last day.
+        until: Date,
+    },
+    /// No entry is of a type, and no file gives its entries that type.
+    #[error("no entry is of type {kind:?}")]
+    UnknownType {
+        /// The type.
+        kind: String,
+        /// The types that there are.
+        known: Vec<String>,
+    },
+    /// The files of the memory.
+    #[error(transparent)]
+    Store(#[from] MarkdownStoreError),
+    /// The rows of the memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// Something that has no error of its own yet.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+/// Lists the entries of a memory that match.
+pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError> {
+    if let (Some(since), Some(until)) = (request.since, request.until)
+        && since > until
+    {
+        return Err(ListError::EmptyPeriod { since, until });
+    }
+    let machine = host.machine()?;
+    let memory = request.memory.find(&machine, host)?;
+    let listing = entries_of(&memory, &request.filter(), host)?;
+    if listing.entries.is_empty()
+        && let Some(kind) = &request.kind
+    {
+        check_kind(kind, &entries_of(&memory, &ListFilter::default(), host)?)?;
+    }
+    let EntryListing { entries, filtered, superseded, unreadable } = listing;
+    let total = entries.len();
+    let mut entries: Vec<EntryLine> =
+        entries.into_iter().take(request.limit as usize).map(EntryLine::of).collect();
+    // Rows of a database have no file to check, so their origins stay claims.
+    let mut origins = OriginCheck::new(&memory.site);
+    for entry in entries.iter_mut().filter(|entry| entry.origin.is_some()) {
+        let verified = origins.is_verified(&entry.path, entry.start_line, entry.end_line);
+        entry.origin_verified = Some(verified);
+    }
+    Ok(ListReport {
+        ok: true,
+        place: memory.site.root().display().to_string(),
+        not_shown: total - entries.len(),
+        entries,
+        total,
+        filtered,
+        superseded,
+        unreadable,
+    })
+}
+
+fn entries_of(
+    memory: &AgentMemory,
+    filter: &ListFilter,
+    host: &Host,
+) -> Result<EntryListing, ListError> {
+    Ok(match &memory.keeps {
+        MemoryBackend::Sqlite(path) => match memory.rows_to_read(path, no_finder())? {
+            Some(rows) => list_rows(rows.entries()?, filter, &host.zone()),
+            None => EntryListing::default(),
+        },
+        MemoryBackend::Markdown | MemoryBackend::None | MemoryBackend::External(_) => {
+            list_entries(&memory.site, filter, &host.zone())?
+        }
+    })
+}
+
+/// Refuses a type that no entry has and that no file gives its entries.
+fn check_kind(kind: &str, all: &EntryListing) -> Result<(), ListError> {
+    let of_files = ["core", "daily", "session", "note"];
+    let here = all.entries.iter().map(|entry| entry.kind.as_str());
+    let known: BTreeSet<&str> = of_files.into_iter().chain(here).collect();
+    if known.iter().any(|known| known.eq_ignore_ascii_case(kind)) {
+        return Ok(());
+    }
+    let known = known.into_iter().map(str::to_owned).collect();
+    Err(ListError::UnknownType { kind: kind.to_owned(), known })
+}
+
+impl ListRequest {
+    fn filter(&self) -> ListFilter {
+        ListFilter {
+            since: self.since,
+            until: self.until,
+            key: self.key.clone(),
+            kind: self.kind.clone(),
+            origin: self.origin,
+        }
+    }
+}
+
+impl EntryLine {
+    fn of(entry: ListedEntry) -> Self {
+        let (first, last) = entry.lines;
+        Self {
+            citation: citation_of(&entry.path, entry.lines),
+            start_line: first,
+            end_line: last,
+            id: entry.id,
+            path: entry.path,
+            key: entry.key,
+            date: entry.day.map(|day| day.to_string()),
+            kind: entry.kind,
+            origin: entry.origin,
+            origin_verified: None,
+            importance: entry.importance,
+            written_at: entry.written.map(|time| time.to_string()),
+            text: shown(&entry.text),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Tidies a memory: archives what has expired, lists duplicates, promotes what is recalled often.
+
+use anemone_memory::{
+    ApplyError, Change, LockedStore, MarkdownStoreError, RecallError, TidyPlan, TidySettings, Tier,
+    count_past_rows, plan_promotion, plan_tidy,
+};
+use anemone_runtimes::MemoryBackend;
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+use serde::Serialize;
+
+use crate::config::{Config, ConfigError};
+use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
+use crate::error::Error;
+use crate::host::Host;
+use crate::living::{AgentMemory, MemoryChoice};
+
+/// What is tidied, and what is changed.
+#[derive(Clone, Debug)]
+pub struct TidyRequest {
+    /// Whose memory.
+    pub memory: MemoryChoice,
+    /// What happens to expired entries.
+    pub expired: ExpiryAction,
+    /// Which proposals are written into `MEMORY.md`.
+    pub promotion: ProposalChoice,
+}
+
+/// What happens to expired entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExpiryAction {
+    /// They are listed.
+    #[default]
+    List,
+    /// They are moved into the archive.
+    Archive,
+}
+
+/// Which proposals are promoted: written into the curated memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ProposalChoice {
+    /// None; they are listed.
+    #[default]
+    None,
+    /// Those with these ids.
+    Named(Vec<String>),
+    /// All but doubtful ones, which come from pages or tools or read like instructions.
+    All,
+}
+
+/// What there is to tidy, and what was done.
+#[derive(Clone, Debug, Serialize)]
+pub struct TidyReport {
+    ok: bool,
+    /// Whether expired entries were archived.
+    pub applied: bool,
+    /// Entries that have expired.
+    pub expired: Vec<ExpiredEntry>,
+    /// Logs that are moved as a whole.
+    pub archived: Vec<MovedFile>,
+    /// Logs that are removed.
+    pub purged: Vec<String>,
+    /// Groups of entries that say the same.
+    pub same: Vec<Vec<EntryReference>>,
+    /// Entries that say nearly the same.
+    pub near: Vec<SimilarEntries>,
+    /// Entries that contradict each other.
+    pub contradictions: Vec<ContradictoryEntries>,
+    /// Entries that are proposed for the curated memory.
+    pub promotions: Vec<ProposedEntry>,
+    /// How many were written into it.
+    pub promoted: usize,
+    /// What of a database has had its time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<PastRows>,
+    /// Entries that were compared by their letters only.
+    pub not_compared: usize,
+    /// Whether there may be more in `near`.
+    pub near_is_cut: bool,
+    /// Files that were not read.
+    pub unread: Vec<UnreadFile>,
+    /// The changes that were made, by which they can be undone.
+    pub changes: Vec<String>,
+}
+
+/// An entry that has expired.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExpiredEntry {
+    /// The entry.
+    #[serde(flatten)]
+    pub entry: EntryReference,
+    /// How long entries of its importance are kept: `structural`, `potential` or `contextual`.
+    pub tier: &'static str,
+    /// Its age in days.
+    pub days: i64,
+    /// The file that it is moved to.
+    pub to: String,
+}
+
+/// A file that is moved.
+#[derive(Clone, Debug, Serialize)]
+pub struct MovedFile {
+    /// Where it is.
+    pub from: String,
+    /// Where it goes.
+    pub to: String,
+}
+
+/// An entry that is proposed for the curated memory.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProposedEntry {
+    /// The entry.
+    #[serde(flatten)]
+    pub entry: EntryReference,
+    /// How often it was recalled.
+    pub recalls: u32,
+    /// Whether somebody should look at it first.
+    pub doubtful: bool,
+}
+
+/// What of a database has had its time.
+#[derive(Clone, Debug, Serialize)]
+pub struct PastRows {
+    /// Rows of conversations.
+    pub conversation: u64,
+    /// What is not done about them.
+    pub note: &'static str,
+}
+
+/// Why nothing was tidied.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TidyError {
+    /// Nothing that is proposed has an id.
+    #[error("nothing that is proposed has the id `{id}`; nothing was changed")]
+    UnknownProposal {
+        /// The id.
+        id: String,
+    },
+    /// What is promoted cannot be quoted.
+    #[error("MEMORY.md or a file that is quoted there cannot be read")]
+    Unreadable,
+    /// The counts of recalls.
+    #[error(transparent)]
+    Recalls(#[from] RecallError),
+    /// The rows of the memory.
+    #[error(transparent)]
+    Rows(Box<dyn std::error::Error + Send + Sync>),
+    /// The files of the memory.
+    #[error(transparent)]
+    Store(#[from] MarkdownStoreError),
+    /// The change could not be made.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// The config.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Something that has no error of its own yet.
+    #[error(transparent)]
+    Other(#[from] Error),
+}
+
+/// Plans what there is to tidy in a memory, and does what was asked for.
+pub fn tidy(request: &TidyRequest, host: &Host) -> Result<TidyReport, TidyError> {
+    let machine = host.machine()?;
+    let memory = request.memory.find(&machine, host)?;
+    let settings = Config::read(host)?.tidy;
+    let today = host.today();
+    let archives = request.expired == ExpiryAction::Archive;
+    // Whoever only looks does not keep others from writing.
+    let writes = archives || request.promotion != ProposalChoice::None;
+    let held = writes.then(|| memory.site.lock()).transpose()?;
+    let plan = plan_tidy(&memory.site, &settings, today)?;
+    let mut report = TidyReport::of(&plan);
+    report.rows = past_rows(&memory, &settings, today)?;
+    let promotion = promotion(&request.promotion, &plan, &memory, host)?;
+    report.promoted = promotion.as_ref().map_or(0, |(number, _)| *number);
+    let Some(held) = held else { return Ok(report) };
+    let mut apply = |held: &LockedStore<'_>, change: &Change| -> Result<(), TidyError> {
+        let applied = held.apply(change, host.fresh_id(), host.now())?;
+        report.changes.push(applied.id.0.to_string());
+        Ok(())
+    };
+    if let Some((_, change)) = &promotion {
+        apply(&held, change)?;
+    }
+    if let Some(change) = plan.change().filter(|_| archives) {
+        apply(&held, &change)?;
+    }
+    report.applied = archives;
+    Ok(report)
+}
+
+/// Plans what was asked to be promoted; says how many entries that is.
+fn promotion(
+    wanted: &ProposalChoice,
+    plan: &TidyPlan,
+    memory: &AgentMemory,
+    host: &Host,
+) -> Result<Option<(usize, Change)>, TidyError> {
+    let ids = match wanted {
+        ProposalChoice::None => return Ok(None),
+        ProposalChoice::Named(ids) => Some(ids.as_slice()),
+        ProposalChoice::All => None,
+    };
+    let (chosen, unknown) = plan.chosen(ids);
+    if let Some(id) = unknown.first() {
+        return Err(TidyError::UnknownProposal { id: id.clone() });
+    }
+    if chosen.is_empty() {
+        return Ok(None);
+    }
+    let change = plan_promotion(&memory.site, &chosen, host.today(), &host.clock)
+        .ok_or(TidyError::Unreadable)?;
+    Ok(Some((chosen.len(), change)))
+}
+
+/// Counts rows that have had their time.
+fn past_rows(
+    memory: &AgentMemory,
+    settings: &TidySettings,
+    today: Date,
+) -> Result<Option<PastRows>, TidyError> {
+    let MemoryBackend::Sqlite(database) = &memory.keeps else { return Ok(None) };
+    let Ok(before) = today.checked_sub(i64::from(settings.conversation_days).days()) else {
+        return Ok(None);
+    };
+    let counted = count_past_rows(database, "conversation", before)
+        .map_err(|error| TidyError::Rows(error.into()))?;
+    let note = "rows are only counted: the runtime removes them itself, and nobody looked for \
+                duplicates or contradictions among them";
+    Ok(counted.map(|conversation| PastRows { conversation, note }))
+}
+
+impl TidyReport {
+    fn of(plan: &TidyPlan) -> Self {
+        let references = |entries: &Vec<_>| entries.iter().map(EntryReference::of).collect();
+        let expired = plan.expired.iter().map(|expired| ExpiredEntry {
+            entry: EntryReference::of(&expired.entry),
+            tier: tier(expired.tier),
+            days: expired.days,
+            to: expired.to.clone(),
+        });
+        let archived = plan.archived.iter();
+        let archived = archived.map(|(from, to)| MovedFile { from: from.clone(), to: to.clone() });
+        let promotions = plan.promotions.iter().map(|proposed| ProposedEntry {
+            entry: EntryReference::of(&proposed.entry),
+            recalls: proposed.times,
+            doubtful: proposed.is_doubtful,
+        });
+        Self {
+            ok: true,
+            applied: false,
+            expired: expired.collect(),
+            archived: archived.collect(),
+            purged: plan.purged.clone(),
+            same: plan.same.iter().map(references).collect(),
+            near: plan.near.iter().map(SimilarEntries::of).collect(),
+            contradictions: plan.contradictions.iter().map(ContradictoryEntries::of).collect(),
+            promotions: promotions.collect(),
+            promoted: 0,
+            rows: None,
+            not_compared: plan.not_compared,
+            near_is_cut: plan.near_is_cut,
+            unread: plan.unread.iter().map(UnreadFile::of).collect(),
+            changes: Vec::new(),
+        }
+    }
+}
+
+const fn tier(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Contextual => "contextual",
+        Tier::Potential => "potential",
+        Tier::Structural => "structural",
+    }
+}

@@ -1,0 +1,16 @@
+//! Why nothing could be composed, in words.
+
+use anemone::context::ContextError;
+
+use crate::error::{CliError, Kind};
+
+impl From<ContextError> for CliError {
+    fn from(error: ContextError) -> Self {
+        match error {
+            ContextError::Store(error) => error.into(),
+            ContextError::Find(error) => error.into(),
+            ContextError::Other(error) => error.into(),
+            other => Self::from_error(Kind::Failed, "memory", &other),
+        }
+    }
+}
