@@ -58,7 +58,7 @@ impl Builtin {
     /// Returns the vector of a question.
     fn asked(&self, text: &str, table: &Table) -> Result<Vec<f32>, EmbedError> {
         let of_words = table.vector(&Tokenizer::get().encode(text, TOKENS));
-        if of_words.iter().all(|it| *it == 0.0) {
+        if of_words.iter().all(|number| *number == 0.0) {
             // No word of it is known, so whatever the transformer makes of it is noise.
             return Ok(of_words);
         }
@@ -107,9 +107,10 @@ impl Embedder for Builtin {
                 return self.asked(text, table);
             }
             let ids = tokenizer.encode(text, TOKENS);
-            Ok(match tokenizer.is_readable(&ids) {
-                true => table.vector(&ids),
-                false => vec![0.0; table.dimensions()],
+            Ok(if tokenizer.is_readable(&ids) {
+                table.vector(&ids)
+            } else {
+                vec![0.0; table.dimensions()]
             })
         };
         texts.iter().map(vector).collect()
@@ -157,7 +158,7 @@ mod tests {
     fn a_text_that_says_nothing_is_zeros() {
         for text in ["", " \n", "\u{200b}\u{301}", "🙃🙃", &"a".repeat(101)] {
             let vector = vectors(&[text], Purpose::Query).remove(0);
-            assert!(vector.iter().all(|&it| it == 0.0), "{text:?}");
+            assert!(vector.iter().all(|&number| number == 0.0), "{text:?}");
         }
     }
 

@@ -102,7 +102,8 @@ impl Remote {
             return Ok(());
         }
         let Done { vectors, error, .. } = self.vectors(&[PROBE], Purpose::Document);
-        self.identity.dimensions = vectors.into_iter().flatten().next().map_or(0, |it| it.len());
+        self.identity.dimensions =
+            vectors.into_iter().flatten().next().map_or(0, |vector| vector.len());
         error.map_or(Ok(()), Err)
     }
 
@@ -222,9 +223,8 @@ impl Embedder for Remote {
         let asked: Vec<&str> = texts.iter().copied().filter(|text| !is_blank(text)).collect();
         let Done { vectors, cut, refused, error } = self.vectors(&asked, purpose);
         let mut vectors = vectors.into_iter();
-        let all = texts.iter().map(|text| match is_blank(text) {
-            true => Some(vec![0.0; dimensions]),
-            false => vectors.next().flatten(),
+        let all = texts.iter().map(|text| {
+            if is_blank(text) { Some(vec![0.0; dimensions]) } else { vectors.next().flatten() }
         });
         Made { vectors: all.collect(), cut, refused, error: error.map(failed) }
     }

@@ -61,7 +61,8 @@ impl Table {
     }
 
     fn add(&self, row: usize, sum: &mut [f32]) {
-        let scale = self.scales.as_chunks().0.get(row).map_or(0.0, |it| f32::from_le_bytes(*it));
+        let scale =
+            self.scales.as_chunks().0.get(row).map_or(0.0, |scale| f32::from_le_bytes(*scale));
         let numbers = self.rows.chunks_exact(sum.len()).nth(row).unwrap_or_default();
         for (sum, number) in sum.iter_mut().zip(numbers) {
             *sum += scale * f32::from(number.cast_signed());
@@ -71,9 +72,9 @@ impl Table {
 
 /// Divides by the length. A sum that has none, as it is zero or damaged, says nothing: zeros.
 pub(crate) fn to_unit_length(sum: &mut [f32]) {
-    let length = sum.iter().map(|it| it * it).sum::<f32>().sqrt();
+    let length = sum.iter().map(|number| number * number).sum::<f32>().sqrt();
     if length.is_normal() {
-        sum.iter_mut().for_each(|it| *it /= length);
+        sum.iter_mut().for_each(|number| *number /= length);
     } else {
         sum.fill(0.0);
     }

@@ -99,7 +99,7 @@ impl Tokenizer {
         let (mut read, mut all) = (0_u16, 0_u16);
         for id in ids.iter().take(SHARE_PIECES) {
             let piece = self.piece(*id).unwrap_or_default();
-            let first = piece.chars().find(|it| it.is_alphanumeric() && !it.is_ascii_digit());
+            let first = piece.chars().find(|c| c.is_alphanumeric() && !c.is_ascii_digit());
             read += u16::from(*id != UNKNOWN && first.is_some_and(is_latin));
             all += u16::from(first.is_some());
         }
@@ -111,11 +111,11 @@ impl Tokenizer {
     pub(crate) fn known_share(&self, words: &str) -> f32 {
         let (mut known, mut all) = (0_u16, 0_u16);
         let words = words.split(|c: char| !c.is_alphanumeric());
-        for word in words.filter(|it| it.contains(char::is_alphabetic)).take(SHARE_PIECES) {
+        for word in words.filter(|word| word.contains(char::is_alphabetic)).take(SHARE_PIECES) {
             let is_word = match self.encode(word, WORD_PIECES)[..] {
                 [id] => id != UNKNOWN && word.chars().nth(1).is_some(),
                 [stem, ending] => {
-                    let letters = self.piece(stem).map_or(0, |it| it.chars().count());
+                    let letters = self.piece(stem).map_or(0, |piece| piece.chars().count());
                     ending != UNKNOWN && letters >= STEM_LETTERS
                 }
                 _ => false,

@@ -95,16 +95,16 @@ mod injected {
     /// Runs something with faults, and says what steps it had.
     pub fn with_faults<T>(faults: &[Fault], work: impl FnOnce() -> T) -> (T, Met) {
         let run = Run { faults: faults.to_vec(), ..Run::default() };
-        RUN.with(|it| *it.borrow_mut() = Some(run));
+        RUN.with(|current| *current.borrow_mut() = Some(run));
         let done = work();
         let run = RUN.with(|run| run.borrow_mut().take()).unwrap_or_default();
         (done, Met { steps: run.steps, writes: run.writes, syncs: run.syncs })
     }
 
     fn next(is_write: bool) -> Result<(), (io::Error, Option<Torn>)> {
-        RUN.with(|it| {
-            let mut it = it.borrow_mut();
-            let Some(run) = it.as_mut() else { return Ok(()) };
+        RUN.with(|current| {
+            let mut current = current.borrow_mut();
+            let Some(run) = current.as_mut() else { return Ok(()) };
             if run.is_dead {
                 return Err((io::ErrorKind::Other.into(), None));
             }
@@ -113,7 +113,7 @@ mod injected {
             if is_write {
                 run.writes.push(at);
             }
-            if let Some(fault) = run.faults.iter().find(|it| it.at == at).copied() {
+            if let Some(fault) = run.faults.iter().find(|fault| fault.at == at).copied() {
                 match fault.how {
                     How::Error => {}
                     How::Full => run.is_full = true,
@@ -137,7 +137,7 @@ mod injected {
     pub fn sync(work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         step()?;
         let is_injected =
-            RUN.with(|it| it.borrow_mut().as_mut().map(|run| run.syncs += 1)).is_some();
+            RUN.with(|current| current.borrow_mut().as_mut().map(|run| run.syncs += 1)).is_some();
         if is_injected { Ok(()) } else { work() }
     }
 

@@ -63,8 +63,8 @@ pub fn locked_folder(
         let path = make()?;
         let Ok(file) = fs_err::File::open(&path).map(fs_err::File::into_file) else { continue };
         let is_there = || {
-            let ours = file.metadata().map(|it| it.ino());
-            fs_err::symlink_metadata(&path).map(|it| it.ino()).ok() == ours.ok()
+            let ours = file.metadata().map(|metadata| metadata.ino());
+            fs_err::symlink_metadata(&path).map(|metadata| metadata.ino()).ok() == ours.ok()
         };
         match file.try_lock() {
             Ok(()) if is_there() => return Ok((path, Some(file))),
@@ -117,8 +117,8 @@ fn temporary_names(folder: &Path, prefix: &[u8]) -> Vec<PathBuf> {
         .filter(|entry| {
             let name = entry.file_name();
             let rest = name.as_bytes().strip_prefix(prefix);
-            rest.is_some_and(|it| {
-                it.len() == RANDOM_BYTES && it.iter().all(u8::is_ascii_alphanumeric)
+            rest.is_some_and(|rest| {
+                rest.len() == RANDOM_BYTES && rest.iter().all(u8::is_ascii_alphanumeric)
             })
         })
         .map(|entry| entry.path())
@@ -140,7 +140,7 @@ mod tests {
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs_err::read_dir(folder)
             .unwrap()
-            .map(|it| it.unwrap().file_name().into_string().unwrap())
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         names.sort();
         names

@@ -135,8 +135,9 @@ fn tidy(schema: &mut Schema) {
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| {
             let property = name.as_str().and_then(|name| properties.get(name));
-            property.is_none_or(|it| {
-                it.get("type") != Some(&"array".into()) || it.get(REQUIRED_LIST).is_some()
+            property.is_none_or(|property| {
+                property.get("type") != Some(&"array".into())
+                    || property.get(REQUIRED_LIST).is_some()
             })
         });
     }

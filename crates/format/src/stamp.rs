@@ -78,7 +78,7 @@ impl FromStr for Origin {
     type Err = ParseOriginError;
 
     fn from_str(word: &str) -> Result<Self, ParseOriginError> {
-        let found = Self::ALL.into_iter().find(|it| it.as_str() == word);
+        let found = Self::ALL.into_iter().find(|origin| origin.as_str() == word);
         found.ok_or_else(|| ParseOriginError { word: word.chars().take(64).collect() })
     }
 }

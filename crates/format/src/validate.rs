@@ -187,8 +187,8 @@ const EXTENSIONS: [(&str, &str, &str); 3] = [
 
 /// Returns true for a field that is not in the types, but that this project writes.
 fn is_extension(document: &str, at: &Pointer, name: &str) -> bool {
-    let is_it = |it: &&(&str, &str, &str)| it.0 == document && it.2 == name;
-    EXTENSIONS.iter().filter(is_it).any(|it| at.pattern() == it.1)
+    let is_it = |extension: &&(&str, &str, &str)| extension.0 == document && extension.2 == name;
+    EXTENSIONS.iter().filter(is_it).any(|extension| at.pattern() == extension.1)
 }
 
 /// Returns true when an entry is whole, but is not the one the manifest lists.

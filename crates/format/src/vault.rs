@@ -304,10 +304,10 @@ mod tests {
         let mut sealed = credential();
         key.seal(&mut sealed, b"sk-secret", &FRESH).unwrap();
         let changes: [fn(&mut Credential); 4] = [
-            |it| it.service = "evil".to_owned(),
-            |it| it.credential_type = CredentialType::Custom,
-            |it| it.id = "1d93a526-85b1-5b5b-9ac8-2fcc8749633e".parse().unwrap(),
-            |it| it.encrypted_payload.replace_range(0..1, "_"),
+            |credential| credential.service = "evil".to_owned(),
+            |credential| credential.credential_type = CredentialType::Custom,
+            |credential| credential.id = "1d93a526-85b1-5b5b-9ac8-2fcc8749633e".parse().unwrap(),
+            |credential| credential.encrypted_payload.replace_range(0..1, "_"),
         ];
         for change in changes {
             let mut moved = sealed.clone();

@@ -77,7 +77,7 @@ fn check_all(schema: impl Fn(&str) -> Value) {
                 "credentials.json" => "credentials",
                 "attachments.json" => "attachments",
                 path if path.starts_with("memory/") && path.ends_with(".jsonl") => {
-                    for line in bytes.split(|byte| *byte == b'\n').filter(|it| !it.is_empty()) {
+                    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                         check("memory-record", path, line);
                         checked += 1;
                     }

@@ -319,6 +319,12 @@ fn peak_mb() -> f64 {
 fn size(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries
-        .map(|it| if it.path().is_dir() { size(&it.path()) } else { it.metadata().unwrap().len() })
+        .map(|entry| {
+            if entry.path().is_dir() {
+                size(&entry.path())
+            } else {
+                entry.metadata().unwrap().len()
+            }
+        })
         .sum()
 }

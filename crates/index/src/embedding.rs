@@ -103,11 +103,11 @@ impl Index {
     pub fn vector_sets(&self) -> Result<Vec<VectorSet>, StoreError> {
         let reading = self.store.reading()?;
         let all = reading.statistics().chunks;
-        let sets = reading.sets()?.into_iter().map(|it| VectorSet {
-            identity: it.identity,
-            chunks: it.chunks,
-            missing: all.saturating_sub(it.chunks),
-            is_table: it.slot == Slot::Table,
+        let sets = reading.sets()?.into_iter().map(|set| VectorSet {
+            identity: set.identity,
+            chunks: set.chunks,
+            missing: all.saturating_sub(set.chunks),
+            is_table: set.slot == Slot::Table,
         });
         Ok(sets.collect())
     }
@@ -124,13 +124,13 @@ impl Index {
         identity: &Identity,
         texts: u64,
     ) -> Result<Option<Unembedded>, StoreError> {
-        Ok(Some(self.count(identity, texts)?).filter(|it| it.texts <= texts))
+        Ok(Some(self.count(identity, texts)?).filter(|cost| cost.texts <= texts))
     }
 
     /// Counts what an embedder would have to do, until there are more than `most` texts.
     fn count(&self, identity: &Identity, most: u64) -> Result<Unembedded, StoreError> {
         let reading = self.store.reading()?;
-        let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |it| it.next);
+        let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |set| set.next);
         let mut left = Unembedded { chunks: reading.left(from)?.0, ..Unembedded::default() };
         let mut met = std::collections::HashSet::new();
         while left.texts <= most {
@@ -138,13 +138,13 @@ impl Index {
             let Some((last, ..)) = chunks.last() else { break };
             from = ChunkId(last.0 + 1);
             let mut new = Vec::new();
-            for text in chunks.iter().flat_map(|it| block_texts(&it.1, &it.2)) {
+            for text in chunks.iter().flat_map(|(_, text, body)| block_texts(text, body)) {
                 let hash = hash(text);
                 if met.insert(hash) {
                     new.push((hash, text));
                 }
             }
-            let hashes: Vec<_> = new.iter().map(|it| it.0).collect();
+            let hashes: Vec<_> = new.iter().map(|&(hash, _)| hash).collect();
             let known = self.store.are_cached(identity, &hashes)?;
             for ((_, text), known) in new.iter().zip(known) {
                 if known {

@@ -124,7 +124,7 @@ mod tests {
                     folders.push(path);
                 } else {
                     let bytes = fs_err::read(path).unwrap();
-                    found |= bytes.windows(word.len()).any(|it| it == word.as_bytes());
+                    found |= bytes.windows(word.len()).any(|window| window == word.as_bytes());
                 }
             }
         }
@@ -179,7 +179,7 @@ mod tests {
         let mark = index.store.mark();
         assert_eq!(stands(kept.path(), &index, "zebrafish"), (false, false));
         let sets = index.vector_sets().unwrap();
-        let of_table = sets.iter().find(|it| it.is_table).unwrap();
+        let of_table = sets.iter().find(|set| set.is_table).unwrap();
         assert_eq!((of_table.chunks, of_table.missing), (2, 0));
         index.erase(&known).unwrap();
         assert_eq!(index.store.mark(), mark, "nothing was left to write");

@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn lines_are_counted_as_they_stand_in_the_text() {
-        let long = (1..=500).map(|it| format!("Line {it} of a story.\n")).collect::<String>();
+        let long =
+            (1..=500).map(|number| format!("Line {number} of a story.\n")).collect::<String>();
         let texts = [
             ("a.md", "one\ntwo\n".to_owned(), 2),
             ("b.md", "one\n\nthree".to_owned(), 3),

@@ -53,13 +53,15 @@ impl Index {
         let mut nearest = Nearest::default();
         nearest.add(scan, 1.0);
         let is_near = |id: &ChunkId| {
-            nearest.of(*id).is_some_and(|(cosines, _)| cosines.iter().any(|it| *it >= least))
+            nearest
+                .of(*id)
+                .is_some_and(|(cosines, _)| cosines.iter().any(|cosine| *cosine >= least))
         };
         let ids: Vec<ChunkId> = nearest.chunks().filter(is_near).take(limit).collect();
         let mut found = Vec::new();
         for chunk in reading.chunks(&ids)? {
             let read = reading.document(chunk.document)?;
-            let cosines = nearest.of(chunk.id).map(|it| it.0).unwrap_or_default();
+            let cosines = nearest.of(chunk.id).map(|(cosines, _)| cosines).unwrap_or_default();
             for (block, cosine) in chunk.body.blocks.iter().zip(cosines) {
                 if *cosine >= least {
                     let lines = (block.lines.start, block.lines.end.saturating_sub(1));
@@ -75,17 +77,22 @@ impl Index {
     /// Finds the chunks that have the most and rarest words of a text, the best first.
     pub fn with_words_of(&self, text: &str, limit: usize) -> Result<Vec<Near>, StoreError> {
         let reading = self.store.reading()?;
-        let languages: Vec<Language> =
-            reading.statistics().languages.iter().take(LANGUAGES).map(|it| it.0).collect();
+        let languages: Vec<Language> = reading
+            .statistics()
+            .languages
+            .iter()
+            .take(LANGUAGES)
+            .map(|&(language, _)| language)
+            .collect();
         // A text is no question: nothing in it is quoted or excluded.
         let plain: String =
             text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
         let words = parse(&plain, &languages);
-        let forms = words.terms.iter().flat_map(|it| &it.forms);
+        let forms = words.terms.iter().flat_map(|term| &term.forms);
         let wanted: Vec<Wanted<'_>> =
-            forms.map(|it| Wanted { text: &it.text, term: it.term, weight: 1.0 }).collect();
+            forms.map(|form| Wanted { text: &form.text, term: form.term, weight: 1.0 }).collect();
         let candidates = reading.candidates(&wanted, limit, &Narrow::default())?;
-        let ids: Vec<ChunkId> = candidates.iter().map(|it| it.chunk).collect();
+        let ids: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.chunk).collect();
         let mut found = Vec::new();
         for chunk in reading.chunks(&ids)? {
             let blocks = &chunk.body.blocks;

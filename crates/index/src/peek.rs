@@ -80,7 +80,7 @@ mod tests {
 
     fn names(folder: &Path) -> Vec<std::ffi::OsString> {
         let entries = fs_err::read_dir(folder).unwrap();
-        let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         names
     }

@@ -245,7 +245,7 @@ impl Call<'_> {
             std::mem::take(&mut plan.doubtful).into_iter().partition(|(source, at, content)| {
                 let entry = &listed[*source].listing.entries[*at];
                 let known = confirmed.get(&(*source, entry.key.clone()));
-                known.is_some_and(|it| (it.0, &it.1) == (entry.stamp, content))
+                known.is_some_and(|(stamp, known)| (*stamp, known) == (entry.stamp, content))
             });
         plan.doubtful = same;
         plan.load.extend(other.into_iter().map(|(source, at, _)| (source, at)));
@@ -330,7 +330,7 @@ fn unseen_places(
         Err(error) if error.is_damage() => Plan::all(listed),
         compared => compared?,
     };
-    plan.load.extend(plan.doubtful.iter().map(|it| (it.0, it.1)));
+    plan.load.extend(plan.doubtful.iter().map(|&(source, at, _)| (source, at)));
     Ok(plan.load)
 }
 

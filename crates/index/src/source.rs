@@ -78,7 +78,7 @@ impl Carried {
     #[must_use]
     pub fn of(text: &str, vector: Vec<f32>) -> Self {
         let digest = |text: &str| Sha256::digest(text.as_bytes()).into();
-        let trimmed = Some(text.trim()).filter(|it| *it != text).map(digest);
+        let trimmed = Some(text.trim()).filter(|trimmed| *trimmed != text).map(digest);
         Self { sha256: digest(text), trimmed, vector }
     }
 

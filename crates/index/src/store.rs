@@ -281,7 +281,7 @@ impl Store {
     pub(crate) fn expect_the_same(&mut self) -> Result<(), StoreError> {
         if self.sources.is_none() {
             let known = self.reading()?.sources()?;
-            self.sources = Some(known.into_iter().map(|it| it.1).collect());
+            self.sources = Some(known.into_iter().map(|(_, source)| source).collect());
         }
         Ok(())
     }

@@ -139,7 +139,7 @@ pub(crate) fn matches(text: &str, language: Language, terms: &HashSet<Term>) -> 
         }
     });
     // The pieces of a long word come before its humps.
-    places.sort_unstable_by_key(|it| it.start);
+    places.sort_unstable_by_key(|place| place.start);
     let mut found: Vec<Range<usize>> = Vec::new();
     for place in places {
         match found.last_mut() {

@@ -28,13 +28,16 @@ impl Bag {
     fn vector(&self, text: &str) -> Vec<f32> {
         let mut vector = vec![0.0_f32; DIMENSIONS];
         let text = text.to_lowercase();
-        for word in text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()) {
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
             let word = if SAME.contains(&word) { SAME[0] } else { word };
-            let mixed = word.bytes().fold(7_usize, |sum, it| sum * 31 % 1_009 + usize::from(it));
+            let mixed =
+                word.bytes().fold(7_usize, |sum, byte| sum * 31 % 1_009 + usize::from(byte));
             vector[1 + mixed % (DIMENSIONS - 1)] += 1.0;
         }
-        let length = vector.iter().map(|it| it * it).sum::<f32>().sqrt();
-        vector.iter_mut().for_each(|it| *it *= (1.0 - self.common).sqrt() / length.max(1e-9));
+        let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+        vector
+            .iter_mut()
+            .for_each(|number| *number *= (1.0 - self.common).sqrt() / length.max(1e-9));
         vector[0] = self.common.sqrt();
         vector
     }
@@ -50,7 +53,7 @@ impl Embedder for Bag {
     }
 
     fn embed(&self, texts: &[&str], _purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(texts.iter().map(|it| self.vector(it)).collect())
+        Ok(texts.iter().map(|text| self.vector(text)).collect())
     }
 }
 
@@ -76,7 +79,7 @@ fn asked(index: &Index, query: &str, embedders: &[&dyn Embedder]) -> Vec<Hit> {
 
 fn part(hit: &Hit, name: &str) -> Option<f64> {
     let parts = &hit.explanation.as_ref().unwrap().parts;
-    parts.iter().find(|it| it.0 == name).map(|it| it.1)
+    parts.iter().find(|&&(part, _)| part == name).map(|&(_, value)| value)
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl Embedder for Slow<'_> {
             other.0.put("diary.md", "This is for nobody.\n");
             Index::open(self.folder).unwrap().refresh(&[&other], NOW, &Silent).unwrap();
         }
-        seen.extend(texts.iter().map(|it| (*it).to_owned()));
+        seen.extend(texts.iter().map(|text| (*text).to_owned()));
         Ok(texts.iter().map(|_| vec![1.0, 0.0]).collect())
     }
 }

@@ -89,15 +89,15 @@ impl Bag {
 fn vector(text: &str) -> Vec<f32> {
     let mut vector = vec![0.0_f32; DIMENSIONS];
     let text = text.to_lowercase();
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()) {
-        let same = SAME.iter().find(|it| it.0 == word);
-        let hash = Sha256::digest(same.map_or(word, |it| it.1).as_bytes());
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let same = SAME.iter().find(|&&(one, _)| one == word);
+        let hash = Sha256::digest(same.map_or(word, |&(_, other)| other).as_bytes());
         let sign = if hash[1] & 1 == 1 { 1.0 } else { -1.0 };
         vector[usize::from(hash[0]) % DIMENSIONS] += sign;
     }
-    let length = vector.iter().map(|it| it * it).sum::<f32>().sqrt();
+    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     if length > 0.0 {
-        vector.iter_mut().for_each(|it| *it /= length);
+        vector.iter_mut().for_each(|number| *number /= length);
     }
     vector
 }
@@ -117,18 +117,22 @@ impl Embedder for Bag {
 
     fn embed(&self, texts: &[&str], _purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         self.texts.fetch_add(texts.len(), Ordering::Relaxed);
-        let mut vectors: Vec<Vec<f32>> = texts.iter().map(|it| vector(it)).collect();
+        let mut vectors: Vec<Vec<f32>> = texts.iter().map(|text| vector(text)).collect();
         if self.calls_left.fetch_sub(1, Ordering::Relaxed) == 0 {
             self.fault.store(Fault::Fails as u8, Ordering::Relaxed);
         }
         match self.fault.load(Ordering::Relaxed) {
-            it if it == Fault::Fails as u8 => {
+            fault if fault == Fault::Fails as u8 => {
                 let source = std::io::Error::other("the line is dead").into();
                 return Err(EmbedError::Failed { provider: "test".to_owned(), source });
             }
-            it if it == Fault::TooShort as u8 => vectors.iter_mut().for_each(|it| it.truncate(3)),
-            it if it == Fault::NoNumber as u8 => vectors.iter_mut().for_each(|it| it[0] = f32::NAN),
-            it if it == Fault::TooFew as u8 => drop(vectors.pop()),
+            fault if fault == Fault::TooShort as u8 => {
+                vectors.iter_mut().for_each(|vector| vector.truncate(3))
+            }
+            fault if fault == Fault::NoNumber as u8 => {
+                vectors.iter_mut().for_each(|vector| vector[0] = f32::NAN)
+            }
+            fault if fault == Fault::TooFew as u8 => drop(vectors.pop()),
             _ => {}
         }
         Ok(vectors)
@@ -176,7 +180,7 @@ fn vectors_find_what_words_do_not() {
         assert_eq!((words.hits.len(), words.legs.vectors.len()), (0, 0), "{query}");
         let (hits, leg) = asked(&index, query, &bag);
         assert_eq!(leg, used(4, 0));
-        assert_eq!(hits.first().map(|it| it.path.as_str()), Some(path), "{query}");
+        assert_eq!(hits.first().map(|hit| hit.path.as_str()), Some(path), "{query}");
     }
     // Nothing is left to do.
     let before = bag.texts();
@@ -216,12 +220,12 @@ fn a_changed_document_lacks_vectors_until_they_are_made() {
     let mut index = refreshed(folder.path(), &shelf);
     let (hits, leg) = asked(&index, "automobile", &bag);
     assert_eq!(leg, used(3, 1));
-    assert_eq!(hits.first().map(|it| it.path.as_str()), Some("memory/2026-01-01.md"));
+    assert_eq!(hits.first().map(|hit| hit.path.as_str()), Some("memory/2026-01-01.md"));
     let done = index.embed(&bag, Replace::No, &Silent).unwrap();
     assert_eq!((done.chunks, done.texts), (1, 1));
     let (hits, leg) = asked(&index, "automobile", &bag);
     assert_eq!(leg, used(4, 0));
-    assert!(hits.iter().any(|it| it.path == "memory/2026-01-03.md"));
+    assert!(hits.iter().any(|hit| hit.path == "memory/2026-01-03.md"));
     // And one that is gone is not counted.
     shelf.remove("memory/2026-01-03.md");
     index.refresh(&[&shelf], NOW, &Silent).unwrap();
@@ -234,7 +238,7 @@ fn an_embedder_that_fails_takes_its_leg_and_not_the_answer() {
     let mut index = refreshed(folder.path(), &shelf());
     index.embed(&Bag::new(), Replace::No, &Silent).unwrap();
     let words = index.search(&Request::new("router", NOW), &[]).unwrap().hits;
-    assert_eq!(words.first().map(|it| it.path.as_str()), Some("memory/2026-01-04.md"));
+    assert_eq!(words.first().map(|hit| hit.path.as_str()), Some("memory/2026-01-04.md"));
     let (hits, leg) = asked(&index, "router", &Bag::with(Fault::Fails));
     assert_eq!(hits, words);
     let VectorOutcome::Failed { message } = leg else { panic!("{leg:?}") };
@@ -277,20 +281,20 @@ fn filters_hold_for_vectors() {
     let mut request = Request::new("automobile", NOW);
     request.paths = vec!["memory".to_owned()];
     let hits = index.search(&request, &[&bag]).unwrap().hits;
-    assert_eq!(hits.first().map(|it| it.path.as_str()), Some("memory/2026-01-01.md"));
-    assert!(hits.iter().all(|it| it.path.starts_with("memory/")));
+    assert_eq!(hits.first().map(|hit| hit.path.as_str()), Some("memory/2026-01-01.md"));
+    assert!(hits.iter().all(|hit| hit.path.starts_with("memory/")));
     request.paths.clear();
     request.since = Some(jiff::civil::date(2026, 1, 1));
     let hits = index.search(&request, &[&bag]).unwrap().hits;
-    assert_eq!(hits.first().map(|it| it.path.as_str()), Some("memory/2026-01-01.md"));
-    assert!(hits.iter().all(|it| it.date.is_some()));
+    assert_eq!(hits.first().map(|hit| hit.path.as_str()), Some("memory/2026-01-01.md"));
+    assert!(hits.iter().all(|hit| hit.date.is_some()));
     request.since = Some(jiff::civil::date(2030, 1, 1));
     assert_eq!(index.search(&request, &[&bag]).unwrap().hits, []);
 }
 
 fn outcomes(index: &Index, query: &str, embedders: &[&dyn Embedder]) -> Vec<VectorOutcome> {
     let answer = index.search(&Request::new(query, NOW), embedders).unwrap();
-    answer.legs.vectors.into_iter().map(|it| it.outcome).collect()
+    answer.legs.vectors.into_iter().map(|vector| vector.outcome).collect()
 }
 
 #[test]
@@ -333,11 +337,11 @@ fn the_next_embedder_covers_what_the_first_has_not() {
     index.embed(&table, Replace::No, &Silent).unwrap();
     assert_eq!(outcomes(&index, "automobile", &both), [used(4, 1), used(5, 0)]);
     let hits = index.search(&Request::new("automobile", NOW), &both).unwrap().hits;
-    let paths: Vec<&str> = hits.iter().map(|it| it.path.as_str()).collect();
+    let paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
     assert!(paths.contains(&"memory/2026-01-01.md") && paths.contains(&"memory/2026-01-05.md"));
     let sets = index.vector_sets().unwrap();
     let sets: Vec<_> =
-        sets.iter().map(|it| (it.identity.model.as_str(), it.chunks, it.missing)).collect();
+        sets.iter().map(|set| (set.identity.model.as_str(), set.chunks, set.missing)).collect();
     assert_eq!(sets, [("table", 5, 0), ("bag", 4, 1)]);
 }
 
@@ -538,10 +542,10 @@ fn the_order_depends_on_the_documents_alone() {
     let (bag, table) = (Bag::new(), Bag::table());
     let both: [&dyn Embedder; 2] = [&bag, &table];
     let answers = |index: &Index| -> Vec<Vec<(String, u64)>> {
-        let questions = all.iter().map(|it| it.question.clone());
+        let questions = all.iter().map(|note| note.question.clone());
         let found = |question: String| {
             let hits = index.search(&Request::new(question, NOW), &both).unwrap().hits;
-            hits.iter().map(|it| (it.citation(), it.score.to_bits())).collect()
+            hits.iter().map(|hit| (hit.citation(), hit.score.to_bits())).collect()
         };
         questions
             .chain(["automobile".to_owned(), "physician at home".to_owned()])
@@ -554,7 +558,7 @@ fn the_order_depends_on_the_documents_alone() {
     };
     let folder = tempfile::tempdir().unwrap();
     let shelf = Shelf::default();
-    all.iter().for_each(|it| shelf.put(&it.path, &it.markdown));
+    all.iter().for_each(|note| shelf.put(&note.path, &note.markdown));
     let mut whole = refreshed(&folder.path().join("whole"), &shelf);
     filled(&mut whole);
     let wanted = answers(&whole);

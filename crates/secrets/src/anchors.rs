@@ -137,10 +137,10 @@ impl Anchor {
             return None;
         }
         // Byte by byte: most literals differ in their first two, and a call costs more than that.
-        let same = found.iter().zip(self.literal).all(|(a, b)| match self.exact_case {
-            true => a == b,
-            false => a.eq_ignore_ascii_case(b),
-        });
+        let same = found
+            .iter()
+            .zip(self.literal)
+            .all(|(a, b)| if self.exact_case { a == b } else { a.eq_ignore_ascii_case(b) });
         same.then_some(start)
     }
 }

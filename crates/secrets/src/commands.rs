@@ -192,9 +192,8 @@ pub(crate) fn check(
         if let Argument(number) = *form {
             let is_switch = |word: &&Range<usize>| matches!(text(word).first(), Some(b'-' | b'/'));
             // A path is an argument where the options have dashes.
-            let is_option = |word: &&Range<usize>| match is_batch {
-                true => text(word).starts_with(b"-"),
-                false => is_switch(word),
+            let is_option = |word: &&Range<usize>| {
+                if is_batch { text(word).starts_with(b"-") } else { is_switch(word) }
             };
             if let Some(value) = words.iter().filter(|word| !is_option(word)).nth(number) {
                 let is_sure = has_switch || !literal.eq_ignore_ascii_case(b"net user ");

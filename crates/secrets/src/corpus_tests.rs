@@ -590,10 +590,11 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
         .chain(crate::fixture_tests::texts().map(String::into_bytes))
         .collect();
     let cut = (proptest::sample::select(secrets), any::<proptest::sample::Index>(), any::<bool>())
-        .prop_map(|(secret, at, cut)| match cut {
-            true => secret[..at.index(secret.len())].to_vec(),
-            false => secret,
-        });
+        .prop_map(
+            |(secret, at, cut)| {
+                if cut { secret[..at.index(secret.len())].to_vec() } else { secret }
+            },
+        );
     const SIGNS: &[&str] = &[
         "token",
         "secret",

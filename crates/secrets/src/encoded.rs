@@ -58,9 +58,12 @@ pub(crate) fn escaped(window: &[u8], at: usize, depth: u8, found: &mut impl FnMu
         return;
     }
     let percent = window[at] == b'%';
-    let ends = |byte: &u8| match percent {
-        true => *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b']'),
-        false => matches!(byte, b'\n' | b'\r'),
+    let ends = |byte: &u8| {
+        if percent {
+            *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b']')
+        } else {
+            matches!(byte, b'\n' | b'\r')
+        }
     };
     let back = window[at.saturating_sub(BEFORE_ESCAPE)..at].iter().rev();
     let start = at - back.take_while(|byte| !ends(byte)).count();

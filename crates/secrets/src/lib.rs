@@ -158,7 +158,8 @@ fn without_stamps(text: &[u8]) -> Cow<'_, [u8]> {
     let mut plain = Cow::Borrowed(text);
     for start in memmem::find_iter(text, OPEN) {
         let id = start + OPEN.len();
-        let is_id = |id: &[u8]| id.iter().all(|it| it.is_ascii_digit() || it.is_ascii_lowercase());
+        let is_id =
+            |id: &[u8]| id.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
         if !text.get(id..id + ID).is_some_and(is_id) || text.get(id + ID) != Some(&b' ') {
             continue;
         }

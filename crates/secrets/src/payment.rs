@@ -64,7 +64,10 @@ impl Number {
                     number.count += 1;
                     number.length = offset + 1;
                 }
-                b' ' | b'-' if number.length == offset && between.is_none_or(|it| it == byte) => {
+                b' ' | b'-'
+                    if number.length == offset
+                        && between.is_none_or(|separator| separator == byte) =>
+                {
                     // No card begins with fewer than four digits and a blank.
                     if number.groups[0] < 4 {
                         break;

@@ -79,7 +79,7 @@ impl Source {
             let words: Vec<String> = (0..12 + self.below(20)).map(|_| self.word()).collect();
             if at == asked {
                 line = markdown.matches('\n').count() + 1;
-                let content = words.iter().filter(|it| !COMMON.contains(&it.as_str()));
+                let content = words.iter().filter(|word| !COMMON.contains(&word.as_str()));
                 let content: Vec<&str> = content.map(String::as_str).take(4).collect();
                 question = format!("What did {name} say about {}?", content.join(" and the "));
             }
@@ -118,7 +118,7 @@ mod tests {
     fn a_question_is_about_its_line() {
         for note in notes(7).take(20) {
             let line = note.markdown.lines().nth(note.line - 1).unwrap();
-            let words = note.question.split([' ', '?']).filter(|it| line.contains(it)).count();
+            let words = note.question.split([' ', '?']).filter(|word| line.contains(word)).count();
             assert!(line.starts_with("- **") && words >= 2, "{} {line}", note.question);
         }
     }

@@ -28,11 +28,11 @@ impl Made {
 }
 
 fn signed(numbers: &[i8]) -> Vec<u8> {
-    numbers.iter().map(|it| it.cast_unsigned()).collect()
+    numbers.iter().map(|number| number.cast_unsigned()).collect()
 }
 
 fn singles(numbers: &[f32]) -> Vec<u8> {
-    numbers.iter().flat_map(|it| it.to_le_bytes()).collect()
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 /// Rows (1, 0), (0, 1), (-3, 0), (0, 0) with the scales 1, 2, 0.5, 1.

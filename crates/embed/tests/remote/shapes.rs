@@ -181,12 +181,13 @@ fn models_of_different_servers_are_told_apart() {
     };
     let own = identity(|_| {});
     assert_eq!(own.model, "bge-m3");
-    assert_eq!(identity(|it| it.url = Some("https://api.openai.com".to_owned())), own);
-    let other = identity(|it| it.url = Some("https://gpu.example.org:8443/v1".to_owned()));
+    assert_eq!(identity(|settings| settings.url = Some("https://api.openai.com".to_owned())), own);
+    let other =
+        identity(|settings| settings.url = Some("https://gpu.example.org:8443/v1".to_owned()));
     assert_eq!((&*other.model, other.bare_model()), ("bge-m3@gpu.example.org:8443", "bge-m3"));
-    let passage = identity(|it| {
-        it.url = Some("https://gpu.example.org:8443/v1".to_owned());
-        it.document_input_type = Some("pass@/age".to_owned());
+    let passage = identity(|settings| {
+        settings.url = Some("https://gpu.example.org:8443/v1".to_owned());
+        settings.document_input_type = Some("pass@/age".to_owned());
     });
     assert_eq!(passage.model, "bge-m3@gpu.example.org:8443+passage");
     assert_eq!(passage.bare_model(), "bge-m3");

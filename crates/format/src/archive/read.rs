@@ -554,7 +554,7 @@ impl Archive {
             }
             let mut known = listed
                 .get(&*entry.path)
-                .map_or_else(|| Entry::new(&entry.path), |it| (*it).clone());
+                .map_or_else(|| Entry::new(&entry.path), |entry| (*entry).clone());
             if known.sha256.is_none() {
                 known.size = Some(entry.size);
                 known.sha256 = Some(self.compute_digest(&entry.path)?);
@@ -665,16 +665,20 @@ fn take_edits(container: &Container, manifest: &mut Manifest) -> Vec<EditedEntry
 fn layer_entry(manifest: &Manifest, layer: Layer) -> Option<&str> {
     let layers = &manifest.layers;
     match layer {
-        Layer::Identity => layers.identity.as_ref().map(|it| it.file.as_str()),
-        Layer::Principals => layers.principals.as_ref().map(|it| it.file.as_str()),
-        Layer::Credentials => layers.credentials.as_ref().map(|it| it.file.as_str()),
-        Layer::Attachments => layers.attachments.as_ref().map(|it| it.file.as_str()),
+        Layer::Identity => layers.identity.as_ref().map(|identity| identity.file.as_str()),
+        Layer::Principals => layers.principals.as_ref().map(|principals| principals.file.as_str()),
+        Layer::Credentials => {
+            layers.credentials.as_ref().map(|credentials| credentials.file.as_str())
+        }
+        Layer::Attachments => {
+            layers.attachments.as_ref().map(|attachments| attachments.file.as_str())
+        }
     }
 }
 
 fn partition_entries(manifest: &Manifest) -> impl Iterator<Item = &str> {
     let memory = manifest.layers.memory.as_ref();
-    memory.into_iter().flat_map(|it| it.partitions.iter().map(|part| part.file.as_str()))
+    memory.into_iter().flat_map(|memory| memory.partitions.iter().map(|part| part.file.as_str()))
 }
 
 /// Returns the entries that are not carried files.
@@ -683,7 +687,7 @@ pub(crate) fn structural_entries(manifest: &Manifest) -> HashSet<&str> {
     Layer::ALL
         .into_iter()
         .filter_map(|layer| layer_entry(manifest, layer))
-        .chain(memory.map(|it| it.index_file.as_str()))
+        .chain(memory.map(|memory| memory.index_file.as_str()))
         .chain(partition_entries(manifest))
         .chain([MANIFEST])
         .collect()
@@ -722,7 +726,7 @@ pub(crate) fn check_listed<'a>(
         }
         // With NUL, which no path has, for a slash, what lies in a folder sorts right behind it.
         let mut path = order_of(entry);
-        path.iter_mut().filter(|it| **it == b'/').for_each(|it| *it = 0);
+        path.iter_mut().filter(|byte| **byte == b'/').for_each(|byte| *byte = 0);
         true_paths.push((path, entry));
     }
     true_paths.sort_by(|a, b| a.0.cmp(&b.0));

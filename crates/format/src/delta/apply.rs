@@ -192,8 +192,8 @@ fn target_manifest(base: &Archive, delta: &Delta) -> Manifest {
         let known = manifest.sync.take();
         manifest.sync = Some(SyncCursor {
             last_sequence: change.sync.new_sequence,
-            last_sync_at: known.as_ref().and_then(|it| it.last_sync_at.clone()),
-            unknown: known.map_or_else(Unknown::default, |it| it.unknown),
+            last_sync_at: known.as_ref().and_then(|known| known.last_sync_at.clone()),
+            unknown: known.map_or_else(Unknown::default, |known| known.unknown),
         });
     }
     manifest
@@ -206,10 +206,10 @@ fn apply_files<W: Write>(
 ) -> Result<(), ApplyDeltaError> {
     let nothing = (Vec::new(), Vec::new());
     let changes = delta.manifest().changes.files.clone();
-    let (put, remove) = changes.map_or(nothing, |it| (it.put, it.remove));
+    let (put, remove) = changes.map_or(nothing, |changes| (changes.put, changes.remove));
     let remove: HashSet<String> = remove.into_iter().collect();
     let base_files = base.files()?;
-    let in_base: HashSet<String> = base_files.iter().map(|it| it.entry.path.clone()).collect();
+    let in_base: HashSet<String> = base_files.iter().map(|file| file.entry.path.clone()).collect();
     let mut result: HashMap<String, (CarriedFile, Option<FilePut>)> = base_files
         .into_iter()
         .filter(|file| !remove.contains(&file.entry.path))

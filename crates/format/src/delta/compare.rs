@@ -253,7 +253,7 @@ fn changed_principals(was: Option<&[u8]>, now: Option<&[u8]>) -> Vec<ItemId> {
     // A list that cannot be read names nobody; the layer travels whole in any case.
     let list = |bytes: Option<&[u8]>| {
         let parsed = bytes.and_then(|bytes| json::parse::<Principals>(bytes).ok());
-        parsed.map(|it| it.principals).unwrap_or_default()
+        parsed.map(|list| list.principals).unwrap_or_default()
     };
     let (was, now) = (list(was), list(now));
     let mut changed: Vec<ItemId> = was

@@ -34,7 +34,9 @@ impl Operation {
     }
 
     fn parse(word: &str) -> Option<Self> {
-        [Self::Create, Self::Update, Self::Delete].into_iter().find(|it| it.as_str() == word)
+        [Self::Create, Self::Update, Self::Delete]
+            .into_iter()
+            .find(|operation| operation.as_str() == word)
     }
 }
 

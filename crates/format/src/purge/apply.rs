@@ -100,7 +100,8 @@ pub fn apply_purge<W: Write>(
         return Err(ApplyPurgeError::Obstacle { id, path });
     }
     let partitions: HashSet<&str> = plan.records.values().map(String::as_str).collect();
-    let mut partitions_affected: Vec<String> = partitions.iter().map(|&it| it.to_owned()).collect();
+    let mut partitions_affected: Vec<String> =
+        partitions.iter().map(|&partition| partition.to_owned()).collect();
     partitions_affected.sort();
     let audit = PurgeAudit {
         purge_id: request.purge_id,
@@ -235,7 +236,7 @@ impl<W: Write> Rewriter<'_, W> {
     fn write_entries(&mut self, partitions: &HashSet<&str>) -> Result<(), ApplyPurgeError> {
         let index = match self.file {
             Opening::Archive(archive) => {
-                archive.manifest().layers.memory.as_ref().map(|it| it.index_file.as_str())
+                archive.manifest().layers.memory.as_ref().map(|memory| memory.index_file.as_str())
             }
             Opening::Delta(_) => None,
         };
@@ -338,10 +339,10 @@ impl<W: Write> Rewriter<'_, W> {
             line: None,
             source,
         })?;
-        let gone = |it: &Attachment| {
-            it.archive_path.0.as_ref().is_some_and(|path| self.gone.contains(path))
+        let gone = |attachment: &Attachment| {
+            attachment.archive_path.0.as_ref().is_some_and(|path| self.gone.contains(path))
         };
-        list.attachments.retain(|it| !gone(it));
+        list.attachments.retain(|attachment| !gone(attachment));
         for attachment in &mut list.attachments {
             let entry = attachment.archive_path.0.as_ref();
             if let Some(written) = entry.and_then(|path| self.written.get(path)) {

@@ -70,7 +70,7 @@ impl Needle {
     }
 
     fn longest(&self) -> usize {
-        self.whole.iter().chain(&self.lines).map(|it| it.needle().len()).max().unwrap_or(0)
+        self.whole.iter().chain(&self.lines).map(|finder| finder.needle().len()).max().unwrap_or(0)
     }
 }
 

@@ -235,7 +235,7 @@ impl PurgePlan {
         let wanted: HashSet<RecordId> = ids.iter().copied().collect();
         let found = find_records(file, &wanted)?;
         let records: BTreeMap<_, _> =
-            found.iter().map(|it| (it.record.id, it.entry.clone())).collect();
+            found.iter().map(|target| (target.record.id, target.entry.clone())).collect();
         let missing: Vec<_> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
         if !missing.is_empty() {
             return Err(PlanPurgeError::NotThere { ids: missing });
@@ -245,10 +245,14 @@ impl PurgePlan {
                 return Err(PlanPurgeError::NoSuchFile { path: path.clone() });
             }
         }
-        let texts = found.iter().filter(|it| it.record.content != TOMBSTONE_CONTENT);
+        let texts = found.iter().filter(|target| target.record.content != TOMBSTONE_CONTENT);
         let needles: Vec<Needle> =
-            texts.map(|it| Needle::new(it.record.id, &it.record.content)).collect();
-        let too_short = needles.iter().filter(|it| !it.is_searchable()).map(|it| it.id).collect();
+            texts.map(|target| Needle::new(target.record.id, &target.record.content)).collect();
+        let too_short = needles
+            .iter()
+            .filter(|needle| !needle.is_searchable())
+            .map(|needle| needle.id)
+            .collect();
         let mut plan = Self {
             records,
             cuts: Vec::new(),
@@ -306,7 +310,9 @@ impl PurgePlan {
         let structural = file.structural_entries();
         for entry in file.entries().container.entries() {
             let path = entry.path.as_str();
-            if record_entries.contains(path) || self.dropped_files.iter().any(|it| it == path) {
+            if record_entries.contains(path)
+                || self.dropped_files.iter().any(|dropped| dropped == path)
+            {
                 continue;
             }
             // A splice holds a part of a file and so perhaps a part of the text; what is missing
@@ -319,7 +325,8 @@ impl PurgePlan {
                 }
             })?;
             let origin = splice_of.unwrap_or(path);
-            let own = found.iter().filter(|it| it.is_from(origin)).map(|it| it.record.id);
+            let own =
+                found.iter().filter(|target| target.is_from(origin)).map(|target| target.record.id);
             if splice_of.is_some() {
                 holders.extend(own);
                 holders.sort();
@@ -376,7 +383,7 @@ impl PurgePlan {
         }
         // The lines that the record says it came from, if they still hold it in another spacing,
         // or if its text is too short to be searched for.
-        for record in found.iter().filter(|it| it.is_from(path)) {
+        for record in found.iter().filter(|target| target.is_from(path)) {
             if let Some(part) = record.lines_in(text) {
                 let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
                 if squeeze(&text[part.clone()]) == squeeze(&record.record.content) {

@@ -52,8 +52,8 @@ impl FromStr for StampId {
 
     fn from_str(text: &str) -> Result<Self, ParseStampIdError> {
         if let Ok(short) = <[u8; SHORT_CHARS]>::try_from(text.as_bytes()) {
-            let is_short =
-                short.iter().all(|it| DIGITS.contains(it)) && short.iter().any(u8::is_ascii_digit);
+            let is_short = short.iter().all(|digit| DIGITS.contains(digit))
+                && short.iter().any(u8::is_ascii_digit);
             return if is_short { Ok(Self::Short(short)) } else { Err(ParseStampIdError) };
         }
         // Only as we write it: `uuid` also reads braces and other dresses.
@@ -66,7 +66,9 @@ impl FromStr for StampId {
 impl fmt::Display for StampId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short(short) => short.iter().try_for_each(|it| write!(f, "{}", *it as char)),
+            Self::Short(short) => {
+                short.iter().try_for_each(|digit| write!(f, "{}", *digit as char))
+            }
             Self::Long(uuid) => write!(f, "{uuid}"),
         }
     }

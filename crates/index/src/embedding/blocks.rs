@@ -10,7 +10,10 @@ use crate::store::body::Body;
 /// What is embedded of a chunk: each of its blocks.
 pub(crate) fn block_texts<'a>(text: &'a str, body: &Body) -> Vec<&'a str> {
     let range = |bytes: &std::ops::Range<u32>| bytes.start as usize..bytes.end as usize;
-    body.blocks.iter().map(|it| said(text.get(range(&it.bytes)).unwrap_or_default())).collect()
+    body.blocks
+        .iter()
+        .map(|block| said(text.get(range(&block.bytes)).unwrap_or_default()))
+        .collect()
 }
 
 /// What a text is known by in the cache.
@@ -52,10 +55,10 @@ fn check<'a>(
     if vectors.clone().count() != texts {
         return unusable("not one vector for each text");
     }
-    if vectors.clone().any(|it| it.len() != identity.dimensions) {
+    if vectors.clone().any(|vector| vector.len() != identity.dimensions) {
         return unusable("the wrong number of dimensions");
     }
-    if vectors.flatten().any(|it| !it.is_finite()) {
+    if vectors.flatten().any(|number| !number.is_finite()) {
         return unusable("what is no number");
     }
     Ok(())

@@ -61,7 +61,12 @@ impl Index {
             })?;
         }
         let known = self.store.are_cached(identity, &hashes)?;
-        let wanted = hashes.into_iter().zip(known).filter(|it| !it.1).map(|it| it.0).collect();
+        let wanted = hashes
+            .into_iter()
+            .zip(known)
+            .filter(|(_, is_known)| !is_known)
+            .map(|(hash, _)| hash)
+            .collect();
         self.take(identity, sources, wanted, MOST_TAKEN)
     }
 
@@ -79,15 +84,15 @@ impl Index {
             }
             let mut kept: Vec<(ContentHash, Vec<f32>)> = Vec::new();
             let mut stopped = None;
-            let read = source.carried(identity, &mut |it| {
-                let Carried { sha256, trimmed, vector } = it;
-                let is_number = vector.iter().all(|it| it.is_finite());
+            let read = source.carried(identity, &mut |carried| {
+                let Carried { sha256, trimmed, vector } = carried;
+                let is_number = vector.iter().all(|number| number.is_finite());
                 if stopped.is_some() || vector.len() != identity.dimensions || !is_number {
                     return;
                 }
                 let vector = normalised(&vector);
                 // Zeros: whoever made it had nothing to say.
-                if vector.iter().all(|it| *it == 0.0) {
+                if vector.iter().all(|number| *number == 0.0) {
                     return;
                 }
                 for hash in [Some(sha256), trimmed].into_iter().flatten() {
@@ -121,16 +126,18 @@ impl Index {
     /// Returns the texts that an embedder would be handed.
     fn wanted(&self, identity: &Identity) -> Result<HashSet<ContentHash>, StoreError> {
         let reading = self.store.reading()?;
-        let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |it| it.next);
+        let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |set| set.next);
         let mut wanted = HashSet::new();
         loop {
             let chunks = reading.unembedded(from, CHUNKS_AT_ONCE)?;
             let Some((last, ..)) = chunks.last() else { return Ok(wanted) };
             from = ChunkId(last.0 + 1);
-            let texts = chunks.iter().flat_map(|it| block_texts(&it.1, &it.2));
+            let texts = chunks.iter().flat_map(|(_, text, body)| block_texts(text, body));
             let hashes: Vec<ContentHash> = texts.map(hash).collect();
             let known = self.store.are_cached(identity, &hashes)?;
-            wanted.extend(hashes.iter().zip(known).filter(|it| !it.1).map(|it| *it.0));
+            wanted.extend(
+                hashes.iter().zip(known).filter(|(_, is_known)| !is_known).map(|(hash, _)| *hash),
+            );
         }
     }
 }
@@ -175,7 +182,7 @@ mod tests {
         let identity = Identity { provider: "p".to_owned(), model: "m".to_owned(), dimensions: 2 };
         let texts = ["a", "b", "c", "d"];
         let all = texts.map(|text| Carried::of(text, vec![0.0, 4.0])).to_vec();
-        let wanted: HashSet<ContentHash> = texts[..3].iter().map(|it| hash(it)).collect();
+        let wanted: HashSet<ContentHash> = texts[..3].iter().map(|text| hash(text)).collect();
         let result = index.take(&identity, &[&Broken(all)], wanted, 2).unwrap();
         assert_eq!((result.taken, result.left, result.failed.len()), (2, 1, 1));
         let hashes = texts.map(hash);

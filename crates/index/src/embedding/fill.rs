@@ -77,7 +77,9 @@ impl Index {
                 let chunks = reading.unembedded(from, CHUNKS_AT_ONCE)?;
                 let Some((last, ..)) = chunks.last() else { break };
                 from = ChunkId(last.0 + 1);
-                hashes.extend(chunks.iter().flat_map(|it| block_texts(&it.1, &it.2)).map(hash));
+                hashes.extend(
+                    chunks.iter().flat_map(|(_, text, body)| block_texts(text, body)).map(hash),
+                );
             }
         }
         self.store.use_vectors(identity, &hashes)
@@ -144,11 +146,11 @@ impl<'a> Work<'a> {
         replace: Replace,
     ) -> Result<(Vec<Unembedded>, Seal), EmbeddingError> {
         let reading = store.reading()?;
-        let there = reading.sets()?.into_iter().find(|it| it.slot == slot);
+        let there = reading.sets()?.into_iter().find(|set| set.slot == slot);
         let from = match there {
-            Some(it) if it.identity == *self.embedder.identity() => it.next,
-            Some(it) if it.chunks > 0 && replace == Replace::No => {
-                return Err(EmbeddingError::OtherModel { there: it.identity });
+            Some(set) if set.identity == *self.embedder.identity() => set.next,
+            Some(set) if set.chunks > 0 && replace == Replace::No => {
+                return Err(EmbeddingError::OtherModel { there: set.identity });
             }
             _ => ChunkId(0),
         };
@@ -159,14 +161,16 @@ impl<'a> Work<'a> {
     /// Embeds the blocks of chunks.
     fn round(&mut self, store: &mut Store, chunks: &[Unembedded]) -> Result<Round, StoreError> {
         let identity = self.embedder.identity();
-        let texts: Vec<Vec<&str>> = chunks.iter().map(|it| block_texts(&it.1, &it.2)).collect();
+        let texts: Vec<Vec<&str>> =
+            chunks.iter().map(|(_, text, body)| block_texts(text, body)).collect();
         let all: Vec<&str> = texts.iter().flatten().copied().collect();
-        let hashes: Vec<ContentHash> = all.iter().map(|it| hash(it)).collect();
+        let hashes: Vec<ContentHash> = all.iter().map(|text| hash(text)).collect();
         let mut known: HashMap<ContentHash, Vec<f32>> = HashMap::new();
         for (hash, vector) in hashes.iter().zip(store.cached_vectors(identity, &hashes)?) {
-            known.extend(vector.map(|it| (*hash, it)));
+            known.extend(vector.map(|vector| (*hash, vector)));
         }
-        let is_known = |it: &&ContentHash| known.contains_key(*it) && !self.lost.contains(*it);
+        let is_known =
+            |hash: &&ContentHash| known.contains_key(*hash) && !self.lost.contains(*hash);
         let mut round = Round {
             vectors: Vec::with_capacity(chunks.len()),
             texts: all.len() as u64,
@@ -179,9 +183,10 @@ impl<'a> Work<'a> {
             store.use_vectors(identity, &used)?;
         }
         let mut met = HashSet::new();
-        let new = |it: &(&ContentHash, &&str)| !known.contains_key(it.0) && met.insert(*it.0);
+        let new =
+            |&(hash, _): &(&ContentHash, &&str)| !known.contains_key(hash) && met.insert(*hash);
         let missing: Vec<(ContentHash, &str)> =
-            hashes.iter().zip(&all).filter(new).map(|it| (*it.0, *it.1)).collect();
+            hashes.iter().zip(&all).filter(new).map(|(hash, text)| (*hash, *text)).collect();
         let before = self.seen + (all.len() - missing.len()) as u64;
         for batch in missing.chunks(self.embedder.texts_at_once().max(1)) {
             let batch = &batch[..batch.len().min(usize::try_from(self.left).unwrap_or(usize::MAX))];
@@ -189,7 +194,7 @@ impl<'a> Work<'a> {
                 round.stopped = Some(Stopped::Full);
                 break;
             }
-            let texts: Vec<&str> = batch.iter().map(|it| it.1).collect();
+            let texts: Vec<&str> = batch.iter().map(|&(_, text)| text).collect();
             let some = self.embedder.embed_some(&texts, Purpose::Document);
             let some = match checked_some(some, texts.len(), identity) {
                 Ok(some) => some,
@@ -198,9 +203,9 @@ impl<'a> Work<'a> {
                     break;
                 }
             };
-            let places = batch.iter().map(|it| it.0).zip(&some.vectors);
+            let places = batch.iter().map(|&(hash, _)| hash).zip(&some.vectors);
             let vectors: Vec<(ContentHash, Vec<f32>)> = places
-                .filter_map(|it| Some((it.0, as_kept(&normalised(it.1.as_ref()?)))))
+                .filter_map(|(hash, vector)| Some((hash, as_kept(&normalised(vector.as_ref()?)))))
                 .collect();
             if !vectors.is_empty() {
                 store.cache_vectors(identity, &vectors)?;
@@ -209,7 +214,7 @@ impl<'a> Work<'a> {
             self.done.texts += vectors.len() as u64;
             self.done.cut += some.cut;
             self.done.refused += some.refused;
-            round.made.extend(vectors.iter().map(|it| it.0));
+            round.made.extend(vectors.iter().map(|&(hash, _)| hash));
             known.extend(vectors);
             self.progress.embedded(before + round.made.len() as u64, self.total);
             if let Some(error) = some.error {
@@ -223,7 +228,7 @@ impl<'a> Work<'a> {
         let mut hashes = hashes.iter();
         for ((chunk, ..), texts) in chunks.iter().zip(&texts) {
             let own = hashes.by_ref().take(texts.len());
-            let Some(vectors) = own.map(|it| known.get(it).map(Vec::as_slice)).collect() else {
+            let Some(vectors) = own.map(|hash| known.get(hash).map(Vec::as_slice)).collect() else {
                 break;
             };
             let vectors: Vec<&[f32]> = vectors;
@@ -242,7 +247,7 @@ fn fill_table(
     let seen = {
         let reading = store.reading()?;
         let set = reading.set_of(embedder.identity())?;
-        if set.is_some_and(|it| it.chunks == reading.statistics().chunks) {
+        if set.is_some_and(|set| set.chunks == reading.statistics().chunks) {
             return Ok(Embedded::default());
         }
         reading.seal().clone()
@@ -276,14 +281,16 @@ pub(crate) fn write_table(
         let chunks = writing.unembedded(from, CHUNKS_AT_ONCE)?;
         let Some((last, ..)) = chunks.last() else { return Ok(Ok(())) };
         from = ChunkId(last.0 + 1);
-        let texts: Vec<Vec<&str>> = chunks.iter().map(|it| block_texts(&it.1, &it.2)).collect();
+        let texts: Vec<Vec<&str>> =
+            chunks.iter().map(|(_, text, body)| block_texts(text, body)).collect();
         let all: Vec<&str> = texts.iter().flatten().copied().collect();
         let vectors = embedder.embed(&all, Purpose::Document);
-        let vectors = match vectors.and_then(|it| checked(it, all.len(), embedder.identity())) {
-            Ok(vectors) => vectors,
-            Err(error) => return Ok(Err(error)),
-        };
-        let mut vectors = vectors.iter().map(|it| normalised(it));
+        let vectors =
+            match vectors.and_then(|vectors| checked(vectors, all.len(), embedder.identity())) {
+                Ok(vectors) => vectors,
+                Err(error) => return Ok(Err(error)),
+            };
+        let mut vectors = vectors.iter().map(|vector| normalised(vector));
         let mut blobs = Vec::with_capacity(chunks.len());
         for ((chunk, ..), texts) in chunks.iter().zip(&texts) {
             let own: Vec<Vec<f32>> = vectors.by_ref().take(texts.len()).collect();

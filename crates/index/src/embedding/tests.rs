@@ -84,7 +84,7 @@ impl Embedder for Paid<'_> {
     fn embed(&self, texts: &[&str], _: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         (self.first)();
         let numbers = |text: &&str| {
-            hash(text).iter().take(DIMENSIONS).map(|it| f32::from(*it).sqrt()).collect()
+            hash(text).iter().take(DIMENSIONS).map(|byte| f32::from(*byte).sqrt()).collect()
         };
         Ok(texts.iter().map(numbers).collect())
     }
@@ -216,7 +216,7 @@ fn chunks_that_change_while_they_are_embedded_are_counted_once() {
     let done = index.embed(&paid, Replace::No, &seen).unwrap();
     assert_eq!(done, Embedded { chunks: 25, texts: 25, ..Embedded::default() });
     let seen = seen.0.into_inner().unwrap();
-    assert!(seen.iter().all(|it| it.0 <= it.1), "{seen:?}");
+    assert!(seen.iter().all(|(done, total)| done <= total), "{seen:?}");
     assert_eq!(seen.last(), Some(&(25, 25)));
 }
 
@@ -245,7 +245,7 @@ fn what_a_ranking_uses_is_kept_for_longer() {
         store.begin_turn(&paid.identity, 1).unwrap();
         store.cache_vectors(&paid.identity, &[(hash(text), vec![1.0; DIMENSIONS])]).unwrap();
     };
-    ["a", "b", "c", "d"].iter().for_each(|it| keep(&mut store, it));
+    ["a", "b", "c", "d"].iter().for_each(|text| keep(&mut store, text));
     Cached::new(&paid, &store).embed(&["a"], Purpose::Document).unwrap();
     keep(&mut store, "e");
     let known = store.are_cached(&paid.identity, &["a", "b", "c", "d", "e"].map(hash)).unwrap();

@@ -169,11 +169,11 @@ impl Around {
         let mut sums = vec![0.0; terms];
         let mut lengths = vec![0.0];
         sums.reserve(found.len());
-        for (at, it) in found.iter().enumerate() {
+        for (at, count) in found.iter().enumerate() {
             let counts = !blocks[at / terms].voice.is_open();
-            sums.push(sums[at] + if counts { exact(*it) } else { 0.0 });
+            sums.push(sums[at] + if counts { exact(*count) } else { 0.0 });
         }
-        blocks.iter().enumerate().for_each(|(at, it)| lengths.push(lengths[at] + it.length));
+        blocks.iter().enumerate().for_each(|(at, block)| lengths.push(lengths[at] + block.length));
         Self { terms, found: sums, lengths }
     }
 

@@ -55,8 +55,8 @@ mod tests {
     /// Measures the first of some cosines against all of them.
     fn first(cosines: &[f32]) -> f64 {
         let blocks = cosines.len() as f64;
-        let mean = cosines.iter().map(|it| f64::from(*it)).sum::<f64>() / blocks;
-        let square = |it: &f32| (f64::from(*it) - mean).powi(2);
+        let mean = cosines.iter().map(|cosine| f64::from(*cosine)).sum::<f64>() / blocks;
+        let square = |cosine: &f32| (f64::from(*cosine) - mean).powi(2);
         let deviation = (cosines.iter().map(square).sum::<f64>() / blocks).sqrt();
         let background = Background { blocks: cosines.len() as u64, mean, deviation, trust: 1.0 };
         Meaning::of(cosines[0], background).distinction

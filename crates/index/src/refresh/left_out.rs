@@ -53,8 +53,8 @@ impl LeftOut {
 
     /// Returns the duplicates' paths.
     pub(super) fn duplicates(&self) -> impl Iterator<Item = &str> {
-        let named = self.named.iter().filter(|it| it.reason == SkipReason::Duplicate);
-        named.map(|it| it.path.as_str())
+        let named = self.named.iter().filter(|skipped| skipped.reason == SkipReason::Duplicate);
+        named.map(|skipped| skipped.path.as_str())
     }
 
     /// Returns how it is stored: nothing where nothing is left out.
@@ -64,8 +64,14 @@ impl LeftOut {
         }
         let named = self.named.iter();
         let written = Written {
-            named: named.map(|it| (it.path.as_str().into(), it.reason.as_str().into())).collect(),
-            unnamed: self.unnamed.iter().map(|it| (it.0.as_str().into(), *it.1)).collect(),
+            named: named
+                .map(|skipped| (skipped.path.as_str().into(), skipped.reason.as_str().into()))
+                .collect(),
+            unnamed: self
+                .unnamed
+                .iter()
+                .map(|(reason, count)| (reason.as_str().into(), *count))
+                .collect(),
         };
         // Strings and numbers always have a JSON.
         serde_json::to_string(&written).ok()
@@ -81,7 +87,11 @@ impl LeftOut {
         };
         Self {
             named: written.named.into_iter().map(skipped).collect(),
-            unnamed: written.unnamed.into_iter().map(|it| (reason(&it.0), it.1)).collect(),
+            unnamed: written
+                .unnamed
+                .into_iter()
+                .map(|(name, count)| (reason(&name), count))
+                .collect(),
         }
     }
 }
@@ -93,7 +103,7 @@ mod tests {
     #[test]
     fn names_are_kept_for_some_and_counts_for_all() {
         let many = |reason, number: usize| {
-            (0..number).map(move |it| Skipped { path: format!("{it:04}"), reason })
+            (0..number).map(move |at| Skipped { path: format!("{at:04}"), reason })
         };
         let skipped = many(SkipReason::Superseded, 150_000)
             .chain(many(SkipReason::Duplicate, 300))

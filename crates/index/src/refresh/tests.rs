@@ -419,7 +419,7 @@ fn an_answer_comes_from_the_sources_asked() {
                     assert_eq!(fresh.documents, 1);
                     let mut texts = Vec::new();
                     let reading = store.reading().unwrap();
-                    reading.documents(None, &mut |it| texts.push(it.text)).unwrap();
+                    reading.documents(None, &mut |document| texts.push(document.text)).unwrap();
                     assert_eq!(texts, [format!("of{number}\n")]);
                 }
             });
@@ -527,8 +527,8 @@ fn an_index_that_cannot_be_written_is_used_as_it_is() {
 #[test]
 fn very_many_that_are_left_out_are_counted() {
     let source = Made::new("s");
-    let empty: Vec<String> = (0..500).map(|it| format!("m/{it:03}")).collect();
-    let empty: Vec<(&str, &str)> = empty.iter().map(|it| (it.as_str(), "")).collect();
+    let empty: Vec<String> = (0..500).map(|number| format!("m/{number:03}")).collect();
+    let empty: Vec<(&str, &str)> = empty.iter().map(|path| (path.as_str(), "")).collect();
     source.hold("db", &empty, 100);
     let mut bench = Bench::new();
     for _ in 0..2 {
@@ -583,8 +583,8 @@ fn a_chain_of_freed_paths_is_followed_to_its_end() {
 #[test]
 fn many_paths_are_lost_to_an_earlier_source_at_once() {
     let (first, second) = (Made::new("1"), Made::new("2"));
-    let paths: Vec<String> = (0..3_000).map(|it| format!("m/{it:05}")).collect();
-    let of = |text| paths.iter().map(|it| (it.as_str(), text)).collect::<Vec<_>>();
+    let paths: Vec<String> = (0..3_000).map(|number| format!("m/{number:05}")).collect();
+    let of = |text| paths.iter().map(|path| (path.as_str(), text)).collect::<Vec<_>>();
     second.hold("db", &of("second\n"), 100);
     let both: [&dyn Source; 2] = [&first, &second];
     let mut bench = Bench::new();

@@ -384,7 +384,7 @@ fn erase(path: &Path, hashes: &HashSet<ContentHash>) -> rusqlite::Result<()> {
         let mut found = find.query([])?;
         while let Some(row) = found.next()? {
             if ContentHash::try_from(row.get_ref(1)?.as_blob()?)
-                .is_ok_and(|it| hashes.contains(&it))
+                .is_ok_and(|hash| hashes.contains(&hash))
             {
                 gone.push(row.get(0)?);
             }

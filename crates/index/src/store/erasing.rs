@@ -13,14 +13,13 @@ impl Store {
         let Found::Whole(view, alone) = self.alone()? else { return Err(StoreError::NotFilled) };
         let is_clean = !view.has_removed_terms();
         drop(view);
-        let alone = match is_clean {
-            true => alone,
-            false => {
-                let mut writing = self.writing(alone)?;
-                writing.open_lexical()?;
-                writing.erase_removed();
-                writing.finish()?
-            }
+        let alone = if is_clean {
+            alone
+        } else {
+            let mut writing = self.writing(alone)?;
+            writing.open_lexical()?;
+            writing.erase_removed();
+            writing.finish()?
         };
         self.keep(alone, true)?;
         Ok(())
@@ -33,7 +32,9 @@ impl View {
     pub(crate) fn has_term(&self, term: &str) -> bool {
         let key = tantivy::Term::from_field_text(self.lexical().text_field(), term);
         let mut all = self.lexical().dictionaries();
-        all.any(|it| it.get(key.serialized_value_bytes()).is_ok_and(|it| it.is_some()))
+        all.any(|terms| {
+            terms.get(key.serialized_value_bytes()).is_ok_and(|ordinal| ordinal.is_some())
+        })
     }
 
     /// Goes through the chunks of a document, each with its text and its blocks.

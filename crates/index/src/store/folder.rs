@@ -147,7 +147,7 @@ fn is_own(name: &str) -> bool {
 /// segments are 32 digits and an ending.
 fn is_tantivys(name: &str) -> bool {
     let segment = name.split_once('.').is_some_and(|(id, ending)| {
-        id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit()) && !ending.is_empty()
+        id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) && !ending.is_empty()
     });
     segment
         || name == "meta.json"
@@ -194,7 +194,7 @@ mod tests {
         assert!(remove_index(path, &Silent).unwrap());
         let left = |at: &Path| -> Vec<_> {
             let mut names: Vec<_> =
-                fs_err::read_dir(at).unwrap().map(|it| it.unwrap().file_name()).collect();
+                fs_err::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
             names.sort();
             names
         };

@@ -168,12 +168,12 @@ impl Lexical {
 
     /// Whether the terms of removed chunks still lie on the disk.
     pub(super) fn has_removed(&self) -> bool {
-        self.segments.iter().any(|it| it.reader.num_deleted_docs() > 0)
+        self.segments.iter().any(|segment| segment.reader.num_deleted_docs() > 0)
     }
 
     /// Returns the terms of every segment.
     pub(super) fn dictionaries(&self) -> impl Iterator<Item = &TermDictionary> {
-        self.segments.iter().map(|it| it.postings.terms())
+        self.segments.iter().map(|segment| segment.postings.terms())
     }
 
     /// Adds up the terms of every chunk and returns the best. The same terms in the same order
@@ -446,8 +446,8 @@ impl LexicalWriter {
         self.writer.commit()?;
         if removed == Removed::Erase {
             let segments = self.writer.index().searchable_segment_metas()?;
-            let stale = segments.iter().filter(|it| it.num_deleted_docs() > 0);
-            let stale: Vec<_> = stale.map(|it| it.id()).collect();
+            let stale = segments.iter().filter(|segment| segment.num_deleted_docs() > 0);
+            let stale: Vec<_> = stale.map(|segment| segment.id()).collect();
             if !stale.is_empty() {
                 self.writer.merge(&stale).wait()?;
             }

@@ -358,7 +358,7 @@ impl View {
             });
             ranges.push(range?);
         }
-        ranges.sort_unstable_by_key(|it| it.start);
+        ranges.sort_unstable_by_key(|range| range.start);
         Ok(ranges)
     }
 
@@ -375,7 +375,7 @@ impl View {
         let mut found = find.query([])?;
         while let Some(row) = found.next()? {
             let id = DocumentId(unsigned(row, rows::DOCUMENT_ID)?);
-            if allowed.is_some_and(|it| it.documents.binary_search(&id).is_err()) {
+            if allowed.is_some_and(|allowed| allowed.documents.binary_search(&id).is_err()) {
                 continue;
             }
             let (mut document, chunks) = rows::document(row)?;

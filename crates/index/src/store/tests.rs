@@ -384,7 +384,7 @@ fn only_the_owner_can_read_it() {
 /// Everything in the folder that a reader trusts.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let names = ["seal.json", "index.sqlite", "vectors.sqlite"];
-    let mut files: Vec<PathBuf> = names.iter().map(|it| folder.join(it)).collect();
+    let mut files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
     for entry in fs_err::read_dir(folder.join("lexical")).unwrap() {
         files.push(entry.unwrap().path());
     }

@@ -242,7 +242,7 @@ impl View {
 
     /// Returns the set of a model.
     pub(crate) fn set_of(&self, identity: &Identity) -> Result<Option<StoredSet>, StoreError> {
-        Ok(self.sets()?.into_iter().find(|it| it.identity == *identity))
+        Ok(self.sets()?.into_iter().find(|set| set.identity == *identity))
     }
 
     /// Goes through the vectors of a set in the order of the chunks.
@@ -337,7 +337,7 @@ mod tests {
 
     fn put(store: &mut Store, chunks: Range<u64>) {
         let seal = store.reading().unwrap().seal().clone();
-        let vectors: Vec<_> = chunks.map(|it| (ChunkId(it), blob(it))).collect();
+        let vectors: Vec<_> = chunks.map(|number| (ChunkId(number), blob(number))).collect();
         assert!(store.put_vectors(Slot::Table, &identity(), &vectors, &seal).unwrap());
     }
 
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn packs_keep_their_order_whatever_comes_and_goes() {
-        let documents: Vec<Document> = (0..60).map(|it| document(it, "one\n")).collect();
+        let documents: Vec<Document> = (0..60).map(|number| document(number, "one\n")).collect();
         let (_folder, mut store) = filled(&documents);
         put(&mut store, 0..31);
         put(&mut store, 31..60);
@@ -365,15 +365,15 @@ mod tests {
         check(&store, &(0..60).collect::<Vec<_>>());
         // One goes in the middle, one at the front of all, one at the end, and a whole pack.
         let gone = [0, 7, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 59];
-        let changes: Vec<Document> = gone.iter().map(|it| document(*it, "")).collect();
+        let changes: Vec<Document> = gone.iter().map(|number| document(*number, "")).collect();
         fill(&mut store, &changes);
-        let mut left: Vec<u64> = (0..60).filter(|it| !gone.contains(it)).collect();
+        let mut left: Vec<u64> = (0..60).filter(|number| !gone.contains(number)).collect();
         check(&store, &left);
         fill(&mut store, &[document(7, "new\n"), document(99, "new\n")]);
         put(&mut store, 60..62);
         left.extend([60, 61]);
         check(&store, &left);
-        let all: Vec<Document> = (0..100).map(|it| document(it, "")).collect();
+        let all: Vec<Document> = (0..100).map(|number| document(number, "")).collect();
         fill(&mut store, &all);
         check(&store, &[]);
     }

@@ -297,7 +297,8 @@ impl<'a> Writing<'a> {
                 let number = self.next_chunk;
                 self.next_chunk += 1;
                 let blocks = chunk.body.blocks.len() as u64;
-                let words = chunk.body.blocks.iter().map(|it| u64::from(it.length)).sum::<u64>();
+                let words =
+                    chunk.body.blocks.iter().map(|block| u64::from(block.length)).sum::<u64>();
                 chunk_row.execute(params![
                     number.cast_signed(),
                     id.0.cast_signed(),

@@ -126,12 +126,12 @@ mod tests {
         fn it_is_the_composed_form(text in "[a-zäéÅΆйがガ가\u{300}-\u{310}\u{323}\u{1100}-\u{1112}\u{1161}-\u{1170}\u{11a8}-\u{11af}\u{3099}\u{212b}\u{915}\u{93c}\u{9c7}\u{9be}豈]{0,20}") {
             let wanted: String = text.nfc().collect();
             let composed = Composed::of(&text);
-            prop_assert_eq!(composed.as_ref().map_or(&text, |it| &it.text), &wanted);
+            prop_assert_eq!(composed.as_ref().map_or(&text, |composed| &composed.text), &wanted);
             let Some(composed) = composed else { return Ok(()) };
             let mut before = 0;
             for (at, c) in wanted.char_indices() {
                 let original = composed.original(&(at..at + c.len_utf8()));
-                prop_assert!(text.get(original.clone()).is_some_and(|it| !it.is_empty()));
+                prop_assert!(text.get(original.clone()).is_some_and(|part| !part.is_empty()));
                 prop_assert!(before <= original.start);
                 before = original.start;
             }

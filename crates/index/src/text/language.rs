@@ -109,7 +109,7 @@ impl Language {
 
     /// Returns the language of a code.
     pub(crate) fn of_code(code: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.code() == code)
+        Self::ALL.into_iter().find(|language| language.code() == code)
     }
 
     /// Returns how to stem a word of an alphabet in a text of this language: other alphabets than
@@ -189,10 +189,10 @@ impl Language {
 
     /// Whether two languages share so many words that the better one is good enough.
     fn is_near(self, other: Self) -> bool {
-        let family = |it| match it {
+        let family = |language| match language {
             Self::Danish | Self::Norwegian => Self::Swedish,
             Self::Portuguese => Self::Spanish,
-            _ => it,
+            _ => language,
         };
         family(self) == family(other)
     }
@@ -355,8 +355,8 @@ impl Votes {
     /// Returns the language, when it is clear by its margin over the second.
     fn clear(&self, enough: u32) -> Option<Language> {
         let (best, count) = self.best()?;
-        let others = Language::ALL.into_iter().filter(|it| !it.is_near(best));
-        let second = others.map(|it| self.of_language(it)).max().unwrap_or(0);
+        let others = Language::ALL.into_iter().filter(|language| !language.is_near(best));
+        let second = others.map(|language| self.of_language(language)).max().unwrap_or(0);
         let clear = count >= enough && u64::from(count) * 2 >= u64::from(second) * 3;
         let long = count > second && count >= SURE;
         (clear || long).then_some(best)

@@ -5,7 +5,7 @@
 ///
 /// `parts` are digits alone; `joints` are what stands between them.
 pub(super) fn whole(parts: &[&str], joints: &[&str]) -> String {
-    let all = |joint: &str| joints.iter().all(|it| *it == joint);
+    let all = |joint: &str| joints.iter().all(|other| *other == joint);
     if all(",") && is_grouped(parts) {
         return parts.concat();
     }

@@ -24,7 +24,7 @@ pub(crate) struct Shelf {
 impl Shelf {
     pub(crate) fn put(&self, path: &str, text: &str) {
         let mut documents = self.documents.lock().unwrap();
-        let changes = documents.get(path).map_or(1, |it| it.1 + 1);
+        let changes = documents.get(path).map_or(1, |(_, changes)| changes + 1);
         documents.insert(path.to_owned(), (text.to_owned(), changes));
     }
 
@@ -80,7 +80,7 @@ pub(crate) fn answer_of(index: &Index, query: &str, limit: usize) -> Vec<Place> 
     let mut request = Request::new(query, NOW);
     request.limit = limit;
     let hits = index.search(&request, &[]).unwrap().hits.into_iter();
-    hits.map(|it| (it.path, it.start_line, it.end_line, format!("{:?}", it.score))).collect()
+    hits.map(|hit| (hit.path, hit.start_line, hit.end_line, format!("{:?}", hit.score))).collect()
 }
 
 /// Every file below a folder.
@@ -101,8 +101,8 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
 /// Finds the file that is now what another was before: the same name, or the same ending.
 pub(crate) fn same_kind(folder: &Path, file: &Path) -> Option<PathBuf> {
     let all = files(folder);
-    let same = all.iter().find(|it| *it == file);
-    same.or_else(|| all.iter().find(|it| it.extension() == file.extension())).cloned()
+    let same = all.iter().find(|path| *path == file);
+    same.or_else(|| all.iter().find(|path| path.extension() == file.extension())).cloned()
 }
 
 /// Ways to damage a file.

@@ -233,8 +233,8 @@ fn accepts_quoted(text: &str, link: Link, word: SpokenWord) -> bool {
 /// Whether a word without quotes is a password.
 fn accepts_bare(text: &str, behind: &str, link: Link, word: SpokenWord) -> bool {
     let next = tokens(behind).next().map(|token| behind[token].to_lowercase());
-    let next = next.as_deref().map(|it| it.trim_end_matches(['.', ',', ')', ';', '!', '?']));
-    let counted = next.is_some_and(|it| UNITS.contains(&it));
+    let next = next.as_deref().map(|next| next.trim_end_matches(['.', ',', ')', ';', '!', '?']));
+    let counted = next.is_some_and(|next| UNITS.contains(&next));
     if counted {
         return false;
     }

@@ -231,7 +231,9 @@ pub(super) fn match_attachments(snapshot: &mut Snapshot) {
         }
         Node::File(_) | Node::Symlink(_) | Node::Folder => None,
     });
-    for attachment in snapshot.attachments.iter_mut().flat_map(|it| &mut it.attachments) {
+    for attachment in
+        snapshot.attachments.iter_mut().flat_map(|attachments| &mut attachments.attachments)
+    {
         let Some((path, content)) = artifacts.next() else {
             break;
         };

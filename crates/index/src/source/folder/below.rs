@@ -190,8 +190,8 @@ fn text(file: &File) -> Result<String, ReadError> {
 pub fn text_of_bytes(bytes: Vec<u8>) -> String {
     let pairs = |of: fn([u8; 2]) -> u16| {
         let (pairs, rest) = bytes[2..].as_chunks::<2>();
-        let chars = char::decode_utf16(pairs.iter().map(|it| of(*it)));
-        let mut text: String = chars.map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        let chars = char::decode_utf16(pairs.iter().map(|pair| of(*pair)));
+        let mut text: String = chars.map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
         if !rest.is_empty() {
             text.push(char::REPLACEMENT_CHARACTER);
         }
