@@ -13,14 +13,14 @@ mod key;
 mod minilm;
 mod quality;
 mod remote;
-mod table;
+mod static_model;
 mod tensors;
 mod tokens;
 mod transformer;
 
 pub use builtin::Builtin;
 pub use client::http_client;
-pub use embedder::{Effort, EmbedError, Embedder, Identity, Made, Purpose};
+pub use embedder::{Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Purpose};
 pub use key::{ApiKey, KeyError};
 pub use minilm::MiniLm;
 pub use quality::BuiltinQuality;

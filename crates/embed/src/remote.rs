@@ -29,7 +29,7 @@ pub use error::RemoteError;
 pub use provider::Provider;
 pub use settings::{Encoding, Patience, Pause, RemoteSettings, Sleep};
 
-use crate::{Effort, EmbedError, Embedder, Identity, Made, Purpose};
+use crate::{Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Purpose};
 use job::{Done, Job};
 use request::Form;
 use scrub::Secrets;
@@ -42,7 +42,7 @@ const PROBE: &str = "size";
 
 /// An embedder behind an HTTP API.
 pub struct Remote {
-    identity: Identity,
+    identity: ModelIdentity,
     settings: RemoteSettings,
     form: Form,
     url: Url,
@@ -81,7 +81,7 @@ impl Remote {
         let dimensions = settings.dimensions.or(own).unwrap_or(0);
         let most_texts = settings.max_batch.unwrap_or(provider.most_texts()).max(1);
         Ok(Self {
-            identity: Identity { provider: provider.name().to_owned(), model, dimensions },
+            identity: ModelIdentity { provider: provider.name().to_owned(), model, dimensions },
             settings,
             form,
             url,
@@ -193,7 +193,7 @@ fn full_name(settings: &RemoteSettings, model: &str, url: &Url) -> String {
 }
 
 impl Embedder for Remote {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
@@ -209,14 +209,18 @@ impl Embedder for Remote {
         self.embed_some(texts, purpose).into_result()
     }
 
-    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> Made {
+    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> EmbeddingBatch {
         let failed = |error: RemoteError| EmbedError::Failed {
             provider: self.identity.provider.clone(),
             source: Box::new(error),
         };
         let Some(dimensions) = self.dimensions() else {
             let error = Some(failed(RemoteError::NotConnected));
-            return Made { vectors: vec![None; texts.len()], error, ..Made::default() };
+            return EmbeddingBatch {
+                vectors: vec![None; texts.len()],
+                error,
+                ..EmbeddingBatch::default()
+            };
         };
         // Providers refuse empty texts, and a vector of zeros says all there is to say.
         let is_blank = |text: &&str| text.trim().is_empty();
@@ -226,7 +230,7 @@ impl Embedder for Remote {
         let all = texts.iter().map(|text| {
             if is_blank(text) { Some(vec![0.0; dimensions]) } else { vectors.next().flatten() }
         });
-        Made { vectors: all.collect(), cut, refused, error: error.map(failed) }
+        EmbeddingBatch { vectors: all.collect(), cut, refused, error: error.map(failed) }
     }
 }
 

@@ -45,7 +45,7 @@ pub struct FileRead {
 
 /// Whether what stood under a name was what was expected there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Swapped {
+pub enum SwapOutcome {
     /// It was, and the new file stands there now.
     Done,
     /// It was not, and still stands there.
@@ -54,7 +54,7 @@ pub enum Swapped {
 
 /// Whether something was added to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Appended {
+pub enum AppendOutcome {
     /// It was; this is the file's stamp then.
     Done(FileStamp),
     /// It was, and somebody saved the file at the same moment: the stamp is theirs, and what was
@@ -236,7 +236,7 @@ impl Folder {
         name: &str,
         bytes: &[u8],
         expected: Option<FileStamp>,
-    ) -> io::Result<Appended> {
+    ) -> io::Result<AppendOutcome> {
         faults::step()?;
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let flags = flags | OFlags::CLOEXEC;
@@ -245,12 +245,12 @@ impl Folder {
             None => flags | OFlags::CREATE | OFlags::EXCL,
         };
         let handle = match self.open_name(name, flags, 0o666) {
-            Err(Errno::EXIST | Errno::NOENT) => return Ok(Appended::Refused),
+            Err(Errno::EXIST | Errno::NOENT) => return Ok(AppendOutcome::Refused),
             handle => handle?,
         };
         let stat = stat_regular(&handle)?;
         if expected.is_some_and(|expected| expected != stat.stamp()) {
-            return Ok(Appended::Refused);
+            return Ok(AppendOutcome::Refused);
         }
         let before = stat.size;
         let mut file = std::fs::File::from(handle);
@@ -265,7 +265,7 @@ impl Folder {
         let end = io::Seek::stream_position(&mut file)?;
         let stamp = FileStat::of(&file)?.stamp();
         if end != before + bytes.len() as u64 {
-            return Ok(Appended::Displaced(end.saturating_sub(bytes.len() as u64)));
+            return Ok(AppendOutcome::Displaced(end.saturating_sub(bytes.len() as u64)));
         }
         faults::sync(|| file.sync_all())?;
         if expected.is_none() {
@@ -273,7 +273,7 @@ impl Folder {
         }
         // How somebody else left the file must not be taken for how we left it.
         let is_ours = stamp.size == end;
-        Ok(if is_ours { Appended::Done(stamp) } else { Appended::Contested(stamp) })
+        Ok(if is_ours { AppendOutcome::Done(stamp) } else { AppendOutcome::Contested(stamp) })
     }
 
     /// Says whether a file ends with a line ending; one that is empty or missing does, too.
@@ -290,19 +290,19 @@ impl Folder {
     }
 
     /// Cuts the end off a file that still has the stamp `expected`.
-    pub fn cut(&self, name: &str, length: u64, expected: FileStamp) -> io::Result<Swapped> {
+    pub fn cut(&self, name: &str, length: u64, expected: FileStamp) -> io::Result<SwapOutcome> {
         faults::step()?;
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let handle = match self.open_name(name, flags, 0) {
-            Err(Errno::NOENT) => return Ok(Swapped::Refused),
+            Err(Errno::NOENT) => return Ok(SwapOutcome::Refused),
             handle => handle?,
         };
         if stat_regular(&handle)?.stamp() != expected || length > expected.size {
-            return Ok(Swapped::Refused);
+            return Ok(SwapOutcome::Refused);
         }
         ftruncate(&handle, length)?;
         faults::sync(|| Ok(fsync(&handle)?))?;
-        Ok(Swapped::Done)
+        Ok(SwapOutcome::Done)
     }
 
     /// Writes a new file, whole and safe on the disk; it gets exactly `mode`, where one is given.
@@ -340,21 +340,21 @@ impl Folder {
     }
 
     /// Gives a file a name that no other file has.
-    pub fn name(&self, from: &str, to: &str) -> io::Result<Swapped> {
+    pub fn name(&self, from: &str, to: &str) -> io::Result<SwapOutcome> {
         faults::step()?;
         match renameat_with(self, from, self, to, RenameFlags::NOREPLACE) {
             Ok(()) => {}
-            Err(Errno::EXIST) => return Ok(Swapped::Refused),
+            Err(Errno::EXIST) => return Ok(SwapOutcome::Refused),
             Err(error) if is_unable(error) => {
                 if self.stamp(to)?.is_some() {
-                    return Ok(Swapped::Refused);
+                    return Ok(SwapOutcome::Refused);
                 }
                 renameat(self, from, self, to)?;
             }
             Err(error) => return Err(error.into()),
         }
         self.sync()?;
-        Ok(Swapped::Done)
+        Ok(SwapOutcome::Done)
     }
 
     /// Exchanges two files; `false` where the file system cannot.

@@ -24,11 +24,11 @@ mod temporary;
 mod walk;
 
 pub use distance::edit_distance;
-pub use folder::{Appended, FileRead, Folder, FolderEntry, Swapped};
+pub use folder::{AppendOutcome, FileRead, Folder, FolderEntry, SwapOutcome};
 pub use read::{NotRegularFile, each_block, is_not_plain, open_regular, read_limited, read_small};
 pub use remove::{prune, remove_tree};
 pub use replace::{
-    Durability, Existing, commit, create_private, folder_of, make_private_folder, open_private,
+    Durability, ExistingFile, commit, create_private, folder_of, make_private_folder, open_private,
     rename_to_free, replace_file, replace_through, sync_folder, sync_folder_if_possible,
 };
 pub use stat::{FileKind, FileStamp, FileStat, FileTime};
@@ -36,4 +36,4 @@ pub use temporary::{
     LeftoverKind, TEMPORARY_FILE, lock_folder, locked_folder, private_temporary_folder, sweep,
     temporary_file,
 };
-pub use walk::{Step, Visited, Visitor, walk};
+pub use walk::{WalkEntry, WalkStep, WalkVisitor, walk};

@@ -13,7 +13,7 @@ use crate::{Folder, faults, temporary_file};
 
 /// What happens to a file that has the name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existing {
+pub enum ExistingFile {
     /// It stays, and naming the new one is an error.
     Keep,
     /// It is replaced; so is a link.
@@ -40,23 +40,23 @@ pub fn folder_of(path: &Path) -> &Path {
 pub fn replace_file(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let mut file = temporary_file(folder_of(path))?;
     file.write_all(bytes)?;
-    commit(file, path, Existing::Replace, durability)
+    commit(file, path, ExistingFile::Replace, durability)
 }
 
 /// Gives a temporary file its name: data first, then the name, then the folder.
 pub fn commit(
     file: NamedTempFile,
     path: &Path,
-    existing: Existing,
+    existing: ExistingFile,
     durability: Durability,
 ) -> io::Result<()> {
     if durability == Durability::Immediate {
         file.as_file().sync_all()?;
     }
     let named = match existing {
-        Existing::Replace => file.persist(path),
+        ExistingFile::Replace => file.persist(path),
         // Somebody may have made a file of that name meanwhile.
-        Existing::Keep => file.persist_noclobber(path),
+        ExistingFile::Keep => file.persist_noclobber(path),
     };
     named.map_err(|error| error.error)?;
     match durability {
@@ -177,8 +177,12 @@ mod tests {
             assert_eq!(mode_of(&path), 0o600);
         }
         assert_eq!(fs_err::read(&victim).unwrap(), b"mine");
-        let taken =
-            commit(temporary_file(&folder).unwrap(), &path, Existing::Keep, Durability::Immediate);
+        let taken = commit(
+            temporary_file(&folder).unwrap(),
+            &path,
+            ExistingFile::Keep,
+            Durability::Immediate,
+        );
         assert_eq!(taken.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs_err::read_dir(&folder).unwrap().count(), 1, "nothing is left");
     }

@@ -57,7 +57,7 @@ impl fmt::Debug for VaultKey {
 
 /// Bytes that must be fresh for every sealing; the caller makes them.
 #[derive(Clone)]
-pub struct Freshness {
+pub struct SealingBytes {
     /// Never used twice with one key.
     pub nonce: [u8; NONCE_BYTES],
     /// For a passphrase.
@@ -136,7 +136,7 @@ impl VaultKey {
     /// Only for raw keys: a digest of a passphrase would make the passphrase easier to guess than
     /// Argon2id allows.
     #[must_use]
-    pub fn freshness_for(&self, credential: &Credential, secret: &[u8]) -> Option<Freshness> {
+    pub fn freshness_for(&self, credential: &Credential, secret: &[u8]) -> Option<SealingBytes> {
         let Self::Raw(key) = self else { return None };
         let mut hasher = Sha256::new();
         hasher.update(b"anemone vault nonce 1");
@@ -147,7 +147,7 @@ impl VaultKey {
         hasher.update(secret);
         let mut nonce = [0; NONCE_BYTES];
         nonce.copy_from_slice(&hasher.finalize()[..NONCE_BYTES]);
-        Some(Freshness { nonce, salt: [0; SALT_BYTES] })
+        Some(SealingBytes { nonce, salt: [0; SALT_BYTES] })
     }
 
     /// Seals a secret into a credential.
@@ -155,7 +155,7 @@ impl VaultKey {
         &self,
         credential: &mut Credential,
         secret: &[u8],
-        fresh: &Freshness,
+        fresh: &SealingBytes,
     ) -> Result<(), VaultError> {
         let kdf = match self {
             Self::Raw(_) => None,
@@ -281,7 +281,7 @@ mod tests {
         ]
     }
 
-    const FRESH: Freshness = Freshness { nonce: [3; NONCE_BYTES], salt: [5; SALT_BYTES] };
+    const FRESH: SealingBytes = SealingBytes { nonce: [3; NONCE_BYTES], salt: [5; SALT_BYTES] };
 
     #[test]
     fn a_sealed_secret_opens_with_its_key_only() {

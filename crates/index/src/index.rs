@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use crate::digest::digest;
 use crate::embedding::{EmbeddingError, Replace};
 use crate::profile::ProfileError;
-use crate::progress::{Progress, Silent};
+use crate::progress::{IndexProgress, NoProgress};
 use crate::refresh::refresh;
-use crate::source::{SkipReason, Skipped, Source, SourceError};
+use crate::source::{DocumentSource, SkipReason, Skipped, SourceError};
 use crate::store::{Store, StoreError};
 
 /// An index.
@@ -24,8 +24,8 @@ pub struct Index {
 /// Where nothing changed, nothing is written, and nothing of this is done.
 #[derive(Clone, Copy, Default)]
 pub struct RefreshExtras<'a> {
-    /// Whose vectors new chunks get at once; only of what costs nothing, as the table does.
-    pub table: Option<&'a dyn Embedder>,
+    /// Embedder for new chunks. It must be free and local, such as the built-in static model.
+    pub static_model: Option<&'a dyn Embedder>,
     /// Whether the terms of removed chunks go from the disk at once.
     pub erases: bool,
 }
@@ -90,7 +90,7 @@ pub enum RefreshError {
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum SearchError {
+pub enum QueryError {
     /// The store.
     #[error("cannot ask the index")]
     Store(#[from] StoreError),
@@ -113,9 +113,9 @@ impl Index {
     /// value. Whoever keeps it for long lets go after each answer.
     pub fn refresh(
         &mut self,
-        sources: &[&dyn Source],
+        sources: &[&dyn DocumentSource],
         now: Timestamp,
-        progress: &dyn Progress,
+        progress: &dyn IndexProgress,
     ) -> Result<Freshness, RefreshError> {
         self.refresh_along(sources, RefreshExtras::default(), now, progress)
     }
@@ -123,10 +123,10 @@ impl Index {
     /// As [`refresh`](Self::refresh), and does more in one go with it.
     pub fn refresh_along(
         &mut self,
-        sources: &[&dyn Source],
+        sources: &[&dyn DocumentSource],
         along: RefreshExtras<'_>,
         now: Timestamp,
-        progress: &dyn Progress,
+        progress: &dyn IndexProgress,
     ) -> Result<Freshness, RefreshError> {
         refresh(&mut self.store, sources, along, now, progress, &digest)
     }
@@ -138,17 +138,17 @@ impl Index {
     /// vectors are they filled in by themselves, and then the sources are compared once more.
     pub fn refresh_filled(
         &mut self,
-        sources: &[&dyn Source],
+        sources: &[&dyn DocumentSource],
         along: RefreshExtras<'_>,
         now: Timestamp,
-        progress: &dyn Progress,
+        progress: &dyn IndexProgress,
     ) -> Result<Freshness, RefreshError> {
         /// Other processes write too, but not again and again at the same moment.
         const TIMES: usize = 8;
         let mut seen = self.refresh_along(sources, along, now, progress)?;
-        let Some(table) = along.table else { return Ok(seen) };
+        let Some(static_model) = along.static_model else { return Ok(seen) };
         for _ in 0..TIMES {
-            match self.embed(table, Replace::Yes, &Silent) {
+            match self.embed(static_model, Replace::Yes, &NoProgress) {
                 Ok(done) if done.chunks == 0 => break,
                 Err(EmbeddingError::Store(error)) if !error.is_damage() => return Err(error.into()),
                 _ => seen = seen.then(self.refresh_along(sources, along, now, progress)?),

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use jiff::civil::Date;
 
 use crate::outline::day_in;
-use crate::request::{Hit, Note, Request};
+use crate::request::{AnswerNote, Hit, Request};
 use crate::store::{Allowed, Candidate, ChunkId, Narrow, Reading, StoreError, Wanted};
 use crate::text::{Language, QueryTerm, Term, Words};
 use crate::vector::Nearest;
@@ -42,7 +42,7 @@ const NEAR: f32 = 0.5;
 /// What was found.
 pub(crate) struct Ranked {
     pub(crate) hits: Vec<Hit>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) notes: Vec<AnswerNote>,
 }
 
 /// What is looked for, ready to be compared.
@@ -88,10 +88,10 @@ pub(crate) fn rank(
     nearest: Option<Nearest>,
 ) -> Result<Ranked, StoreError> {
     if allowed.as_ref().is_some_and(|allowed| allowed.documents.is_empty()) {
-        return Ok(Ranked { hits: Vec::new(), notes: vec![Note::FilteredOut] });
+        return Ok(Ranked { hits: Vec::new(), notes: vec![AnswerNote::FilteredOut] });
     }
     if words.terms.is_empty() && nearest.is_none() {
-        return Ok(Ranked { hits: Vec::new(), notes: vec![Note::NothingAsked] });
+        return Ok(Ranked { hits: Vec::new(), notes: vec![AnswerNote::NothingAsked] });
     }
     let has_vectors = nearest.is_some();
     let mut question = Question::new(reading, request, words)?;
@@ -107,18 +107,18 @@ pub(crate) fn rank(
         }
         let phrases: Vec<&str> =
             words.phrases.iter().map(|phrase| phrase.surface.as_str()).collect();
-        notes.push(Note::PhraseNotFound { phrase: phrases.join("\" and \"") });
+        notes.push(AnswerNote::PhraseNotFound { phrase: phrases.join("\" and \"") });
         narrow.required.clear();
         question.wants_phrases = false;
     }
     let (hits, too_weak) = tiers(reading, &question, &narrow, nearest)?;
     if hits.is_empty() && too_weak > 0 {
-        notes.push(Note::TooWeak { count: too_weak });
+        notes.push(AnswerNote::TooWeak { count: too_weak });
     } else if !hits.is_empty() && hits.iter().all(|hit| hit.is_weak) {
-        notes.push(Note::OnlyWeak);
+        notes.push(AnswerNote::OnlyWeak);
     }
     if !has_vectors && !hits.is_empty() && question.weights.are_absent() {
-        notes.push(Note::OnlyAlike);
+        notes.push(AnswerNote::OnlyAlike);
     }
     Ok(Ranked { hits, notes })
 }

@@ -14,10 +14,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::digest::Digest;
 use crate::document::{Document, Format};
-use crate::embedding::{Embedded, write_table};
+use crate::embedding::{EmbeddingReport, write_static_vectors};
 use crate::index::{Freshness, RefreshError, RefreshExtras};
-use crate::progress::Progress;
-use crate::source::{Entry, FileStamp, Listing, SkipReason, Skipped, Source};
+use crate::progress::IndexProgress;
+use crate::source::{DocumentSource, FileStamp, Listing, SkipReason, Skipped, SourceEntry};
 use crate::store::{
     DocumentId, EntryId, EntryRow, Exclusive, Found, Put, Store, StoreError, View, Writing,
 };
@@ -34,7 +34,7 @@ type Content = Vec<u8>;
 
 /// A source, and what it has now.
 struct Listed<'a> {
-    source: &'a dyn Source,
+    source: &'a dyn DocumentSource,
     identity: String,
     listing: Listing,
 }
@@ -59,7 +59,7 @@ type Confirmed = HashMap<(usize, String), (FileStamp, Content)>;
 
 /// How a refresh is gone about.
 #[derive(Clone, Copy)]
-struct How {
+struct RefreshMode {
     /// Whether to note what is beyond doubt from now on; the index is right without it.
     settle: bool,
     /// Whether to end with the writers' lock, since somebody wrote right behind us.
@@ -67,7 +67,7 @@ struct How {
 }
 
 /// How it ended.
-enum Ended {
+enum RefreshEnd {
     /// Up to date, and the lock is held.
     Held,
     /// Up to date, and then somebody else wrote.
@@ -80,23 +80,23 @@ enum Ended {
 /// returns.
 pub(crate) fn refresh(
     store: &mut Store,
-    sources: &[&dyn Source],
+    sources: &[&dyn DocumentSource],
     along: RefreshExtras<'_>,
     now: Timestamp,
-    progress: &dyn Progress,
+    progress: &dyn IndexProgress,
     digest: &dyn for<'d> Fn(&'d Document) -> Digest<'d>,
 ) -> Result<Freshness, RefreshError> {
     let now_ns = i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX);
     let call = Call { sources, along, now_ns, progress, digest };
     let mut fresh = Freshness::default();
-    let mut how = How { settle: true, insist: false };
+    let mut how = RefreshMode { settle: true, insist: false };
     store.expect(None);
     // Three times at most: each of the two can happen once.
     loop {
         match call.run(store, how, &mut fresh)? {
-            Ended::Held => break,
-            Ended::Overtaken => how.insist = true,
-            Ended::Unwritable => how.settle = false,
+            RefreshEnd::Held => break,
+            RefreshEnd::Overtaken => how.insist = true,
+            RefreshEnd::Unwritable => how.settle = false,
         }
     }
     fresh.skipped.sort_unstable();
@@ -113,10 +113,10 @@ pub(crate) fn refresh(
 
 /// What a refresh was called with.
 struct Call<'a> {
-    sources: &'a [&'a dyn Source],
+    sources: &'a [&'a dyn DocumentSource],
     along: RefreshExtras<'a>,
     now_ns: i64,
-    progress: &'a dyn Progress,
+    progress: &'a dyn IndexProgress,
     digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
 }
 
@@ -124,9 +124,9 @@ impl Call<'_> {
     fn run(
         &self,
         store: &mut Store,
-        how: How,
+        how: RefreshMode,
         fresh: &mut Freshness,
-    ) -> Result<Ended, RefreshError> {
+    ) -> Result<RefreshEnd, RefreshError> {
         let mut confirmed = Confirmed::new();
         let mark = store.mark();
         let mut before = None;
@@ -138,7 +138,7 @@ impl Call<'_> {
                     let reading = store.reading()?;
                     fresh.documents = reading.statistics().documents;
                     fresh.chunks = reading.statistics().chunks;
-                    return Ok(Ended::Held);
+                    return Ok(RefreshEnd::Held);
                 }
                 _ => store.release(),
             }
@@ -160,7 +160,7 @@ impl Call<'_> {
                     fresh.documents = view.statistics().documents;
                     fresh.chunks = view.statistics().chunks;
                     let held = store.keep(alone, how.insist)?;
-                    return Ok(if held { Ended::Held } else { Ended::Overtaken });
+                    return Ok(if held { RefreshEnd::Held } else { RefreshEnd::Overtaken });
                 }
                 Ok(Some(plan)) => (plan, alone),
                 Ok(None) => {
@@ -182,7 +182,7 @@ impl Call<'_> {
         let changes = fresh.rebuilt.is_some() || plan.changes();
         let writing = match store.writing(alone) {
             Err(StoreError::Unwritable(_)) if !changes && how.settle => {
-                return Ok(Ended::Unwritable);
+                return Ok(RefreshEnd::Unwritable);
             }
             writing => writing?,
         };
@@ -201,7 +201,7 @@ impl Call<'_> {
             done: 0,
         };
         let alone = refreshing.run(plan, &confirmed)?;
-        Ok(if store.keep(alone, how.insist)? { Ended::Held } else { Ended::Overtaken })
+        Ok(if store.keep(alone, how.insist)? { RefreshEnd::Held } else { RefreshEnd::Overtaken })
     }
 
     /// Compares among other readers; `None`: the index is not up to date, or there is none.
@@ -270,7 +270,7 @@ impl Freshness {
     }
 }
 
-fn list<'a>(sources: &[&'a dyn Source]) -> Result<Vec<Listed<'a>>, RefreshError> {
+fn list<'a>(sources: &[&'a dyn DocumentSource]) -> Result<Vec<Listed<'a>>, RefreshError> {
     let mut listed: Vec<Listed<'a>> = Vec::with_capacity(sources.len());
     for source in sources {
         let identity = source.identity();
@@ -289,7 +289,10 @@ fn list<'a>(sources: &[&'a dyn Source]) -> Result<Vec<Listed<'a>>, RefreshError>
 }
 
 /// Names the entries that the store does not have as they are now, by their stamps alone.
-pub(crate) fn unseen(store: &Store, sources: &[&dyn Source]) -> Result<Vec<String>, RefreshError> {
+pub(crate) fn unseen(
+    store: &Store,
+    sources: &[&dyn DocumentSource],
+) -> Result<Vec<String>, RefreshError> {
     let listed = list(sources)?;
     let places = unseen_places(store, &listed)?.into_iter();
     let mut keys: Vec<String> =
@@ -300,7 +303,10 @@ pub(crate) fn unseen(store: &Store, sources: &[&dyn Source]) -> Result<Vec<Strin
 
 /// Counts the entries that a store does not have as they are now, and those that are gone, by their
 /// stamps alone. What is in doubt counts as unchanged: mostly it is.
-pub(crate) fn behind(view: &View, sources: &[&dyn Source]) -> Result<(u64, u64), RefreshError> {
+pub(crate) fn behind(
+    view: &View,
+    sources: &[&dyn DocumentSource],
+) -> Result<(u64, u64), RefreshError> {
     let plan = compare(view, &list(sources)?)?;
     Ok((plan.load.len() as u64, plan.vanished.len() as u64))
 }
@@ -309,7 +315,7 @@ pub(crate) fn behind(view: &View, sources: &[&dyn Source]) -> Result<(u64, u64),
 /// be read is passed over.
 pub(crate) fn load_unseen(
     store: &Store,
-    sources: &[&dyn Source],
+    sources: &[&dyn DocumentSource],
     each: &mut dyn FnMut(&Document),
 ) -> Result<(), RefreshError> {
     let listed = list(sources)?;
@@ -387,7 +393,7 @@ impl Plan {
     }
 
     /// Decides about an entry that both sides have.
-    fn weigh(&mut self, source: usize, at: usize, entry: &Entry, row: &EntryRow<'_>) {
+    fn weigh(&mut self, source: usize, at: usize, entry: &SourceEntry, row: &EntryRow<'_>) {
         if entry.stamp != row.stamp {
             self.load.push((source, at));
             return;
@@ -442,7 +448,7 @@ struct Refreshing<'a> {
     listed: &'a [Listed<'a>],
     along: RefreshExtras<'a>,
     digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
-    progress: &'a dyn Progress,
+    progress: &'a dyn IndexProgress,
     now_ns: i64,
     fresh: &'a mut Freshness,
     /// Paths whose documents went away: another entry may have one of that path.
@@ -482,9 +488,13 @@ impl Refreshing<'_> {
         let left_out = left_out.iter().map(|(_, _, json)| LeftOut::read(json)).collect();
         self.fresh.see(self.listed, left_out);
         (self.fresh.documents, self.fresh.chunks) = self.writing.size();
-        if let Some(table) = self.along.table {
+        if let Some(static_model) = self.along.static_model {
             // Whoever asks for the vectors of what is left without hears why.
-            drop(write_table(&mut self.writing, table, &mut Embedded::default())?);
+            drop(write_static_vectors(
+                &mut self.writing,
+                static_model,
+                &mut EmbeddingReport::default(),
+            )?);
         }
         // Where everything is new, nothing was removed.
         if self.along.erases && self.fresh.rebuilt.is_none() {

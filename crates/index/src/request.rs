@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
@@ -75,25 +75,25 @@ pub struct Answer {
     /// The best first; the first k are the same for every larger limit.
     pub hits: Vec<Hit>,
     /// What the answer rests on.
-    pub legs: Legs,
+    pub rankers: Rankers,
     /// What somebody should know about the answer.
-    pub notes: Vec<Note>,
+    pub notes: Vec<AnswerNote>,
 }
 
 /// What an answer rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Legs {
+pub struct Rankers {
     /// Whether words were compared.
     pub lexical: bool,
     /// What became of each embedder, in the order in which they were named; empty: there is none.
-    pub vectors: Vec<VectorLeg>,
+    pub vectors: Vec<VectorRanker>,
 }
 
 /// What became of an embedder at a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VectorLeg {
+pub struct VectorRanker {
     /// Whose vectors.
-    pub identity: Identity,
+    pub identity: ModelIdentity,
     /// Whether they were compared, and if not, why.
     pub outcome: VectorOutcome,
 }
@@ -120,13 +120,13 @@ pub enum VectorOutcome {
     /// In the place of its vectors the index has those of another model.
     OtherModel {
         /// Whose.
-        there: Identity,
+        there: ModelIdentity,
     },
 }
 
 /// Something worth saying about an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum AnswerNote {
     /// No text has this quoted phrase; its words were looked for instead.
     PhraseNotFound {
         /// The phrase.

@@ -4,10 +4,10 @@ use anemone_embed::{EmbedError, Embedder, Purpose};
 
 use crate::document::Document;
 use crate::embedding::{Cached, chain, checked};
-use crate::index::{Index, SearchError};
+use crate::index::{Index, QueryError};
 use crate::profile::{self, Profile};
 use crate::rank::rank;
-use crate::request::{Answer, Legs, Note, Request, VectorLeg, VectorOutcome};
+use crate::request::{Answer, AnswerNote, Rankers, Request, VectorOutcome, VectorRanker};
 use crate::store::{Allowed, ChunkId, Reading, Slot, StoreError, StoredSet};
 use crate::text::{Kind, Language, Votes, Words, parse};
 use crate::vector::{NEAREST, Nearest, Scan, Sense, normalised};
@@ -25,14 +25,18 @@ impl Index {
         &self,
         request: &Request,
         embedders: &[&dyn Embedder],
-    ) -> Result<Answer, SearchError> {
+    ) -> Result<Answer, QueryError> {
         let reading = self.store.reading()?;
         let allowed = reading.allowed(request)?;
         if request.profile != Profile::Anemone {
             let mut documents: Vec<Document> = Vec::new();
             if allowed.as_ref().is_some_and(|allowed| allowed.documents.is_empty()) {
-                let legs = Legs { lexical: true, vectors: Vec::new() };
-                return Ok(Answer { hits: Vec::new(), legs, notes: vec![Note::FilteredOut] });
+                let rankers = Rankers { lexical: true, vectors: Vec::new() };
+                return Ok(Answer {
+                    hits: Vec::new(),
+                    rankers,
+                    notes: vec![AnswerNote::FilteredOut],
+                });
             }
             reading.documents(allowed.as_ref(), &mut |document| documents.push(document))?;
             let cached = embedders.first().map(|embedder| Cached::new(*embedder, &self.store));
@@ -54,8 +58,8 @@ impl Index {
         let asked = Asked { query: &request.query, content: content(&words), is_foreign };
         let (nearest, vectors) = nearest(&reading, &asked, allowed.as_ref(), embedders)?;
         let ranked = rank(&reading, request, &words, allowed, nearest)?;
-        let legs = Legs { lexical: true, vectors };
-        Ok(Answer { hits: ranked.hits, legs, notes: ranked.notes })
+        let rankers = Rankers { lexical: true, vectors };
+        Ok(Answer { hits: ranked.hits, rankers, notes: ranked.notes })
     }
 }
 
@@ -78,24 +82,24 @@ fn content(words: &Words) -> String {
 const KNOWN_SHARE: f32 = 0.35;
 
 /// Finds the chunks whose vectors are nearest to the query's. What goes wrong with an embedder
-/// takes its leg from the answer, not the answer.
+/// costs the answer that ranker only.
 fn nearest(
     reading: &Reading<'_>,
     asked: &Asked<'_>,
     allowed: Option<&Allowed>,
     embedders: &[&dyn Embedder],
-) -> Result<(Option<Nearest>, Vec<VectorLeg>), StoreError> {
-    let mut legs = Vec::with_capacity(embedders.len());
+) -> Result<(Option<Nearest>, Vec<VectorRanker>), StoreError> {
+    let mut rankers = Vec::with_capacity(embedders.len());
     if embedders.is_empty() {
-        return Ok((None, legs));
+        return Ok((None, rankers));
     }
     let mut scanned = Scanned::new(reading, allowed)?;
     for embedder in embedders {
         let outcome = scanned.ask(asked, *embedder)?;
-        legs.push(VectorLeg { identity: embedder.identity().clone(), outcome });
+        rankers.push(VectorRanker { identity: embedder.identity().clone(), outcome });
     }
     let nearest = scanned.nearest;
-    Ok(((!nearest.is_empty()).then_some(nearest), legs))
+    Ok(((!nearest.is_empty()).then_some(nearest), rankers))
 }
 
 /// What one embedder after the other has found.

@@ -2,7 +2,7 @@
 
 pub(crate) mod folder;
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 pub use anemone_files::FileStamp;
 use anemone_format::StampTable;
 use sha2::{Digest as _, Sha256};
@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::document::Document;
 
 /// Something that yields documents.
-pub trait Source: Send + Sync {
+pub trait DocumentSource: Send + Sync {
     /// Returns what this source is, in a text that is the same as long as the same things are
     /// meant by it: the place and every setting that changes which documents there are.
     fn identity(&self) -> String;
@@ -24,7 +24,7 @@ pub trait Source: Send + Sync {
     /// has no documents.
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
     ) -> Result<Vec<Skipped>, SourceError>;
 
@@ -55,8 +55,8 @@ pub trait Source: Send + Sync {
     /// have none.
     fn carried(
         &self,
-        _identity: &Identity,
-        _each: &mut dyn FnMut(Carried),
+        _identity: &ModelIdentity,
+        _each: &mut dyn FnMut(CarriedVector),
     ) -> Result<(), SourceError> {
         Ok(())
     }
@@ -64,7 +64,7 @@ pub trait Source: Send + Sync {
 
 /// A vector that another program made of a text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Carried {
+pub struct CarriedVector {
     /// The SHA-256 of the text, all of it.
     pub sha256: [u8; 32],
     /// The same without the blanks around the text, where it has any: they say nothing.
@@ -73,7 +73,7 @@ pub struct Carried {
     pub vector: Vec<f32>,
 }
 
-impl Carried {
+impl CarriedVector {
     /// Takes the vector of a text.
     #[must_use]
     pub fn of(text: &str, vector: Vec<f32>) -> Self {
@@ -93,14 +93,14 @@ impl Carried {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// What can be loaded.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<SourceEntry>,
     /// What is there and not searched.
     pub skipped: Vec<Skipped>,
 }
 
 /// One thing that changes as a whole: a file, a database, an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct SourceEntry {
     /// Its name within the source.
     pub key: String,
     /// What it looks like from outside.

@@ -34,7 +34,7 @@ pub(crate) use embeddings::{ContentHash, as_kept};
 pub use folder::{is_index, may_hold_index, remove_index};
 pub(crate) use reading::{EntryRow, ReadDocument, Reading, View};
 pub(crate) use seal::Seal;
-pub(crate) use vectors::{Slot, StoredSet, Unembedded};
+pub(crate) use vectors::{EmbeddingWork, Slot, StoredSet};
 pub(crate) use writing::{EntryId, Put, Writing};
 
 use std::io;
@@ -43,7 +43,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anemone_files::make_private_folder;
 
-use crate::progress::{Progress, Silent};
+use crate::progress::{IndexProgress, NoProgress};
 use crate::text::{Language, Term};
 use body::{Body, BodyDamaged};
 use packs::PackDamaged;
@@ -238,7 +238,7 @@ impl Store {
         let (seal, lock) = match &self.held {
             Some((_, seal)) => (seal.clone(), None),
             None => {
-                let lock = self.lock_shared(&Silent)?;
+                let lock = self.lock_shared(&NoProgress)?;
                 let Look::Whole(seal) = seal::look(&self.folder) else {
                     return Err(StoreError::NotFilled);
                 };
@@ -256,7 +256,7 @@ impl Store {
     }
 
     /// Holds the readers' lock from here on.
-    pub(crate) fn hold(&mut self, progress: &dyn Progress) -> Result<(), StoreError> {
+    pub(crate) fn hold(&mut self, progress: &dyn IndexProgress) -> Result<(), StoreError> {
         self.release();
         let held = self.lock_shared(progress)?;
         let Look::Whole(seal) = seal::look(&self.folder) else {
@@ -298,11 +298,11 @@ impl Store {
 
     /// Waits until nobody else reads or writes, and looks at what there is.
     pub(crate) fn alone(&mut self) -> Result<Found, StoreError> {
-        self.wait_alone(&Silent)
+        self.wait_alone(&NoProgress)
     }
 
     /// As [`alone`](Self::alone), and says when it takes long.
-    pub(crate) fn wait_alone(&mut self, progress: &dyn Progress) -> Result<Found, StoreError> {
+    pub(crate) fn wait_alone(&mut self, progress: &dyn IndexProgress) -> Result<Found, StoreError> {
         let lock = self.lock_alone(progress)?;
         let reason = match (self.anew, seal::look(&self.folder)) {
             (Some(reason), _) | (None, Look::Broken(reason)) => reason,
@@ -343,11 +343,11 @@ impl Store {
         Ok(true)
     }
 
-    fn lock_shared(&self, progress: &dyn Progress) -> Result<lock::Held, StoreError> {
+    fn lock_shared(&self, progress: &dyn IndexProgress) -> Result<lock::Held, StoreError> {
         self.lock(&|path| lock::shared(path, progress))
     }
 
-    fn lock_alone(&mut self, progress: &dyn Progress) -> Result<lock::Held, StoreError> {
+    fn lock_alone(&mut self, progress: &dyn IndexProgress) -> Result<lock::Held, StoreError> {
         // Whoever waits for all readers must not be one.
         self.release();
         self.lock(&|path| lock::exclusive(path, progress))

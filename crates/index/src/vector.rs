@@ -43,12 +43,12 @@ pub(crate) enum Sense {
 #[derive(Debug)]
 struct Asked {
     scan: Scan,
-    background: Background,
+    baseline: Baseline,
 }
 
 /// The cosines of all blocks of a set with a query: what is usual, and how far they spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Background {
+pub(crate) struct Baseline {
     /// Blocks that were compared; a block whose vector is zeros is none.
     pub(crate) blocks: u64,
     pub(crate) mean: f64,
@@ -60,9 +60,9 @@ pub(crate) struct Background {
 impl Nearest {
     /// Adds what a set has been found to hold, and the share of the query that can be judged by it.
     pub(crate) fn add(&mut self, mut scan: Scan, trust: f64) {
-        let background = Background { trust, ..scan.background() };
+        let baseline = Baseline { trust, ..scan.baseline() };
         let chunks = scan.take_nearest();
-        self.sets.push(Asked { scan, background });
+        self.sets.push(Asked { scan, baseline });
         self.want(&chunks);
         self.near.extend(chunks);
     }
@@ -94,10 +94,10 @@ impl Nearest {
 
     /// Returns the cosines of the blocks of a chunk that was wanted, and what they are to be
     /// measured against: those of its own set.
-    pub(crate) fn of(&self, chunk: ChunkId) -> Option<(&[f32], Background)> {
+    pub(crate) fn of(&self, chunk: ChunkId) -> Option<(&[f32], Baseline)> {
         let (set, place) = self.wanted.get(&chunk)?;
         let asked = self.sets.get(*set)?;
-        Some((asked.scan.at(place.clone())?, asked.background))
+        Some((asked.scan.at(place.clone())?, asked.baseline))
     }
 }
 

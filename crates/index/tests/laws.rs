@@ -3,21 +3,21 @@
 
 mod common;
 
-use anemone_index::{FolderSource, Hit, Index, MarkdownFolder, Profile, Request, Silent};
-use anemone_testkit::notes::{Note, notes};
+use anemone_index::{FolderSource, Hit, Index, MarkdownFolder, NoProgress, Profile, Request};
+use anemone_testkit::notes::{GeneratedNote, notes};
 use common::{NOW, Place, Shelf, answer_of, refreshed};
 
 /// Enough notes for ties and for candidates that are cut off.
 const NOTES: usize = 70;
 
-fn shelf(notes: &[Note]) -> Shelf {
+fn shelf(notes: &[GeneratedNote]) -> Shelf {
     let shelf = Shelf::default();
     notes.iter().for_each(|note| shelf.put(&note.path, &note.markdown));
     shelf
 }
 
 /// Two hundred questions: about lines, about one word, about what is in many notes.
-fn questions(notes: &[Note]) -> Vec<String> {
+fn questions(notes: &[GeneratedNote]) -> Vec<String> {
     let words = notes.iter().flat_map(|note| note.question.split_whitespace().nth(5));
     let own = notes.iter().map(|note| note.question.clone());
     let plain =
@@ -41,7 +41,7 @@ fn check(index: &Index, questions: &[String], wanted: &[Vec<Place>]) {
 
 #[test]
 fn the_order_depends_on_the_documents_alone() {
-    let all: Vec<Note> = notes(1).take(NOTES).collect();
+    let all: Vec<GeneratedNote> = notes(1).take(NOTES).collect();
     let questions = questions(&all);
     assert_eq!(questions.len(), 200);
     let folder = tempfile::tempdir().unwrap();
@@ -67,13 +67,13 @@ fn the_order_depends_on_the_documents_alone() {
     // Forgotten and filled again.
     let mut index = Index::open(&grown).unwrap();
     index.clear();
-    assert_eq!(index.refresh(&[&shelf], NOW, &Silent).unwrap().documents, NOTES as u64);
+    assert_eq!(index.refresh(&[&shelf], NOW, &NoProgress).unwrap().documents, NOTES as u64);
     check(&index, &questions, &wanted);
 }
 
 #[test]
 fn a_damaged_index_is_built_again_and_ranks_the_same() {
-    let all: Vec<Note> = notes(2).take(20).collect();
+    let all: Vec<GeneratedNote> = notes(2).take(20).collect();
     let questions = questions(&all);
     let shelf = shelf(&all);
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn a_damaged_index_is_built_again_and_ranks_the_same() {
             let Some(file) = common::same_kind(&place, &file) else { continue };
             damage(&file);
             let mut index = Index::open(&place).unwrap();
-            let freshness = index.refresh(&[&shelf], NOW, &Silent).unwrap();
+            let freshness = index.refresh(&[&shelf], NOW, &NoProgress).unwrap();
             assert_eq!(freshness.documents, 20, "{}", file.display());
             assert!(freshness.rebuilt.is_some(), "{}", file.display());
             check(&index, &questions[..20], &wanted);
@@ -100,7 +100,7 @@ fn a_damaged_index_is_built_again_and_ranks_the_same() {
 
 #[test]
 fn more_hits_only_add_to_fewer() {
-    let all: Vec<Note> = notes(3).take(30).collect();
+    let all: Vec<GeneratedNote> = notes(3).take(30).collect();
     let folder = tempfile::tempdir().unwrap();
     let index = refreshed(folder.path(), &shelf(&all));
     for question in questions(&all).iter().step_by(5) {
@@ -124,7 +124,7 @@ fn more_hits_only_add_to_fewer() {
 
 #[test]
 fn whatever_is_typed_has_an_answer() {
-    let all: Vec<Note> = notes(4).take(10).collect();
+    let all: Vec<GeneratedNote> = notes(4).take(10).collect();
     let shelf = shelf(&all);
     shelf.put("memory/odd.md", common::ODD_NOTES);
     let folder = tempfile::tempdir().unwrap();
@@ -271,7 +271,7 @@ fn a_phrase_is_found_however_common_its_words_are() {
     assert_eq!(paths(&answer.hits), ["memory/long.md"]);
     let answer = index.search(&Request::new("\"plan of the day\"", NOW), &[]).unwrap();
     assert!(
-        matches!(&*answer.notes, [anemone_index::Note::PhraseNotFound { .. }, ..]),
+        matches!(&*answer.notes, [anemone_index::GeneratedNote::PhraseNotFound { .. }, ..]),
         "{:?}",
         answer.notes
     );
@@ -339,7 +339,7 @@ fn filters_hold_for_every_profile() {
 
 #[test]
 fn what_was_removed_is_in_no_file_of_the_index() {
-    let all: Vec<Note> = notes(5).take(20).collect();
+    let all: Vec<GeneratedNote> = notes(5).take(20).collect();
     let shelf = shelf(&all);
     let secret = "The pass phrase is hunterxsecretvalue and zweitgeheimnis.\n";
     shelf.put("memory/secret.md", secret);
@@ -387,7 +387,7 @@ fn whoever_writes_a_file_finds_it_at_once_beside_others() {
                     let word = format!("{letter}{word}{letter}");
                     let name = format!("{word}.md");
                     fs_err::write(files.join(&name), format!("Only {word} is here.\n")).unwrap();
-                    index.refresh(&[&source], NOW, &Silent).unwrap();
+                    index.refresh(&[&source], NOW, &NoProgress).unwrap();
                     let hits = index.search(&Request::new(word.as_str(), NOW), &[]).unwrap().hits;
                     assert_eq!(hits.first().map(|hit| &hit.path), Some(&name), "turn {turn}");
                 }
@@ -405,7 +405,7 @@ fn what_was_found_only_alike_is_said_and_nothing_else_is() {
     let index = refreshed(folder.path(), &shelf);
     let notes = |query: &str| index.search(&Request::new(query, NOW), &[]).unwrap().notes;
     assert_eq!(notes("zebras"), []);
-    assert!(notes("zebrra").contains(&anemone_index::Note::OnlyAlike));
+    assert!(notes("zebrra").contains(&anemone_index::GeneratedNote::OnlyAlike));
     assert_eq!(notes("other"), [], "a common word is a word");
     assert_eq!(notes("xyzzyq"), [], "nothing was found, so nothing is like it");
     let paths = |query: &str| -> Vec<String> {

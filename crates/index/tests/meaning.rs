@@ -5,8 +5,8 @@
 #[expect(dead_code, reason = "only the shelf is needed")]
 mod common;
 
-use anemone_embed::{Effort, EmbedError, Embedder, Identity, Purpose};
-use anemone_index::{Hit, Index, Replace, Request, Silent};
+use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
+use anemone_index::{Hit, Index, NoProgress, Replace, Request};
 use common::{NOW, Shelf, refreshed};
 
 const DIMENSIONS: usize = 32;
@@ -15,14 +15,14 @@ const SAME: &[&str] = &["car", "automobile"];
 
 /// A bag of words by their letters, and a share of what all texts have in common.
 struct Bag {
-    identity: Identity,
+    identity: ModelIdentity,
     common: f32,
 }
 
 impl Bag {
     fn new(common: f32) -> Self {
         let (provider, model) = ("test".to_owned(), format!("bag {common}"));
-        Self { identity: Identity { provider, model, dimensions: DIMENSIONS }, common }
+        Self { identity: ModelIdentity { provider, model, dimensions: DIMENSIONS }, common }
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {
@@ -44,7 +44,7 @@ impl Bag {
 }
 
 impl Embedder for Bag {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
@@ -88,7 +88,7 @@ fn what_all_texts_have_in_common_does_not_count() {
     let mut index = refreshed(folder.path(), &shelf());
     for common in [0.0, 0.5, 0.8] {
         let bag = Bag::new(common);
-        index.embed(&bag, Replace::Yes, &Silent).unwrap();
+        index.embed(&bag, Replace::Yes, &NoProgress).unwrap();
         let hits = asked(&index, "which automobile is red", &[&bag]);
         assert_eq!(hits[0].path, "memory/yard.md", "{common}");
         // The words of another note outweigh a vector that is near to nothing.
@@ -103,7 +103,7 @@ fn a_model_that_tells_nothing_apart_changes_no_order() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = refreshed(folder.path(), &shelf());
     let blind = Bag::new(1.0);
-    index.embed(&blind, Replace::No, &Silent).unwrap();
+    index.embed(&blind, Replace::No, &NoProgress).unwrap();
     for query in ["the garden needs care", "letter came back until week", "router broken"] {
         let words = asked(&index, query, &[]);
         let both = asked(&index, query, &[&blind]);
@@ -118,7 +118,7 @@ fn an_explanation_says_what_the_vector_added() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = refreshed(folder.path(), &shelf());
     let bag = Bag::new(0.3);
-    index.embed(&bag, Replace::No, &Silent).unwrap();
+    index.embed(&bag, Replace::No, &NoProgress).unwrap();
     let hits = asked(&index, "which automobile is red", &[&bag]);
     let best = &hits[0];
     let vector = part(best, "vector").unwrap();

@@ -104,7 +104,7 @@ pub enum HiddenKind {
 
 /// A list line of the form `- label: value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field<'a> {
+pub struct LabelledItem<'a> {
     /// The label, without emphasis.
     pub label: &'a str,
     /// The value, without emphasis; never empty and never a placeholder in parentheses.
@@ -389,7 +389,7 @@ impl<'a> Page<'a> {
     /// Returns the filled-in `- label: value` lines in a range.
     ///
     /// The runtime's templates put a hint below an empty label; a value may stand there too.
-    pub fn fields(&self, range: Range<usize>) -> Vec<Field<'a>> {
+    pub fn fields(&self, range: Range<usize>) -> Vec<LabelledItem<'a>> {
         let mut fields = Vec::new();
         let mut open = None;
         for (line, indent) in self.prose_lines(range) {
@@ -462,9 +462,10 @@ fn before_blank_lines(text: &str, mut at: usize) -> usize {
     }
 }
 
-fn filled<'a>(label: &'a str, value: &'a str) -> Option<Field<'a>> {
+fn filled<'a>(label: &'a str, value: &'a str) -> Option<LabelledItem<'a>> {
     let placeholder = value.starts_with('(') && value.ends_with(')');
-    (!label.is_empty() && !value.is_empty() && !placeholder).then_some(Field { label, value })
+    (!label.is_empty() && !value.is_empty() && !placeholder)
+        .then_some(LabelledItem { label, value })
 }
 
 fn list_item(line: &str) -> Option<&str> {

@@ -38,7 +38,7 @@ use std::ops::Range;
 
 use anchors::{ANCHORS, Anchor, FOREIGN_ANCHORS, LONGEST_LITERAL};
 pub use file::{FileScanner, is_text, scan_file};
-pub use kinds::{KINDS, Kind};
+pub use kinds::{KINDS, SecretKind};
 use memchr::memmem;
 pub use redact::{SecretValues, redact, redact_text};
 use rules::{AFTER, BEFORE, Candidate, Rank};

@@ -15,7 +15,7 @@ const NAMES: &[&str] = &["Maria", "John", "Caroline", "Evan", "Melanie", "James"
 
 /// One note and what could be asked about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct GeneratedNote {
     /// Its path in the workspace, such as `memory/2020-01-01-3.md`.
     pub path: String,
     /// Headings and list items.
@@ -27,7 +27,7 @@ pub struct Note {
 }
 
 /// Returns notes without end.
-pub fn notes(seed: u64) -> impl Iterator<Item = Note> {
+pub fn notes(seed: u64) -> impl Iterator<Item = GeneratedNote> {
     let mut source = Source { state: seed, vocabulary: vocabulary() };
     (0_usize..).map(move |number| source.note(number))
 }
@@ -62,7 +62,7 @@ impl Source {
         self.vocabulary[rank.min(WORDS - 1)].clone()
     }
 
-    fn note(&mut self, number: usize) -> Note {
+    fn note(&mut self, number: usize) -> GeneratedNote {
         let (year, rest) = (2000 + number / (12 * 28 * 20) % 60, number % (12 * 28 * 20));
         let (day, part) = (rest / 20, rest % 20);
         let date = format!("{year}-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
@@ -85,7 +85,7 @@ impl Source {
             }
             markdown.push_str(&format!("- **{name}**: {}.\n", words.join(" ")));
         }
-        Note { path: format!("memory/{date}-{part}.md"), markdown, question, line }
+        GeneratedNote { path: format!("memory/{date}-{part}.md"), markdown, question, line }
     }
 }
 

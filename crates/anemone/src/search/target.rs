@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use anemone_format::{Archive, Limits, OpenError, StampTable, sha256_hex};
 use anemone_index::{
-    FileSource, FolderSource, MAX_FILE_BYTES, MarkdownFolder, SkipReason, Skipped, Source,
+    DocumentSource, FileSource, FolderSource, MAX_FILE_BYTES, MarkdownFolder, SkipReason, Skipped,
     SourceError, is_markdown, markdown_document, may_hold_index,
 };
 use anemone_memory::stamps_in;
@@ -54,7 +54,7 @@ pub struct TargetChoice {
 
 /// What is searched, and where its index lies.
 pub struct SearchTarget {
-    pub sources: Vec<Box<dyn Source>>,
+    pub sources: Vec<Box<dyn DocumentSource>>,
     /// The agent's runtime, `archive`, `database`, `folder` or `file`.
     pub kind: &'static str,
     /// The workspace, archive, database or folder.
@@ -168,7 +168,7 @@ pub enum TargetError {
 /// What was found, before it has an index.
 #[derive(Default)]
 struct Found {
-    sources: Vec<Box<dyn Source>>,
+    sources: Vec<Box<dyn DocumentSource>>,
     kind: &'static str,
     place: PathBuf,
     notes: Vec<SourceNote>,
@@ -319,7 +319,7 @@ impl TargetChoice {
 
     /// Opens an encrypted archive; nothing of it is left on disk after the run.
     fn encrypted(&self, path: &Path, host: &Host) -> Result<Found, TargetError> {
-        let opened = files::Source::open(path, host, &Progress::hidden())?;
+        let opened = files::DocumentSource::open(path, host, &Progress::hidden())?;
         let archive = Archive::open(opened.bytes, opened.length, &Limits::default())
             .map_err(|source| TargetError::Archive { path: path.to_owned(), source })?;
         let path = absolute(path);
@@ -483,7 +483,7 @@ impl SearchTarget {
 }
 
 /// What is one thing.
-fn single(kind: &'static str, path: &Path, source: Box<dyn Source>) -> Found {
+fn single(kind: &'static str, path: &Path, source: Box<dyn DocumentSource>) -> Found {
     let key = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Found {
         sources: vec![source],

@@ -1,7 +1,7 @@
 //! What each provider is asked, to the letter.
 
 use anemone_embed::{
-    ApiKey, Effort, Embedder as _, Encoding, Identity, Provider, Purpose, Remote, RemoteError,
+    ApiKey, Effort, Embedder as _, Encoding, ModelIdentity, Provider, Purpose, Remote, RemoteError,
     RemoteSettings,
 };
 use serde_json::{Value, json};
@@ -160,7 +160,7 @@ fn a_known_model_has_its_identity_before_it_is_asked() {
         let mut remote = Remote::new(settings).unwrap();
         // Known already, so that nobody is asked.
         remote.connect().unwrap();
-        let expected = Identity {
+        let expected = ModelIdentity {
             provider: provider.name().to_owned(),
             model: provider.default_model().to_owned(),
             dimensions,

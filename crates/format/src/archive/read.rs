@@ -69,9 +69,9 @@ pub enum OpenError {
     #[error("the file is {found}, not {wanted}")]
     Kind {
         /// What it is.
-        found: Kind,
+        found: ArchiveKind,
         /// What it should be.
-        wanted: Kind,
+        wanted: ArchiveKind,
     },
 }
 
@@ -100,14 +100,14 @@ impl OpenError {
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ArchiveKind {
     /// A snapshot.
     Archive,
     /// A change between two snapshots.
     Delta,
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for ArchiveKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Archive => "an archive",
@@ -166,7 +166,7 @@ pub struct ReadEntryError {
 /// A container with its manifest text, before it is known to be an archive or a delta.
 pub(crate) struct Opened {
     pub(crate) container: Container,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ArchiveKind,
     pub(crate) manifest_entry: &'static str,
     pub(crate) manifest: Vec<u8>,
     pub(crate) limits: Limits,
@@ -256,7 +256,7 @@ impl Opened {
             return Err(ContainerError::TooManyEntries { count, limit }.into());
         }
         let is_delta = manifest_entry == DELTA_MANIFEST_DIALECT || preamble.changes.is_some();
-        let kind = if is_delta { Kind::Delta } else { Kind::Archive };
+        let kind = if is_delta { ArchiveKind::Delta } else { ArchiveKind::Archive };
         Ok(Self { container, kind, manifest_entry, manifest, limits: limits.clone(), edits })
     }
 
@@ -267,13 +267,13 @@ impl Opened {
         })
     }
 
-    pub(crate) fn require(&self, wanted: Kind) -> Result<(), OpenError> {
+    pub(crate) fn require(&self, wanted: ArchiveKind) -> Result<(), OpenError> {
         if self.kind == wanted { Ok(()) } else { Err(OpenError::Kind { found: self.kind, wanted }) }
     }
 }
 
 /// Tells an archive from a delta.
-pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<Kind, OpenError> {
+pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<ArchiveKind, OpenError> {
     Opened::open(source, length, limits, Edits::Refuse).map(|opened| opened.kind)
 }
 
@@ -428,7 +428,7 @@ impl Archive {
     }
 
     pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
-        opened.require(Kind::Archive)?;
+        opened.require(ArchiveKind::Archive)?;
         let mut manifest: Manifest = opened.parse_manifest()?;
         let edited = match opened.edits {
             Edits::Accept => take_edits(&opened.container, &mut manifest),

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek as _, SeekFrom, Write};
 
-use super::needle::{Trace, search_entry};
 use super::plan::{Opening, PurgePlan, read_text};
+use super::probe::{Trace, search_entry};
 use super::{PurgeAudit, PurgeReason, PurgeScope};
 use crate::archive::read::ReadEntryError;
 use crate::archive::write::{MemoryIndex, Spool, to_document};
@@ -60,7 +60,7 @@ pub enum ApplyPurgeError {
 
 /// What applying a plan did.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Purged {
+pub struct PurgeOutcome {
     /// What was purged, without any of it.
     pub audit: PurgeAudit,
     /// The length of the new file.
@@ -94,7 +94,7 @@ pub fn apply_purge<W: Write>(
     out: W,
     spool: Box<dyn Spool>,
     threads: usize,
-) -> Result<(W, Purged), ApplyPurgeError> {
+) -> Result<(W, PurgeOutcome), ApplyPurgeError> {
     if let Some(obstacle) = plan.obstacles.first() {
         let (id, path) = (obstacle.id, obstacle.path.clone());
         return Err(ApplyPurgeError::Obstacle { id, path });
@@ -180,7 +180,7 @@ pub fn apply_purge<W: Write>(
     let entries_copied = writer.copied;
     let in_end = |source| ApplyPurgeError::Io { entry: "the directory".to_owned(), source };
     let (out, size_bytes) = writer.container.finish().map_err(in_end)?;
-    Ok((out, Purged { audit, size_bytes, entries_copied, entries_rewritten }))
+    Ok((out, PurgeOutcome { audit, size_bytes, entries_copied, entries_rewritten }))
 }
 
 /// Searches a new file for what a plan took out.
@@ -189,8 +189,8 @@ pub fn prove_purge(file: &Opening, plan: &PurgePlan) -> Result<PurgeProof, ReadE
     for entry in file.entries().container.entries() {
         proof.entries += 1;
         proof.bytes += entry.size;
-        search_entry(file.entries(), &entry.path, &plan.needles, |needle, trace| {
-            let place = format!("{} (text of {})", entry.path, needle.id);
+        search_entry(file.entries(), &entry.path, &plan.probes, |probe, trace| {
+            let place = format!("{} (text of {})", entry.path, probe.id);
             match trace {
                 Trace::Whole => proof.remains.push(place),
                 Trace::Line => proof.lines.push(place),

@@ -1,6 +1,6 @@
 //! What is embedded of a chunk, and what vectors must be.
 
-use anemone_embed::{EmbedError, Identity, Made};
+use anemone_embed::{EmbedError, EmbeddingBatch, ModelIdentity};
 use sha2::{Digest as _, Sha256};
 
 use crate::stamped::said;
@@ -25,7 +25,7 @@ pub(crate) fn hash(text: &str) -> ContentHash {
 pub(crate) fn checked(
     vectors: Vec<Vec<f32>>,
     texts: usize,
-    identity: &Identity,
+    identity: &ModelIdentity,
 ) -> Result<Vec<Vec<f32>>, EmbedError> {
     check(vectors.iter(), texts, identity)?;
     Ok(vectors)
@@ -33,10 +33,10 @@ pub(crate) fn checked(
 
 /// As [`checked`]; places may be empty when the embedder failed.
 pub(super) fn checked_some(
-    made: Made,
+    made: EmbeddingBatch,
     texts: usize,
-    identity: &Identity,
-) -> Result<Made, EmbedError> {
+    identity: &ModelIdentity,
+) -> Result<EmbeddingBatch, EmbedError> {
     let there = made.vectors.iter().flatten();
     let expected = match made.error {
         Some(_) if made.vectors.len() == texts => there.clone().count(),
@@ -49,7 +49,7 @@ pub(super) fn checked_some(
 fn check<'a>(
     vectors: impl Iterator<Item = &'a Vec<f32>> + Clone,
     texts: usize,
-    identity: &Identity,
+    identity: &ModelIdentity,
 ) -> Result<(), EmbedError> {
     let unusable = |found| Err(EmbedError::Unusable { provider: identity.provider.clone(), found });
     if vectors.clone().count() != texts {

@@ -1,6 +1,6 @@
 //! An embedder that looks into the cache first.
 
-use anemone_embed::{Effort, EmbedError, Embedder, Identity, Purpose};
+use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 
 use super::blocks::{checked_some, hash};
 use crate::store::{ContentHash, Store, as_kept};
@@ -20,7 +20,7 @@ impl<'a> Cached<'a> {
 }
 
 impl Embedder for Cached<'_> {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         self.embedder.identity()
     }
 

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use anemone_embed::{EmbedError, Embedder, Purpose};
 
 use super::blocks::{block_texts, checked, checked_some, hash};
-use super::{CHUNKS_AT_ONCE, Embedded, EmbeddingError, Replace};
+use super::{CHUNKS_AT_ONCE, EmbeddingError, EmbeddingReport, Replace};
 use crate::index::Index;
-use crate::progress::Progress;
+use crate::progress::IndexProgress;
 use crate::store::{
-    ChunkId, ContentHash, Found, Seal, Slot, Store, StoreError, Unembedded, Writing, as_kept,
+    ChunkId, ContentHash, EmbeddingWork, Found, Seal, Slot, Store, StoreError, Writing, as_kept,
 };
 use crate::vector::{normalised, quantised};
 
@@ -19,11 +19,11 @@ impl Index {
         embedder: &dyn Embedder,
         replace: Replace,
         limit: u64,
-        progress: &dyn Progress,
-    ) -> Result<Embedded, EmbeddingError> {
+        progress: &dyn IndexProgress,
+    ) -> Result<EmbeddingReport, EmbeddingError> {
         let slot = Slot::of(embedder.effort());
-        if slot == Slot::Table {
-            return fill_table(&mut self.store, embedder, progress);
+        if slot == Slot::Static {
+            return fill_static(&mut self.store, embedder, progress);
         }
         // Another memory may be kept in this folder before this is done; its texts are not to go
         // where these may go.
@@ -109,20 +109,20 @@ struct Round {
 /// An embedder at work.
 struct Work<'a> {
     embedder: &'a dyn Embedder,
-    progress: &'a dyn Progress,
+    progress: &'a dyn IndexProgress,
     /// Texts that it may still be handed.
     left: u64,
     /// Texts that were looked at, of all that there are.
     seen: u64,
     total: u64,
-    done: Embedded,
+    done: EmbeddingReport,
     /// Texts of chunks that changed meanwhile: they were paid for now, and are known.
     lost: HashSet<ContentHash>,
 }
 
 impl<'a> Work<'a> {
-    fn new(embedder: &'a dyn Embedder, progress: &'a dyn Progress, left: u64) -> Self {
-        let (done, lost) = (Embedded::default(), HashSet::new());
+    fn new(embedder: &'a dyn Embedder, progress: &'a dyn IndexProgress, left: u64) -> Self {
+        let (done, lost) = (EmbeddingReport::default(), HashSet::new());
         Self { embedder, progress, left, seen: 0, total: 0, done, lost }
     }
 
@@ -144,7 +144,7 @@ impl<'a> Work<'a> {
         store: &Store,
         slot: Slot,
         replace: Replace,
-    ) -> Result<(Vec<Unembedded>, Seal), EmbeddingError> {
+    ) -> Result<(Vec<EmbeddingWork>, Seal), EmbeddingError> {
         let reading = store.reading()?;
         let there = reading.sets()?.into_iter().find(|set| set.slot == slot);
         let from = match there {
@@ -159,7 +159,7 @@ impl<'a> Work<'a> {
     }
 
     /// Embeds the blocks of chunks.
-    fn round(&mut self, store: &mut Store, chunks: &[Unembedded]) -> Result<Round, StoreError> {
+    fn round(&mut self, store: &mut Store, chunks: &[EmbeddingWork]) -> Result<Round, StoreError> {
         let identity = self.embedder.identity();
         let texts: Vec<Vec<&str>> =
             chunks.iter().map(|(_, text, body)| block_texts(text, body)).collect();
@@ -238,17 +238,17 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Fills the table's set, without the cache: its vectors are made faster than they are looked up.
-fn fill_table(
+/// Fills the static model's set. The cache is not used: computing its vectors is faster than a lookup.
+fn fill_static(
     store: &mut Store,
     embedder: &dyn Embedder,
-    progress: &dyn Progress,
-) -> Result<Embedded, EmbeddingError> {
+    progress: &dyn IndexProgress,
+) -> Result<EmbeddingReport, EmbeddingError> {
     let seen = {
         let reading = store.reading()?;
         let set = reading.set_of(embedder.identity())?;
         if set.is_some_and(|set| set.chunks == reading.statistics().chunks) {
-            return Ok(Embedded::default());
+            return Ok(EmbeddingReport::default());
         }
         reading.seal().clone()
     };
@@ -261,8 +261,8 @@ fn fill_table(
     }
     drop(view);
     let mut writing = store.writing(alone)?;
-    let mut done = Embedded::default();
-    let filled = write_table(&mut writing, embedder, &mut done)?;
+    let mut done = EmbeddingReport::default();
+    let filled = write_static_vectors(&mut writing, embedder, &mut done)?;
     // Whether the embedder failed or not: what stands there is whole.
     let alone = writing.finish()?;
     store.keep(alone, false)?;
@@ -270,13 +270,13 @@ fn fill_table(
     Ok(done)
 }
 
-/// Gives the table's vectors to all chunks that have none, in a writing that is not done yet.
-pub(crate) fn write_table(
+/// Writes the static model's vectors for all chunks without one, in the open transaction.
+pub(crate) fn write_static_vectors(
     writing: &mut Writing<'_>,
     embedder: &dyn Embedder,
-    done: &mut Embedded,
+    done: &mut EmbeddingReport,
 ) -> Result<Result<(), EmbedError>, StoreError> {
-    let mut from = writing.begin_set(Slot::Table, embedder.identity())?;
+    let mut from = writing.begin_set(Slot::Static, embedder.identity())?;
     loop {
         let chunks = writing.unembedded(from, CHUNKS_AT_ONCE)?;
         let Some((last, ..)) = chunks.last() else { return Ok(Ok(())) };
@@ -296,7 +296,7 @@ pub(crate) fn write_table(
             let own: Vec<Vec<f32>> = vectors.by_ref().take(texts.len()).collect();
             blobs.push((*chunk, quantised(&own)));
         }
-        writing.put_vectors(Slot::Table, &blobs)?;
+        writing.put_vectors(Slot::Static, &blobs)?;
         done.chunks += blobs.len() as u64;
         done.texts += all.len() as u64;
     }

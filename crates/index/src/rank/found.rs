@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use super::blocks::{File, Legs, Seen, Usual, exact, legs};
+use super::blocks::{BlockScores, File, Seen, Usual, block_scores, exact};
 use super::meaning::Meaning;
 use super::voices::voice_factor;
 use super::{Question, weights};
@@ -77,7 +77,7 @@ pub(super) struct FoundBlock {
     pub(super) is_answer: bool,
     /// Whether it, or what stands above it, has a word of the query or one like it.
     pub(super) is_literal: bool,
-    pub(super) legs: Legs,
+    pub(super) scores: BlockScores,
     /// What its vector says, where it has one.
     pub(super) meaning: Option<Meaning>,
     pub(super) score: f64,
@@ -96,7 +96,7 @@ struct Grounds<'a> {
 impl FoundBlock {
     /// Returns what words and vectors say for it, whoever speaks in it.
     pub(super) fn evidence(&self) -> f64 {
-        self.legs.score() + self.meaning.map_or(0.0, Meaning::score)
+        self.scores.score() + self.meaning.map_or(0.0, Meaning::score)
     }
 }
 
@@ -227,10 +227,16 @@ impl Found {
         for stretch in stretches {
             let counts = &counts[stretch.start * terms..stretch.end * terms];
             let seen = &seen[stretch.clone()];
-            let scored =
-                legs(seen, counts, &file, &question.dates, &question.weights, grounds.usual);
-            for (block, legs) in self.blocks[first + stretch.start..].iter_mut().zip(scored) {
-                block.legs = legs;
+            let scored = block_scores(
+                seen,
+                counts,
+                &file,
+                &question.dates,
+                &question.weights,
+                grounds.usual,
+            );
+            for (block, scores) in self.blocks[first + stretch.start..].iter_mut().zip(scored) {
+                block.scores = scores;
                 block.score = voice_factor(block.block.voice) * block.evidence();
             }
         }
@@ -322,7 +328,7 @@ impl Found {
                 is_followed: true,
                 is_answer: is_own && is_wanted && is_in_time,
                 is_literal: has_word || literal.get(context).copied().unwrap_or(false),
-                legs: Legs::default(),
+                scores: BlockScores::default(),
                 meaning: cosines
                     .and_then(|(of_chunk, usual)| Some(Meaning::of(*of_chunk.get(at)?, usual))),
                 score: 0.0,

@@ -84,8 +84,8 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Ordered {
 
 /// Whether a block answers by itself, or with what stands above it.
 fn says_something(block: &FoundBlock) -> bool {
-    block.legs.block > 0.0
-        || block.legs.context > NAMED
+    block.scores.block > 0.0
+        || block.scores.context > NAMED
         || block.meaning.is_some_and(|meaning| meaning.score() > 0.0)
 }
 

@@ -182,16 +182,16 @@ impl Cutter<'_> {
     }
 
     fn explain(&self, block: &FoundBlock, place: Place) -> Explanation {
-        let legs = &block.legs;
+        let scores = &block.scores;
         let mut parts = vec![
-            ("block", legs.block),
-            ("with_previous", legs.pair),
-            ("passage", legs.window),
-            ("file", legs.file),
-            ("context", legs.context),
-            ("date", legs.date),
-            ("factor", legs.factor),
-            ("lexical", legs.score()),
+            ("block", scores.block),
+            ("with_previous", scores.pair),
+            ("passage", scores.window),
+            ("file", scores.file),
+            ("context", scores.context),
+            ("date", scores.date),
+            ("factor", scores.factor),
+            ("lexical", scores.score()),
         ];
         if let Some(meaning) = block.meaning {
             parts.extend([

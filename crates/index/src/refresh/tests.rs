@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use super::*;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::source::SourceError;
 use crate::store::tests::lines;
 use crate::store::{Narrow, Wanted};
@@ -59,20 +59,21 @@ impl Made {
     }
 }
 
-impl Source for Made {
+impl DocumentSource for Made {
     fn identity(&self) -> String {
         self.name.to_owned()
     }
 
     fn list(&self) -> Result<Listing, SourceError> {
         let entries = self.entries.lock().unwrap();
-        let entry = |(key, held): (&String, &HeldEntry)| Entry { key: key.clone(), stamp: held.0 };
+        let entry =
+            |(key, held): (&String, &HeldEntry)| SourceEntry { key: key.clone(), stamp: held.0 };
         Ok(Listing { entries: entries.iter().map(entry).collect(), skipped: Vec::new() })
     }
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
     ) -> Result<Vec<Skipped>, SourceError> {
         self.loads.lock().unwrap().push(entry.key.clone());
@@ -98,9 +99,10 @@ impl Bench {
         Self { folder, store }
     }
 
-    fn refresh(&mut self, sources: &[&dyn Source], seconds: i64) -> Freshness {
+    fn refresh(&mut self, sources: &[&dyn DocumentSource], seconds: i64) -> Freshness {
         let now = Timestamp::from_second(seconds).unwrap();
-        refresh(&mut self.store, sources, RefreshExtras::default(), now, &Silent, &lines).unwrap()
+        refresh(&mut self.store, sources, RefreshExtras::default(), now, &NoProgress, &lines)
+            .unwrap()
     }
 
     /// Returns the paths of all documents with their texts.
@@ -245,7 +247,7 @@ fn the_first_source_wins_whenever_it_comes() {
     let (first, second) = (Made::new("1"), Made::new("2"));
     second.write("same.md", "second\n", 100);
     let duplicate = Skipped { path: "same.md".to_owned(), reason: SkipReason::Duplicate };
-    let both: [&dyn Source; 2] = [&first, &second];
+    let both: [&dyn DocumentSource; 2] = [&first, &second];
     let mut bench = Bench::new();
     bench.refresh(&both, 1_000);
     assert_eq!(bench.texts(), [pair("same.md", "second\n")]);
@@ -327,8 +329,15 @@ fn many_at_once_agree() {
                         source.write("05.md", &format!("common turn{turn}\n"), 200 + turn);
                     }
                     let now = Timestamp::from_second(1_000 + turn).unwrap();
-                    refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines)
-                        .unwrap();
+                    refresh(
+                        &mut store,
+                        &[source],
+                        RefreshExtras::default(),
+                        now,
+                        &NoProgress,
+                        &lines,
+                    )
+                    .unwrap();
                     let reading = store.reading().unwrap();
                     let term = Term::of("common");
                     assert_eq!(reading.frequency(term).unwrap(), 20);
@@ -376,8 +385,15 @@ fn what_was_written_before_a_search_is_found() {
                     source.write(&key, &format!("w{worker}t{turn} {text}"), 200);
                     let mut store = Store::open(folder).unwrap();
                     let now = Timestamp::from_second(1_000 + turn).unwrap();
-                    refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines)
-                        .unwrap();
+                    refresh(
+                        &mut store,
+                        &[source],
+                        RefreshExtras::default(),
+                        now,
+                        &NoProgress,
+                        &lines,
+                    )
+                    .unwrap();
                     let reading = store.reading().unwrap();
                     let word = format!("w{worker}t{turn}");
                     assert_eq!(reading.frequency(Term::of(&word)).unwrap(), 1, "{word}");
@@ -412,7 +428,7 @@ fn an_answer_comes_from_the_sources_asked() {
                         &[source],
                         RefreshExtras::default(),
                         now,
-                        &Silent,
+                        &NoProgress,
                         &lines,
                     )
                     .unwrap();
@@ -429,7 +445,7 @@ fn an_answer_comes_from_the_sources_asked() {
     let refreshed = |source: &Made| {
         let mut store = Store::open(folder.path()).unwrap();
         let now = Timestamp::from_second(1_000).unwrap();
-        refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines).unwrap();
+        refresh(&mut store, &[source], RefreshExtras::default(), now, &NoProgress, &lines).unwrap();
         store.release();
         store
     };
@@ -451,7 +467,7 @@ fn an_index_that_is_removed_beside_searches_is_made_again() {
             scope.spawn(move || {
                 for turn in 0..15 {
                     if worker == 0 {
-                        crate::store::remove_index(place, &Silent).unwrap();
+                        crate::store::remove_index(place, &NoProgress).unwrap();
                         continue;
                     }
                     let mut store = Store::open(place).unwrap();
@@ -459,8 +475,15 @@ fn an_index_that_is_removed_beside_searches_is_made_again() {
                         store.begin_anew("asked");
                     }
                     let now = Timestamp::from_second(1_000).unwrap();
-                    refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines)
-                        .unwrap();
+                    refresh(
+                        &mut store,
+                        &[source],
+                        RefreshExtras::default(),
+                        now,
+                        &NoProgress,
+                        &lines,
+                    )
+                    .unwrap();
                     assert_eq!(store.reading().unwrap().statistics().documents, 1);
                 }
             });
@@ -517,8 +540,8 @@ fn an_index_that_cannot_be_written_is_used_as_it_is() {
     set(0o500);
     let now = Timestamp::from_second(2_000).unwrap();
     let mut store = Store::open(bench.folder.path()).unwrap();
-    let fresh =
-        refresh(&mut store, &[&source], RefreshExtras::default(), now, &Silent, &lines).unwrap();
+    let fresh = refresh(&mut store, &[&source], RefreshExtras::default(), now, &NoProgress, &lines)
+        .unwrap();
     assert_eq!((fresh.documents, fresh.rebuilt), (1, None));
     assert!(store.reading().is_ok());
     set(0o700);
@@ -542,7 +565,7 @@ fn very_many_that_are_left_out_are_counted() {
 fn a_chain_of_freed_paths_is_followed_to_its_end() {
     /// Each entry has the next one's path too, until it is read again.
     struct Chain(Made, Mutex<HashSet<String>>);
-    impl Source for Chain {
+    impl DocumentSource for Chain {
         fn identity(&self) -> String {
             self.0.identity()
         }
@@ -551,7 +574,7 @@ fn a_chain_of_freed_paths_is_followed_to_its_end() {
         }
         fn load(
             &self,
-            entry: &Entry,
+            entry: &SourceEntry,
             each: &mut dyn FnMut(Document),
         ) -> Result<Vec<Skipped>, SourceError> {
             let again = !self.1.lock().unwrap().insert(entry.key.clone());
@@ -586,7 +609,7 @@ fn many_paths_are_lost_to_an_earlier_source_at_once() {
     let paths: Vec<String> = (0..3_000).map(|number| format!("m/{number:05}")).collect();
     let of = |text| paths.iter().map(|path| (path.as_str(), text)).collect::<Vec<_>>();
     second.hold("db", &of("second\n"), 100);
-    let both: [&dyn Source; 2] = [&first, &second];
+    let both: [&dyn DocumentSource; 2] = [&first, &second];
     let mut bench = Bench::new();
     bench.refresh(&both, 1_000);
     first.hold("db", &of("first\n"), 100);

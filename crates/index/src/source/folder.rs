@@ -12,7 +12,7 @@ mod walk;
 
 use std::path::PathBuf;
 
-use super::{Entry, Listing, SkipReason, Skipped, Source, SourceError};
+use super::{DocumentSource, Listing, SkipReason, Skipped, SourceEntry, SourceError};
 use crate::document::Document;
 pub use below::{MAX_FILE_BYTES, text_of_bytes};
 use below::{Root, is_plain_path};
@@ -65,7 +65,7 @@ impl FolderSource {
     }
 }
 
-impl Source for FolderSource {
+impl DocumentSource for FolderSource {
     fn identity(&self) -> String {
         format!("folder {:?} as {:?}, {}", self.root.path(), self.prefix, self.rules.identity())
     }
@@ -77,7 +77,7 @@ impl Source for FolderSource {
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
     ) -> Result<Vec<Skipped>, SourceError> {
         let root = self.root.open()?;

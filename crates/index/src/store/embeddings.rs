@@ -12,7 +12,7 @@ mod packed;
 use std::collections::HashSet;
 use std::path::Path;
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 use anemone_files::open_private;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension as _, Params, Transaction,
@@ -21,7 +21,7 @@ use rusqlite::{
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Store, StoreError, folder};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 pub(crate) use packed::as_kept;
 use packed::{pack, unpack};
 
@@ -77,7 +77,7 @@ impl Store {
     /// Returns the vectors that are known for contents, in the order asked.
     pub(crate) fn cached_vectors(
         &self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         hashes: &[ContentHash],
     ) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
         let known = self.look(|path| read(path, identity, hashes))?;
@@ -87,7 +87,7 @@ impl Store {
     /// Returns for which contents vectors are known, in the order asked.
     pub(crate) fn are_cached(
         &self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         hashes: &[ContentHash],
     ) -> Result<Vec<bool>, StoreError> {
         let known = self.look(|path| are_there(path, identity, hashes))?;
@@ -102,7 +102,7 @@ impl Store {
     ) -> Result<Option<T>, StoreError> {
         let _held = match self.held {
             Some(_) => None,
-            None => Some(self.lock_shared(&Silent)?),
+            None => Some(self.lock_shared(&NoProgress)?),
         };
         let path = self.folder.join(EMBEDDINGS);
         Ok(is_file(&path).then(|| look(&path).ok()).flatten())
@@ -113,7 +113,7 @@ impl Store {
     /// should be [used](Self::use_vectors) first.
     pub(crate) fn begin_turn(
         &mut self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         texts: u64,
     ) -> Result<bool, StoreError> {
         let texts = i64::try_from(texts).unwrap_or(i64::MAX);
@@ -133,7 +133,7 @@ impl Store {
     /// Keeps vectors for contents. What cannot be read of the cache is forgotten.
     pub(crate) fn cache_vectors(
         &mut self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         vectors: &[(ContentHash, Vec<f32>)],
     ) -> Result<(), StoreError> {
         self.mend(|path, keeping| write(path, identity, vectors, keeping))
@@ -144,7 +144,7 @@ impl Store {
         &mut self,
         write: impl Fn(&Path, Keeping) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let _held = self.lock_alone(&Silent)?;
+        let _held = self.lock_alone(&NoProgress)?;
         let path = self.folder.join(EMBEDDINGS);
         if !is_file(&path) {
             forget(&path)?;
@@ -162,7 +162,7 @@ impl Store {
     /// apart that write. A cache that cannot be written stays as it is.
     pub(crate) fn cache_vectors_among_readers(
         &self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         vectors: &[(ContentHash, Vec<f32>)],
     ) -> Result<(), StoreError> {
         let path = self.folder.join(EMBEDDINGS);
@@ -178,7 +178,7 @@ impl Store {
         &mut self,
         hashes: &HashSet<ContentHash>,
     ) -> Result<(), StoreError> {
-        let _held = self.lock_alone(&Silent)?;
+        let _held = self.lock_alone(&NoProgress)?;
         let path = self.folder.join(EMBEDDINGS);
         if hashes.is_empty() || !is_file(&path) {
             return Ok(());
@@ -193,17 +193,17 @@ impl Store {
     /// Notes that vectors were used: they are kept for longer.
     pub(crate) fn use_vectors(
         &mut self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         hashes: &[ContentHash],
     ) -> Result<(), StoreError> {
-        let _held = self.lock_alone(&Silent)?;
+        let _held = self.lock_alone(&NoProgress)?;
         self.use_vectors_among_readers(identity, hashes)
     }
 
     /// As [`use_vectors`](Self::use_vectors), among other readers.
     pub(crate) fn use_vectors_among_readers(
         &self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         hashes: &[ContentHash],
     ) -> Result<(), StoreError> {
         let path = self.folder.join(EMBEDDINGS);
@@ -224,17 +224,17 @@ fn is_file(path: &Path) -> bool {
 /// What a vector is found by: the first four parameters of a statement.
 const KEY: &str = "provider = ?1 AND model = ?2 AND dimensions = ?3 AND hash = ?4";
 
-fn key<'a>(identity: &'a Identity, hash: &'a ContentHash) -> impl Params + 'a {
+fn key<'a>(identity: &'a ModelIdentity, hash: &'a ContentHash) -> impl Params + 'a {
     (&identity.provider, &identity.model, number_of_dimensions(identity), hash)
 }
 
-fn number_of_dimensions(identity: &Identity) -> i64 {
+fn number_of_dimensions(identity: &ModelIdentity) -> i64 {
     i64::try_from(identity.dimensions).unwrap_or(i64::MAX)
 }
 
 fn read(
     path: &Path,
-    identity: &Identity,
+    identity: &ModelIdentity,
     hashes: &[ContentHash],
 ) -> rusqlite::Result<Vec<Option<Vec<f32>>>> {
     let db = open(path)?;
@@ -254,7 +254,7 @@ fn read(
 
 fn are_there(
     path: &Path,
-    identity: &Identity,
+    identity: &ModelIdentity,
     hashes: &[ContentHash],
 ) -> rusqlite::Result<Vec<bool>> {
     let db = open(path)?;
@@ -284,7 +284,7 @@ fn begin(db: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
 
 fn write(
     path: &Path,
-    identity: &Identity,
+    identity: &ModelIdentity,
     vectors: &[(ContentHash, Vec<f32>)],
     keeping: Keeping,
 ) -> rusqlite::Result<()> {
@@ -301,7 +301,7 @@ fn write(
             }
             let bytes = pack(vector);
             let sum = sum(hash, &bytes);
-            let Identity { provider, model, .. } = identity;
+            let ModelIdentity { provider, model, .. } = identity;
             add.execute(params![provider, model, dimensions, hash, turn, sum, bytes])?;
         }
     }
@@ -355,7 +355,7 @@ const fn bytes_of(dimensions: i64) -> i64 {
 /// Marks what was used as of this turn.
 fn mark(
     path: &Path,
-    identity: &Identity,
+    identity: &ModelIdentity,
     hashes: &[ContentHash],
     keeping: Keeping,
 ) -> rusqlite::Result<()> {
@@ -363,7 +363,7 @@ fn mark(
     let all = begin(&mut db)?;
     let turn = turn(&all, keeping)?;
     {
-        let Identity { provider, model, .. } = identity;
+        let ModelIdentity { provider, model, .. } = identity;
         let dimensions = number_of_dimensions(identity);
         let mut mark =
             all.prepare(&format!("UPDATE cache SET used = ?5 WHERE {KEY} AND used < ?5"))?;

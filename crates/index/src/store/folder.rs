@@ -10,7 +10,7 @@ use super::lock::{self, LOCK};
 use super::rows::{ROWS, VECTORS};
 use super::seal::{self, SEAL};
 use super::{Store, StoreError};
-use crate::progress::Progress;
+use crate::progress::IndexProgress;
 
 /// What SQLite puts beside a database.
 const BESIDE: [&str; 4] = ["", "-journal", "-wal", "-shm"];
@@ -46,7 +46,7 @@ pub fn may_hold_index(folder: &Path) -> io::Result<bool> {
 
 /// Removes an index when nobody uses it, with its embeddings, and its folder when nothing else is
 /// in it; says whether there was one.
-pub fn remove_index(folder: &Path, progress: &dyn Progress) -> Result<bool, StoreError> {
+pub fn remove_index(folder: &Path, progress: &dyn IndexProgress) -> Result<bool, StoreError> {
     if !is_index(folder) {
         return Ok(false);
     }
@@ -160,7 +160,7 @@ fn is_tantivys(name: &str) -> bool {
 mod tests {
     use super::super::tests::{corpus, filled};
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn write(folder: &Path, names: &[&str]) {
         for name in names {
@@ -177,7 +177,7 @@ mod tests {
         write(path, &["lock", "seal.json", "lexical/thesis.txt", "index.sqlite"]);
         assert!(!is_index(path) && !may_hold_index(path).unwrap());
         assert!(matches!(Store::open(path), Err(StoreError::Unwritable(_))));
-        assert!(!remove_index(path, &Silent).unwrap());
+        assert!(!remove_index(path, &NoProgress).unwrap());
         for name in ["lock", "seal.json", "lexical/thesis.txt", "index.sqlite"] {
             assert_eq!(fs_err::read_to_string(path.join(name)).unwrap(), "mine", "{name}");
         }
@@ -191,7 +191,7 @@ mod tests {
         assert!(is_index(path) && may_hold_index(path).unwrap());
         write(path, &["lexical/thesis.txt", "embeddings.sqlite", ".seal-x", "diary.md"]);
         assert!(!may_hold_index(path).unwrap());
-        assert!(remove_index(path, &Silent).unwrap());
+        assert!(remove_index(path, &NoProgress).unwrap());
         let left = |at: &Path| -> Vec<_> {
             let mut names: Vec<_> =
                 fs_err::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -200,11 +200,11 @@ mod tests {
         };
         assert_eq!(left(path), ["diary.md", "lexical"]);
         assert_eq!(left(&path.join("lexical")), ["thesis.txt"]);
-        assert!(!remove_index(path, &Silent).unwrap());
+        assert!(!remove_index(path, &NoProgress).unwrap());
 
         let (folder, store) = filled(&corpus(5, 1));
         drop(store);
-        assert!(remove_index(folder.path(), &Silent).unwrap());
+        assert!(remove_index(folder.path(), &NoProgress).unwrap());
         assert!(!folder.path().exists());
     }
 
@@ -213,7 +213,7 @@ mod tests {
         let (folder, store) = filled(&corpus(5, 1));
         let reading = store.reading().unwrap();
         std::thread::scope(|scope| {
-            let removing = scope.spawn(|| remove_index(folder.path(), &Silent));
+            let removing = scope.spawn(|| remove_index(folder.path(), &NoProgress));
             std::thread::sleep(std::time::Duration::from_millis(100));
             assert!(!removing.is_finished() && is_index(folder.path()));
             drop(reading);

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anemone_files::{Durability, Existing, commit, create_private, make_private_folder};
+use anemone_files::{Durability, ExistingFile, commit, create_private, make_private_folder};
 use tantivy::columnar::Column;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -503,7 +503,7 @@ impl Directory for Files {
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         let mut temporary = tempfile::Builder::new().tempfile_in(&self.path)?;
         temporary.write_all(data)?;
-        commit(temporary, &self.path.join(path), Existing::Replace, Durability::Eventual)
+        commit(temporary, &self.path.join(path), ExistingFile::Replace, Durability::Eventual)
     }
 
     fn sync_directory(&self) -> io::Result<()> {

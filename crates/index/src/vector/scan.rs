@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::Background;
+use super::Baseline;
 use super::kernel::Kernel;
 use crate::store::ChunkId;
 
@@ -113,13 +113,13 @@ impl Scan {
     }
 
     /// Returns what is usual among all that was compared.
-    pub(super) fn background(&self) -> Background {
+    pub(super) fn baseline(&self) -> Baseline {
         let blocks = self.blocks.max(1) as f64;
         let one = f64::from(PARTS_OF_ONE);
         let mean = self.sum as f64 / blocks / one;
         let squares = self.squares as f64 / blocks / (one * one);
         let deviation = (squares - mean * mean).max(0.0).sqrt();
-        Background { blocks: self.blocks, mean, deviation, trust: 1.0 }
+        Baseline { blocks: self.blocks, mean, deviation, trust: 1.0 }
     }
 
     fn prune(&mut self) {
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn what_is_usual_does_not_depend_on_the_order() {
         let query = vector(1);
-        let background = |seeds: &mut dyn Iterator<Item = u32>| {
+        let baseline = |seeds: &mut dyn Iterator<Item = u32>| {
             let mut scan = Scan::new(&query, 2, (0, 0));
             let nothing = vec![0.0; query.len()];
             for seed in seeds {
@@ -205,10 +205,10 @@ mod tests {
                 // Whether it can be found or not.
                 scan.compare(ChunkId(0), &blob, seed % 2 == 0);
             }
-            scan.background()
+            scan.baseline()
         };
-        let usual = background(&mut (2..300));
-        assert_eq!(usual, background(&mut (2..300).rev()));
+        let usual = baseline(&mut (2..300));
+        assert_eq!(usual, baseline(&mut (2..300).rev()));
         assert_eq!(usual.blocks, 298);
         let exact: Vec<f64> =
             (2..300).map(|number| f64::from(cosine(&query, &vector(number)))).collect();

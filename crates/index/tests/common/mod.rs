@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anemone_index::{
-    Document, Entry, FileStamp, Index, Listing, Request, Silent, Skipped, Source, SourceError,
-    markdown_document,
+    Document, DocumentSource, FileStamp, Index, Listing, NoProgress, Request, Skipped, SourceEntry,
+    SourceError, markdown_document,
 };
 use jiff::Timestamp;
 
@@ -33,14 +33,14 @@ impl Shelf {
     }
 }
 
-impl Source for Shelf {
+impl DocumentSource for Shelf {
     fn identity(&self) -> String {
         "shelf".to_owned()
     }
 
     fn list(&self) -> Result<Listing, SourceError> {
         let documents = self.documents.lock().unwrap();
-        let entry = |(key, (text, changes)): (&String, &(String, i64))| Entry {
+        let entry = |(key, (text, changes)): (&String, &(String, i64))| SourceEntry {
             key: key.clone(),
             stamp: FileStamp {
                 size: text.len() as u64,
@@ -54,7 +54,7 @@ impl Source for Shelf {
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
     ) -> Result<Vec<Skipped>, SourceError> {
         let documents = self.documents.lock().unwrap();
@@ -68,7 +68,7 @@ impl Source for Shelf {
 /// Opens an index and brings it up to date.
 pub(crate) fn refreshed(folder: &Path, shelf: &Shelf) -> Index {
     let mut index = Index::open(folder).unwrap();
-    index.refresh(&[shelf], NOW, &Silent).unwrap();
+    index.refresh(&[shelf], NOW, &NoProgress).unwrap();
     index
 }
 

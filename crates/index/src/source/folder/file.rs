@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::FileKind;
 
-use super::super::{Entry, Listing, SkipReason, Skipped, Source, SourceError};
+use super::super::{DocumentSource, Listing, SkipReason, Skipped, SourceEntry, SourceError};
 use super::below::{self, MAX_FILE_BYTES, Root};
 use crate::document::Document;
 
@@ -39,7 +39,7 @@ impl FileSource {
     }
 }
 
-impl Source for FileSource {
+impl DocumentSource for FileSource {
     fn identity(&self) -> String {
         let place = self.folder.path().join(&self.name);
         format!("file {place:?}, {:?}", self.document)
@@ -62,7 +62,7 @@ impl Source for FileSource {
                 listing.skipped.push(self.skipped(SkipReason::TooLarge));
             }
             FileKind::File => {
-                listing.entries.push(Entry { key: key.to_owned(), stamp: stat.stamp() });
+                listing.entries.push(SourceEntry { key: key.to_owned(), stamp: stat.stamp() });
             }
             FileKind::Symlink => listing.skipped.push(self.skipped(SkipReason::Symlink)),
             FileKind::Folder | FileKind::Special => {
@@ -74,7 +74,7 @@ impl Source for FileSource {
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
     ) -> Result<Vec<Skipped>, SourceError> {
         let folder = self.folder.open()?;

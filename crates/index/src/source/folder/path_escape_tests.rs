@@ -55,13 +55,13 @@ fn skips(listing: &Listing) -> Vec<(&str, SkipReason)> {
     listing.skipped.iter().map(|one| (one.path.as_str(), one.reason)).collect()
 }
 
-fn text(source: &dyn Source, path: &str) -> Option<String> {
+fn text(source: &dyn DocumentSource, path: &str) -> Option<String> {
     source.read(path).unwrap().map(|document| document.text)
 }
 
-fn loaded(source: &dyn Source, key: &str) -> Vec<Document> {
+fn loaded(source: &dyn DocumentSource, key: &str) -> Vec<Document> {
     let mut found = Vec::new();
-    let entry = Entry { key: key.to_owned(), stamp: super::super::FileStamp::default() };
+    let entry = SourceEntry { key: key.to_owned(), stamp: super::super::FileStamp::default() };
     source.load(&entry, &mut |document| found.push(document)).unwrap();
     found
 }
@@ -375,8 +375,8 @@ fn a_folder_that_is_none_is_an_error() {
     assert_eq!(late.list().unwrap(), Listing::default());
 }
 
-fn entry(key: &str) -> Entry {
-    Entry { key: key.to_owned(), stamp: super::super::FileStamp::default() }
+fn entry(key: &str) -> SourceEntry {
+    SourceEntry { key: key.to_owned(), stamp: super::super::FileStamp::default() }
 }
 
 #[test]
