@@ -11,7 +11,7 @@ use crate::embedding::{EmbeddingError, Replace};
 use crate::profile::ProfileError;
 use crate::progress::{IndexProgress, NoProgress};
 use crate::refresh::refresh;
-use crate::source::{DocumentSource, SkipReason, Skipped, SourceError};
+use crate::source::{DocumentSource, SkipReason, SkippedDocument, SourceError};
 use crate::store::{Store, StoreError};
 
 /// An index.
@@ -46,7 +46,7 @@ pub struct Freshness {
     /// Documents that are gone.
     pub removed: u64,
     /// What is there and not searched, by name.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedDocument>,
     /// How many more are not searched: of an entry that leaves out very many of a kind, most are
     /// only counted.
     pub skipped_unnamed: BTreeMap<SkipReason, u64>,

@@ -52,7 +52,9 @@ mod tests {
     use super::*;
     use crate::document::Document;
     use crate::progress::NoProgress;
-    use crate::source::{DocumentSource, FileStamp, Listing, Skipped, SourceEntry, SourceError};
+    use crate::source::{
+        DocumentSource, FileStamp, Listing, SkippedDocument, SourceEntry, SourceError,
+    };
 
     struct Few(Vec<Document>);
 
@@ -70,7 +72,7 @@ mod tests {
             &self,
             _: &SourceEntry,
             each: &mut dyn FnMut(Document),
-        ) -> Result<Vec<Skipped>, SourceError> {
+        ) -> Result<Vec<SkippedDocument>, SourceError> {
             self.0.iter().cloned().for_each(each);
             Ok(Vec::new())
         }

@@ -54,7 +54,7 @@ pub use source::folder::{
     is_markdown, markdown_document, text_of_bytes,
 };
 pub use source::{
-    CarriedVector, DocumentSource, FileStamp, Listing, SkipReason, Skipped, SourceEntry,
+    CarriedVector, DocumentSource, FileStamp, Listing, SkipReason, SkippedDocument, SourceEntry,
     SourceError,
 };
 pub use store::{StoreError, is_index, may_hold_index, remove_index};

@@ -17,7 +17,7 @@ use crate::document::{Document, Format};
 use crate::embedding::{EmbeddingReport, write_static_vectors};
 use crate::index::{Freshness, RefreshError, RefreshExtras};
 use crate::progress::IndexProgress;
-use crate::source::{DocumentSource, FileStamp, Listing, SkipReason, Skipped, SourceEntry};
+use crate::source::{DocumentSource, FileStamp, Listing, SkipReason, SkippedDocument, SourceEntry};
 use crate::store::{
     DocumentId, EntryId, EntryRow, Exclusive, Found, Put, Store, StoreError, View, Writing,
 };
@@ -582,7 +582,8 @@ impl Refreshing<'_> {
             content
         } else {
             // Half an entry would be an answer that nobody could explain.
-            skipped = vec![Skipped { path: entry.key.clone(), reason: SkipReason::Unreadable }];
+            skipped =
+                vec![SkippedDocument { path: entry.key.clone(), reason: SkipReason::Unreadable }];
             kept.clear();
             Content::new()
         };
@@ -604,7 +605,7 @@ impl Refreshing<'_> {
         entry: EntryId,
         document: &Document,
         hash: &[u8],
-        skipped: &mut Vec<Skipped>,
+        skipped: &mut Vec<SkippedDocument>,
         kept: &mut HashSet<DocumentId>,
         added: &mut u64,
         changed: &mut u64,
@@ -612,7 +613,8 @@ impl Refreshing<'_> {
         let path = &document.path;
         if path.is_empty() || path.len() > MAX_PATH_BYTES {
             let end = path.floor_char_boundary(MAX_PATH_BYTES);
-            skipped.push(Skipped { path: path[..end].to_owned(), reason: SkipReason::Name });
+            skipped
+                .push(SkippedDocument { path: path[..end].to_owned(), reason: SkipReason::Name });
             return Ok(());
         }
         let mut displaced = None;
@@ -633,13 +635,13 @@ impl Refreshing<'_> {
             }
             Put::Same(id) => id,
             Put::Duplicate => {
-                skipped.push(Skipped { path: path.clone(), reason: SkipReason::Duplicate });
+                skipped.push(SkippedDocument { path: path.clone(), reason: SkipReason::Duplicate });
                 return Ok(());
             }
         };
         kept.insert(id);
         if self.writing.chunks_of(id)? == 0 {
-            skipped.push(Skipped { path: path.clone(), reason: SkipReason::NoText });
+            skipped.push(SkippedDocument { path: path.clone(), reason: SkipReason::NoText });
         }
         self.done += 1;
         self.progress.indexed(self.done, self.done + self.left.saturating_sub(1));
@@ -711,8 +713,8 @@ impl ContentHash {
         self.0.update(document);
     }
 
-    fn finish(mut self, skipped: &[Skipped]) -> Content {
-        for Skipped { path, reason } in skipped {
+    fn finish(mut self, skipped: &[SkippedDocument]) -> Content {
+        for SkippedDocument { path, reason } in skipped {
             self.0.update((path.len() as u64).to_le_bytes());
             self.0.update(path);
             self.0.update(reason.as_str());

@@ -26,7 +26,7 @@ pub trait DocumentSource: Send + Sync {
         &self,
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError>;
+    ) -> Result<Vec<SkippedDocument>, SourceError>;
 
     /// Reads the one document of a path, as it is now; `None` when the source has none of that
     /// name. A path that would lead out of the source has none.
@@ -95,7 +95,7 @@ pub struct Listing {
     /// What can be loaded.
     pub entries: Vec<SourceEntry>,
     /// What is there and not searched.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedDocument>,
 }
 
 /// One thing that changes as a whole: a file, a database, an archive.
@@ -109,7 +109,7 @@ pub struct SourceEntry {
 
 /// Something that is not searched.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Skipped {
+pub struct SkippedDocument {
     /// Its path, with what is not UTF-8 replaced.
     pub path: String,
     /// Why.

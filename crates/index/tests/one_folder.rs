@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 use anemone_index::{
-    Document, DocumentSource, EmbeddingError, Index, Listing, NoProgress, Replace, Skipped,
+    Document, DocumentSource, EmbeddingError, Index, Listing, NoProgress, Replace, SkippedDocument,
     SourceEntry, SourceError, StoreError,
 };
 use common::{NOW, Shelf, refreshed};
@@ -32,7 +32,7 @@ impl DocumentSource for Other {
         &self,
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         self.0.load(entry, each)
     }
 }

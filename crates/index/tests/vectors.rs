@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 use anemone_index::{
     CarriedVector, Document, DocumentSource, EmbeddingError, Hit, Index, Listing, NoProgress,
-    Profile, Replace, Request, Skipped, SourceEntry, SourceError, VectorOutcome,
+    Profile, Replace, Request, SkippedDocument, SourceEntry, SourceError, VectorOutcome,
 };
 use anemone_testkit::SlowGroup;
 use common::{NOW, Shelf, refreshed};
@@ -439,7 +439,7 @@ impl DocumentSource for Carrier {
         &self,
         _: &SourceEntry,
         _: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         Ok(Vec::new())
     }
 

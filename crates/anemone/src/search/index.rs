@@ -18,8 +18,8 @@ use anemone_embed::{Builtin, Embedder};
 use anemone_format::Moment;
 use anemone_index::{
     Answer, Document, DocumentSource, Freshness, Index, NoProgress, OpenIndexError,
-    QueryError as AskError, RefreshError, RefreshExtras, Request, Skipped, SourceError, StoreError,
-    is_index, remove_index,
+    QueryError as AskError, RefreshError, RefreshExtras, Request, SkippedDocument, SourceError,
+    StoreError, is_index, remove_index,
 };
 use serde::Serialize;
 
@@ -252,7 +252,7 @@ pub fn note_elsewhere(searched: &SearchTarget, host: &Host) {
 }
 
 /// Counts what is not searched, by reason.
-pub fn by_reason(skipped: &[Skipped]) -> BTreeMap<&'static str, u64> {
+pub fn by_reason(skipped: &[SkippedDocument]) -> BTreeMap<&'static str, u64> {
     let mut counts = BTreeMap::new();
     for one in skipped {
         *counts.entry(one.reason.as_str()).or_default() += 1;
@@ -283,7 +283,7 @@ pub fn read_document(searched: &SearchTarget, path: &str) -> Result<Option<Docum
 pub fn each_document(
     searched: &SearchTarget,
     each: &mut dyn FnMut(Document),
-) -> Result<Vec<Skipped>, SourceError> {
+) -> Result<Vec<SkippedDocument>, SourceError> {
     let mut seen = BTreeSet::new();
     let mut skipped = Vec::new();
     for source in &searched.sources {

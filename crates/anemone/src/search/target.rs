@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use anemone_format::{Archive, Limits, OpenError, StampTable, sha256_hex};
 use anemone_index::{
-    DocumentSource, FileSource, FolderSource, MAX_FILE_BYTES, MarkdownFolder, SkipReason, Skipped,
-    SourceError, is_markdown, markdown_document, may_hold_index,
+    DocumentSource, FileSource, FolderSource, MAX_FILE_BYTES, MarkdownFolder, SkipReason,
+    SkippedDocument, SourceError, is_markdown, markdown_document, may_hold_index,
 };
 use anemone_memory::stamps_in;
 use anemone_runtimes::{FoundAgent, Machine, Store, StoreKind, by_name};
@@ -466,7 +466,7 @@ impl SearchTarget {
 
     /// Says why there is nothing to search, when something is missing without which there is not:
     /// the archive, the database of memories. What is skipped is what a refresh said.
-    pub fn failure(&self, skipped: &[Skipped]) -> Option<SourceError> {
+    pub fn failure(&self, skipped: &[SkippedDocument]) -> Option<SourceError> {
         let is_missing = |key: &str| {
             skipped.iter().any(|it| it.reason == SkipReason::Unreadable && it.path == key)
         };
@@ -745,7 +745,7 @@ mod tests {
         let searched = home.find(&args(), Some("a.alf")).unwrap();
         assert_eq!(searched.kind, "archive");
         assert!(searched.failure(&[]).is_none());
-        let skipped = Skipped { path: "a.alf".to_owned(), reason: SkipReason::Unreadable };
+        let skipped = SkippedDocument { path: "a.alf".to_owned(), reason: SkipReason::Unreadable };
         let failure = searched.failure(&[skipped]).unwrap();
         assert!(failure.source.downcast_ref::<anemone_format::OpenError>().is_some());
     }

@@ -146,7 +146,7 @@ impl Index {
 mod tests {
     use super::*;
     use crate::document::Document;
-    use crate::source::{Listing, Skipped, SourceEntry};
+    use crate::source::{Listing, SkippedDocument, SourceEntry};
 
     /// A source that has vectors, and then breaks.
     struct Broken(Vec<CarriedVector>);
@@ -164,7 +164,7 @@ mod tests {
             &self,
             _: &SourceEntry,
             _: &mut dyn FnMut(Document),
-        ) -> Result<Vec<Skipped>, SourceError> {
+        ) -> Result<Vec<SkippedDocument>, SourceError> {
             Ok(Vec::new())
         }
 

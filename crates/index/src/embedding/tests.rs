@@ -11,7 +11,9 @@ use super::*;
 use crate::document::Document;
 use crate::profile::Profile;
 use crate::request::Request;
-use crate::source::{DocumentSource, FileStamp, Listing, Skipped, SourceEntry, SourceError};
+use crate::source::{
+    DocumentSource, FileStamp, Listing, SkippedDocument, SourceEntry, SourceError,
+};
 use crate::store::Store;
 
 const DIMENSIONS: usize = 24;
@@ -35,7 +37,7 @@ impl DocumentSource for Notes {
         &self,
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let text = format!("The note {} is about something.\n", entry.key);
         each(Document { path: entry.key.clone(), text, ..Document::default() });
         Ok(Vec::new())

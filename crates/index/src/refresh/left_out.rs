@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::source::{SkipReason, Skipped};
+use crate::source::{SkipReason, SkippedDocument};
 
 /// Names of one reason that are kept for an entry. Every search reads them, and an archive may
 /// leave out a million records.
@@ -14,7 +14,7 @@ const NAMED: usize = 100;
 /// What is left out of an entry: by name, and how many more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LeftOut {
-    pub(super) named: Vec<Skipped>,
+    pub(super) named: Vec<SkippedDocument>,
     pub(super) unnamed: BTreeMap<SkipReason, u64>,
 }
 
@@ -28,7 +28,7 @@ struct Written<'a> {
 
 impl LeftOut {
     /// Keeps the first names of each reason, and all duplicates: their paths may become free.
-    pub(super) fn of(mut skipped: Vec<Skipped>) -> Self {
+    pub(super) fn of(mut skipped: Vec<SkippedDocument>) -> Self {
         skipped.sort_unstable();
         let mut left_out = Self::default();
         let mut named: BTreeMap<SkipReason, usize> = BTreeMap::new();
@@ -46,7 +46,7 @@ impl LeftOut {
 
     /// Adds duplicates.
     pub(super) fn add_duplicates(&mut self, paths: Vec<String>) {
-        let duplicate = |path| Skipped { path, reason: SkipReason::Duplicate };
+        let duplicate = |path| SkippedDocument { path, reason: SkipReason::Duplicate };
         self.named.extend(paths.into_iter().map(duplicate));
         self.named.sort_unstable();
     }
@@ -81,7 +81,7 @@ impl LeftOut {
     pub(super) fn read(json: &str) -> Self {
         let Ok(written) = serde_json::from_str::<Written<'_>>(json) else { return Self::default() };
         let reason = |word: &str| SkipReason::of_word(word).unwrap_or(SkipReason::Unreadable);
-        let skipped = |(path, word): (Cow<'_, str>, Cow<'_, str>)| Skipped {
+        let skipped = |(path, word): (Cow<'_, str>, Cow<'_, str>)| SkippedDocument {
             path: path.into_owned(),
             reason: reason(&word),
         };
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn names_are_kept_for_some_and_counts_for_all() {
         let many = |reason, number: usize| {
-            (0..number).map(move |at| Skipped { path: format!("{at:04}"), reason })
+            (0..number).map(move |at| SkippedDocument { path: format!("{at:04}"), reason })
         };
         let skipped = many(SkipReason::Superseded, 150_000)
             .chain(many(SkipReason::Duplicate, 300))

@@ -75,7 +75,7 @@ impl DocumentSource for Made {
         &self,
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         self.loads.lock().unwrap().push(entry.key.clone());
         let entries = self.entries.lock().unwrap();
         let Some((_, documents, readable)) = entries.get(&entry.key) else { return Ok(Vec::new()) };
@@ -227,7 +227,7 @@ fn what_cannot_be_read_is_not_answered_from_and_tried_again() {
     bench.refresh(&[&source], 1_000);
     source.write("a.md", "texts\n", 200);
     source.set_readable("a.md", false);
-    let unreadable = Skipped { path: "a.md".to_owned(), reason: SkipReason::Unreadable };
+    let unreadable = SkippedDocument { path: "a.md".to_owned(), reason: SkipReason::Unreadable };
     for _ in 0..2 {
         let fresh = bench.refresh(&[&source], 1_000);
         assert_eq!(fresh.skipped, std::slice::from_ref(&unreadable));
@@ -246,7 +246,7 @@ fn what_cannot_be_read_is_not_answered_from_and_tried_again() {
 fn the_first_source_wins_whenever_it_comes() {
     let (first, second) = (Made::new("1"), Made::new("2"));
     second.write("same.md", "second\n", 100);
-    let duplicate = Skipped { path: "same.md".to_owned(), reason: SkipReason::Duplicate };
+    let duplicate = SkippedDocument { path: "same.md".to_owned(), reason: SkipReason::Duplicate };
     let both: [&dyn DocumentSource; 2] = [&first, &second];
     let mut bench = Bench::new();
     bench.refresh(&both, 1_000);
@@ -576,7 +576,7 @@ fn a_chain_of_freed_paths_is_followed_to_its_end() {
             &self,
             entry: &SourceEntry,
             each: &mut dyn FnMut(Document),
-        ) -> Result<Vec<Skipped>, SourceError> {
+        ) -> Result<Vec<SkippedDocument>, SourceError> {
             let again = !self.1.lock().unwrap().insert(entry.key.clone());
             let mut number = 0;
             self.0.load(entry, &mut |document| {

@@ -12,7 +12,7 @@ mod walk;
 
 use std::path::PathBuf;
 
-use super::{DocumentSource, Listing, SkipReason, Skipped, SourceEntry, SourceError};
+use super::{DocumentSource, Listing, SkipReason, SkippedDocument, SourceEntry, SourceError};
 use crate::document::Document;
 pub use below::{MAX_FILE_BYTES, text_of_bytes};
 use below::{Root, is_plain_path};
@@ -79,7 +79,7 @@ impl DocumentSource for FolderSource {
         &self,
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let root = self.root.open()?;
         let Some(document) = self.document(&entry.key) else { return Ok(Vec::new()) };
         Ok(below::load(root, &entry.key, document, each))

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anemone_index::{
-    Document, DocumentSource, FileStamp, Index, Listing, NoProgress, Request, Skipped, SourceEntry,
-    SourceError, markdown_document,
+    Document, DocumentSource, FileStamp, Index, Listing, NoProgress, Request, SkippedDocument,
+    SourceEntry, SourceError, markdown_document,
 };
 use jiff::Timestamp;
 
@@ -56,7 +56,7 @@ impl DocumentSource for Shelf {
         &self,
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let documents = self.documents.lock().unwrap();
         if let Some((text, _)) = documents.get(&entry.key) {
             each(Document { text: text.clone(), ..markdown_document(&entry.key) });

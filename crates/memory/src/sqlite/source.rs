@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_index::{
     Document, DocumentSource, FileStamp, Format, Listing, MAX_FILE_BYTES, Provenance, SkipReason,
-    Skipped, SourceEntry, SourceError,
+    SkippedDocument, SourceEntry, SourceError,
 };
 
 use super::rows::{PRIVATE, lossy};
@@ -70,7 +70,7 @@ impl DocumentSource for RowsSource {
         &self,
         _: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let opened = open_to_read(&self.path).map_err(|error| self.error(error))?;
         let Some((db, shape)) = opened else { return Ok(Vec::new()) };
         let owner = match shape.has("agent_id") {
@@ -93,7 +93,8 @@ impl DocumentSource for RowsSource {
                 let text =
                     |at: usize| -> rusqlite::Result<Option<String>> { lossy(row.get_ref(at)?) };
                 let key = text(1)?.unwrap_or_default();
-                let mut skip = |path: String, reason| skipped.push(Skipped { path, reason });
+                let mut skip =
+                    |path: String, reason| skipped.push(SkippedDocument { path, reason });
                 if key.starts_with(PRIVATE) || text(7)?.is_some() {
                     skip("memories".to_owned(), SkipReason::Private);
                     continue;

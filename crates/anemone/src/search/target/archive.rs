@@ -13,7 +13,7 @@ use anemone_format::{
 };
 use anemone_index::{
     CarriedVector, Document, DocumentSource, FileStamp, Listing, MAX_FILE_BYTES, SkipReason,
-    Skipped, SourceEntry, SourceError, is_markdown, text_of_bytes,
+    SkippedDocument, SourceEntry, SourceError, is_markdown, text_of_bytes,
 };
 use anemone_runtimes::{Remembered, by_name, vectors_in};
 
@@ -84,7 +84,7 @@ impl DocumentSource for ArchiveDocuments {
         &self,
         _: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let opened;
         let archive = match &self.decrypted {
             Some((archive, _)) => archive,

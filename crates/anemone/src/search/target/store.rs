@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anemone_embed::ModelIdentity;
 use anemone_index::{
-    CarriedVector, Document, DocumentSource, FileStamp, Listing, SkipReason, Skipped, SourceEntry,
-    SourceError,
+    CarriedVector, Document, DocumentSource, FileStamp, Listing, SkipReason, SkippedDocument,
+    SourceEntry, SourceError,
 };
 use anemone_runtimes::{Adapter, FoundAgent, Machine, Store, StoreKind};
 
@@ -41,7 +41,7 @@ impl DocumentSource for StoreSource {
         let mut listing = Listing::default();
         if self.is_link() {
             let path = self.store.name.clone();
-            listing.skipped.push(Skipped { path, reason: SkipReason::Symlink });
+            listing.skipped.push(SkippedDocument { path, reason: SkipReason::Symlink });
         } else if let Some(stamp) = FileStamp::of_all(&self.store.files, &self.store.folders) {
             listing.entries.push(SourceEntry { key: self.store.name.clone(), stamp });
         }
@@ -52,7 +52,7 @@ impl DocumentSource for StoreSource {
         &self,
         _: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let sessions = self.store.kind == StoreKind::Sessions;
         let wanted = Wanted { sessions, private: self.private };
         let mut documents = Documents::new(wanted, each);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anemone_embed::ModelIdentity;
 use anemone_index::{
     CarriedVector, Document, DocumentSource, FileSource, FolderRules, FolderSource, Listing,
-    MarkdownFolder, Provenance, SkipReason, Skipped, SourceEntry, SourceError, is_markdown,
+    MarkdownFolder, Provenance, SkipReason, SkippedDocument, SourceEntry, SourceError, is_markdown,
     markdown_document,
 };
 use anemone_runtimes::{Adapter, ExtraPlace, FoundAgent, Machine, SearchedFile, SearchedFolder};
@@ -148,7 +148,7 @@ impl DocumentSource for WorkspaceSource {
         &self,
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         self.files.load(entry, each)
     }
 
@@ -313,7 +313,7 @@ impl DocumentSource for ExtraSource {
 
     fn list(&self) -> Result<Listing, SourceError> {
         let skipped = |reason| {
-            let skipped = vec![Skipped { path: self.name.clone(), reason }];
+            let skipped = vec![SkippedDocument { path: self.name.clone(), reason }];
             Ok(Listing { skipped, ..Listing::default() })
         };
         match self.shape() {
@@ -329,7 +329,7 @@ impl DocumentSource for ExtraSource {
         &self,
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         match self.shape() {
             Shape::Folder => self.folder.load(entry, each),
             Shape::File => self.file.load(entry, each),

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use anemone_files::{Folder, is_not_plain, read_limited};
 use rustix::io::Errno;
 
-use super::super::{SkipReason, Skipped, SourceError};
+use super::super::{SkipReason, SkippedDocument, SourceError};
 use crate::document::Document;
 
 /// Folders above a file, at most.
@@ -77,7 +77,7 @@ pub(super) fn load(
     key: &str,
     mut document: Document,
     each: &mut dyn FnMut(Document),
-) -> Vec<Skipped> {
+) -> Vec<SkippedDocument> {
     let reason = match text_of(root, key, Names::AsOpened) {
         Ok(Some(text)) => {
             document.text = text;
@@ -88,7 +88,7 @@ pub(super) fn load(
         Err(ReadError::TooLarge) => SkipReason::TooLarge,
         Err(ReadError::Io(_)) => SkipReason::Unreadable,
     };
-    vec![Skipped { path: document.path, reason }]
+    vec![SkippedDocument { path: document.path, reason }]
 }
 
 /// Reads the document of a path, when every part of it has exactly that name.

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::FileKind;
 
-use super::super::{DocumentSource, Listing, SkipReason, Skipped, SourceEntry, SourceError};
+use super::super::{
+    DocumentSource, Listing, SkipReason, SkippedDocument, SourceEntry, SourceError,
+};
 use super::below::{self, MAX_FILE_BYTES, Root};
 use crate::document::Document;
 
@@ -34,8 +36,8 @@ impl FileSource {
         self.name.to_str().filter(|name| below::is_plain_path(name))
     }
 
-    fn skipped(&self, reason: SkipReason) -> Skipped {
-        Skipped { path: self.document.path.clone(), reason }
+    fn skipped(&self, reason: SkipReason) -> SkippedDocument {
+        SkippedDocument { path: self.document.path.clone(), reason }
     }
 }
 
@@ -76,7 +78,7 @@ impl DocumentSource for FileSource {
         &self,
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let folder = self.folder.open()?;
         let Some(key) = self.key().filter(|key| *key == entry.key) else { return Ok(Vec::new()) };
         Ok(below::load(folder, key, self.document.clone(), each))

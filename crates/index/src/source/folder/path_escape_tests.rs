@@ -417,7 +417,10 @@ fn a_file_that_may_not_be_read_is_counted() {
     assert_eq!(keys(&listing), ["a.md"]);
     assert_eq!(skips(&listing), [("closed", SkipReason::Unreadable)]);
     let skipped = source.load(&entry("a.md"), &mut |_| {}).unwrap();
-    assert_eq!(skipped, [Skipped { path: "a.md".to_owned(), reason: SkipReason::Unreadable }]);
+    assert_eq!(
+        skipped,
+        [SkippedDocument { path: "a.md".to_owned(), reason: SkipReason::Unreadable }]
+    );
     assert!(source.read("a.md").is_err());
     close("closed", 0o700);
 }

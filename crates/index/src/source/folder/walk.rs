@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
 
-use super::super::{Listing, SkipReason, Skipped, SourceEntry};
+use super::super::{Listing, SkipReason, SkippedDocument, SourceEntry};
 use super::FolderRules;
 use super::below::{MAX_DEPTH, MAX_FILE_BYTES};
 
@@ -100,6 +100,6 @@ impl Lister<'_> {
 
     fn skip(&mut self, path: &str, reason: SkipReason) {
         let path = format!("{}{path}", self.prefix);
-        self.listing.skipped.push(Skipped { path, reason });
+        self.listing.skipped.push(SkippedDocument { path, reason });
     }
 }
