@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-pub use anemone_files::ExistingFile;
+pub use anemone_files::Existing;
 use anemone_files::{
     Durability, LeftoverKind, TEMPORARY_FILE, commit, folder_of, locked_folder, remove_tree, sweep,
     temporary_file,
@@ -378,12 +378,12 @@ impl Drop for Scratch {
 pub struct Target {
     path: PathBuf,
     file: NamedTempFile,
-    existing: ExistingFile,
+    existing: Existing,
 }
 
 impl Target {
     /// Prepares a file; nothing has that name until [`Target::commit`].
-    pub fn create(path: &Path, existing: ExistingFile) -> Result<Self, Error> {
+    pub fn create(path: &Path, existing: Existing) -> Result<Self, Error> {
         if !is_standard(path) {
             check_file_free(path, existing)?;
         }
@@ -449,21 +449,21 @@ impl Target {
 
 /// Refuses a path that is taken, unless it may be replaced. For `-`, the report goes to stderr from
 /// now on.
-pub fn check_free(path: &Path, existing: ExistingFile, host: &Host) -> Result<(), Error> {
+pub fn check_free(path: &Path, existing: Existing, host: &Host) -> Result<(), Error> {
     if is_standard(path) {
         return host.console.check_standard_output();
     }
     check_file_free(path, existing)
 }
 
-fn check_file_free(path: &Path, existing: ExistingFile) -> Result<(), Error> {
+fn check_file_free(path: &Path, existing: Existing) -> Result<(), Error> {
     match fs_err::symlink_metadata(path) {
         Ok(there) if there.is_dir() => {
             Err(Error::new(Kind::Failed, "is_a_folder", "this is a folder").about(path))
         }
         // A device or a pipe would be replaced by a file of its name.
         Ok(there) if !there.is_file() && !there.is_symlink() => Err(not_a_file(path)),
-        Ok(_) if existing == ExistingFile::Keep => Err(taken(path)),
+        Ok(_) if existing == Existing::Keep => Err(taken(path)),
         _ => Ok(()),
     }
 }

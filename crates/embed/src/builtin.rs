@@ -56,8 +56,8 @@ impl Builtin {
     }
 
     /// Returns the vector of a question.
-    fn asked(&self, text: &str, model: &StaticModel) -> Result<Vec<f32>, EmbedError> {
-        let of_words = model.vector(&Tokenizer::get().encode(text, TOKENS));
+    fn asked(&self, text: &str, words: &StaticModel) -> Result<Vec<f32>, EmbedError> {
+        let of_words = words.vector(&Tokenizer::get().encode(text, TOKENS));
         if of_words.iter().all(|number| *number == 0.0) {
             // No word of it is known, so whatever the transformer makes of it is noise.
             return Ok(of_words);
@@ -100,17 +100,17 @@ impl Embedder for Builtin {
     }
 
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let model = static_model().map_err(|error| failed(&self.identity, error))?;
+        let words = static_model().map_err(|error| failed(&self.identity, error))?;
         let tokenizer = Tokenizer::get();
         let vector = |text: &&str| {
             if purpose == Purpose::Query {
-                return self.asked(text, model);
+                return self.asked(text, words);
             }
             let ids = tokenizer.encode(text, TOKENS);
             Ok(if tokenizer.is_readable(&ids) {
-                model.vector(&ids)
+                words.vector(&ids)
             } else {
-                vec![0.0; model.dimensions()]
+                vec![0.0; words.dimensions()]
             })
         };
         texts.iter().map(vector).collect()

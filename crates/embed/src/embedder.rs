@@ -110,7 +110,7 @@ impl ModelIdentity {
 pub enum Purpose {
     /// Something that will be looked for.
     Document,
-    /// What somebody looks for.
+    /// A search query.
     Query,
 }
 

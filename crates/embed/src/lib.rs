@@ -1,4 +1,4 @@
-//! Text to vectors: what an embedder is, and how its vectors are told from another's.
+//! Text to vectors: what an embedder is, and how its vectors are distinguished from another's.
 //!
 //! Vectors of two models cannot be compared, so each vector is kept with the identity of the
 //! embedder that made it.

@@ -1,4 +1,4 @@
-//! all-MiniLM-L6-v2, from a file that somebody has fetched.
+//! all-MiniLM-L6-v2, from a downloaded file.
 
 use std::path::Path;
 

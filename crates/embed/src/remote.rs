@@ -107,7 +107,7 @@ impl Remote {
         error.map_or(Ok(()), Err)
     }
 
-    /// Takes the size of the model's vectors from whoever has some of them already, which spares
+    /// Sets the size of the model's vectors from vectors that are known already, which spares
     /// asking. Settings that name a size hold.
     #[must_use]
     pub fn knowing(mut self, dimensions: usize) -> Self {
@@ -150,7 +150,7 @@ impl Remote {
 
     /// Asks for one vector for each text; none of them may be empty.
     ///
-    /// Requests run on threads of their own, also a single one: the caller may stand in an
+    /// Requests run on threads of their own, also a single one: the caller may run in an
     /// asynchronous runtime, where the client must not block.
     fn vectors(&self, texts: &[&str], purpose: Purpose) -> Done {
         let most_tokens = self.settings.provider.most_tokens();
@@ -176,8 +176,8 @@ impl Remote {
     }
 }
 
-/// Names a model so that it is not taken for another server's, nor for one that is told otherwise
-/// what its texts are.
+/// Names a model so that it is not taken for another server's, nor for one that is prompted
+/// differently what its texts are.
 fn full_name(settings: &RemoteSettings, model: &str, url: &Url) -> String {
     let input_type = match settings.provider {
         Provider::OpenAi => settings.document_input_type.as_deref(),

@@ -1,9 +1,9 @@
 //! Text to word pieces, as the models read it.
 //!
-//! The models were trained on BERT's uncased WordPiece: text without case and accents, cut at spaces
-//! and punctuation, and each word cut into the longest pieces that the vocabulary holds. A model
-//! that is given other pieces than in training answers nonsense, so the ids here are those of the
-//! reference, one for one, its oddities among them.
+//! The models were trained on BERT's uncased WordPiece: text without case and accents, cut at
+//! spaces and punctuation, and each word cut into the longest pieces that the vocabulary holds. A
+//! model that is given other pieces than in training answers nonsense, so the ids here are those of
+//! the reference, one for one, its oddities among them.
 
 mod characters;
 mod classes;
@@ -106,8 +106,8 @@ impl Tokenizer {
         f32::from(read) / f32::from(all.max(1))
     }
 
-    /// Returns the share of words that are in the vocabulary, whole or with an ending; 1 where there
-    /// are no words. A word that nobody uses falls into short pieces.
+    /// Returns the share of words that are in the vocabulary, whole or with an ending; 1 where
+    /// there are no words. A word that does not exist falls into short pieces.
     pub(crate) fn known_share(&self, words: &str) -> f32 {
         let (mut known, mut all) = (0_u16, 0_u16);
         let words = words.split(|c: char| !c.is_alphanumeric());
@@ -127,7 +127,7 @@ impl Tokenizer {
     }
 
     /// Says whether a document is one that the models can judge: what they cannot read has a vector
-    /// too, and all of that lies in one corner, near to whatever question comes by.
+    /// too, and all of that is in one corner, near to whatever question comes by.
     pub(crate) fn is_readable(&self, ids: &[u32]) -> bool {
         self.readable_share(ids) >= READABLE
     }

@@ -11,7 +11,7 @@
 //! | [`edit_distance`] | how far apart two names are |
 //!
 //! This crate is a leaf: it knows no agent, no memory and no archive. Which files count is decided
-//! by whoever calls it.
+//! by the caller.
 
 mod distance;
 pub mod faults;
@@ -28,7 +28,7 @@ pub use folder::{AppendOutcome, FileRead, Folder, FolderEntry, SwapOutcome};
 pub use read::{NotRegularFile, each_block, is_not_plain, open_regular, read_limited, read_small};
 pub use remove::{prune, remove_tree};
 pub use replace::{
-    Durability, ExistingFile, commit, create_private, folder_of, make_private_folder, open_private,
+    Durability, Existing, commit, create_private, folder_of, make_private_folder, open_private,
     rename_to_free, replace_file, replace_through, sync_folder, sync_folder_if_possible,
 };
 pub use stat::{FileKind, FileStamp, FileStat, FileTime};

@@ -13,7 +13,7 @@ use crate::{Folder, faults, temporary_file};
 
 /// What happens to a file that has the name already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExistingFile {
+pub enum Existing {
     /// It stays, and naming the new one is an error.
     Keep,
     /// It is replaced; so is a link.
@@ -29,7 +29,7 @@ pub enum Durability {
     Immediate,
 }
 
-/// Returns the folder that a path lies in; that of a bare name is the current one.
+/// Returns the folder that a path is in; that of a bare name is the current one.
 #[must_use]
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -40,23 +40,23 @@ pub fn folder_of(path: &Path) -> &Path {
 pub fn replace_file(path: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let mut file = temporary_file(folder_of(path))?;
     file.write_all(bytes)?;
-    commit(file, path, ExistingFile::Replace, durability)
+    commit(file, path, Existing::Replace, durability)
 }
 
 /// Gives a temporary file its name: data first, then the name, then the folder.
 pub fn commit(
     file: NamedTempFile,
     path: &Path,
-    existing: ExistingFile,
+    existing: Existing,
     durability: Durability,
 ) -> io::Result<()> {
     if durability == Durability::Immediate {
         file.as_file().sync_all()?;
     }
     let named = match existing {
-        ExistingFile::Replace => file.persist(path),
-        // Somebody may have made a file of that name meanwhile.
-        ExistingFile::Keep => file.persist_noclobber(path),
+        Existing::Replace => file.persist(path),
+        // Another process may have created a file of that name meanwhile.
+        Existing::Keep => file.persist_noclobber(path),
     };
     named.map_err(|error| error.error)?;
     match durability {
@@ -65,7 +65,7 @@ pub fn commit(
     }
 }
 
-/// As [`replace_file`], for whoever holds a lock that keeps others away: the file is written to
+/// As [`replace_file`], for callers that hold an exclusive lock: the file is written to
 /// `beside`, and what a killed process left there is overwritten. The caller syncs the folder.
 pub fn replace_through(
     beside: &Path,
@@ -87,7 +87,7 @@ pub fn replace_through(
         fs_err::rename(beside, path)
     };
     write().inspect_err(|_| {
-        // The error is what counts; whoever comes next overwrites what is left.
+        // The error is reported; the next call overwrites what is left.
         if faults::step().is_ok() {
             fs_err::remove_file(beside).ok();
         }
@@ -137,7 +137,7 @@ pub fn open_private(path: &Path) -> io::Result<File> {
     Ok(options.write(true).create(true).truncate(false).mode(0o600).open(path)?.into_file())
 }
 
-/// Gives a file or folder a name that nobody has.
+/// Gives a file or folder a name that is free.
 pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // Without the flag, a folder still replaces nothing but an empty folder.
@@ -177,12 +177,8 @@ mod tests {
             assert_eq!(mode_of(&path), 0o600);
         }
         assert_eq!(fs_err::read(&victim).unwrap(), b"mine");
-        let taken = commit(
-            temporary_file(&folder).unwrap(),
-            &path,
-            ExistingFile::Keep,
-            Durability::Immediate,
-        );
+        let taken =
+            commit(temporary_file(&folder).unwrap(), &path, Existing::Keep, Durability::Immediate);
         assert_eq!(taken.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs_err::read_dir(&folder).unwrap().count(), 1, "nothing is left");
     }

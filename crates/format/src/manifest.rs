@@ -272,7 +272,7 @@ impl Manifest {
         self.canonical = None;
         self.entries.clear();
         let layers = &mut self.layers;
-        // A layer that says nothing of its own is dropped: the writer makes it anew.
+        // A layer without information of its own is dropped: the writer recreates it.
         layers.identity = layers.identity.take().filter(|layer| !layer.unknown.is_empty());
         if let Some(layer) = &mut layers.identity {
             (layer.version, layer.file) = (1, String::new());

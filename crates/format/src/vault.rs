@@ -99,7 +99,7 @@ pub enum VaultError {
         /// The credential.
         id: String,
     },
-    /// The key does not fit, or somebody changed the secret or what names it.
+    /// The key does not fit, or the secret or its metadata was changed.
     #[error("the vault key does not open the credential {id}")]
     WrongKey {
         /// The credential.
@@ -337,7 +337,7 @@ mod tests {
         other.service = "another".to_owned();
         assert_ne!(first, nonce(&raw, &other, b"a"));
         assert_ne!(first, nonce(&VaultKey::parse(&"7e".repeat(32)).unwrap(), &credential(), b"a"));
-        // It would let somebody try passphrases without paying for Argon2id.
+        // It would let an attacker try passphrases without the cost of Argon2id.
         assert!(passphrase.freshness_for(&credential(), b"a").is_none());
     }
 

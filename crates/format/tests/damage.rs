@@ -88,7 +88,7 @@ fn flip(bytes: &[u8], at: usize, mask: u8) -> Vec<u8> {
     mutant
 }
 
-/// Puts the right seal in the place of the one that is there.
+/// Replaces the existing seal by the right one.
 fn reseal(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len() - SEAL_BYTES);
     let digest = sha256_hex(&bytes);
@@ -287,7 +287,7 @@ fn a_name_is_refused_or_comes_back() {
     }
 }
 
-/// A container built by hand: its headers say what they are told to.
+/// A container built by hand: its headers are set by the test.
 #[derive(Default)]
 struct Zip {
     bytes: Vec<u8>,

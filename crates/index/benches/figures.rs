@@ -212,7 +212,7 @@ fn change(folder: &Path) {
     println!("{:.1} ms, {cpu:.1} CPU ms", spent / f64::from(rounds));
 }
 
-/// Asks what nobody would: no query is an error.
+/// Asks unusual queries: no query is an error.
 fn queries(count: usize) {
     const PIECES: &[&str] = &[
         "the",

@@ -1,6 +1,6 @@
 //! A document, made ready for the store: chunks, blocks and terms.
 //!
-//! What stands above a block is found with it: headings, the path and the day. Those terms are
+//! What is above a block is found with it: headings, the path and the day. Those terms are
 //! kept apart from the block's own, so that a long heading does not make a block long.
 
 use jiff::civil::Date;
@@ -120,7 +120,7 @@ impl ChunkReader<'_> {
         }
     }
 
-    /// Reads what stands above the blocks of a section.
+    /// Reads what is above the blocks of a section.
     fn context(&self, section: usize, lexical: &mut Lexical) -> Context {
         let section = &self.outline.sections[section];
         let date = section.date.or(self.date);

@@ -9,7 +9,7 @@ pub struct Document {
     /// What hits and `get` call it: unique in an index, with forward slashes, such as
     /// `memory/2026-01-15.md` or `memories/user_timezone`.
     pub path: String,
-    /// The text, exactly as it stands in the source; lines are counted in it.
+    /// The text, exactly as in the source; lines are counted in it.
     pub text: String,
     /// How to take it apart.
     pub format: Format,

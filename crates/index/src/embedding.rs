@@ -4,7 +4,7 @@
 //! first, by its text, and kept there as soon as it is made, so that a kill loses one request. The
 //! cache has bounds; but some hundred chunks later it is in the index as well, so that a fill which
 //! is more than the cache can hold is done all the same, and what did not fit is missed only when
-//! the index is made anew.
+//! the index is rebuilt.
 
 mod blocks;
 mod cached;
@@ -90,7 +90,7 @@ pub enum EmbeddingError {
         /// Why.
         source: EmbedError,
     },
-    /// The index has vectors of another model, and nobody said that they may go.
+    /// The index has vectors of another model, and replacing them was not allowed.
     #[error("the index has vectors of {} by {}", there.model, there.provider)]
     OtherModel {
         /// Whose.
@@ -160,10 +160,10 @@ impl Index {
     }
 
     /// Gives every chunk vectors of an embedder; those that have them already cost nothing. What is
-    /// done is kept as it goes: whoever stops, or is stopped, goes on with another call.
+    /// done is saved as it goes: an interrupted run continues with the next call.
     ///
-    /// An index has vectors of one model beside the static model's. When it has another's, nothing is done
-    /// unless they may be replaced. The static model's are always replaced.
+    /// An index has vectors of one model beside the static model's. When it has another's, nothing
+    /// is done unless they may be replaced. The static model's are always replaced.
     pub fn embed(
         &mut self,
         embedder: &dyn Embedder,
@@ -173,8 +173,8 @@ impl Index {
         self.fill(embedder, replace, u64::MAX, progress)
     }
 
-    /// As [`embed`](Self::embed), and hands at most `limit` texts to the embedder; for the static model
-    /// there is no limit. Vectors of another model are not replaced.
+    /// As [`embed`](Self::embed), and hands at most `limit` texts to the embedder; for the static
+    /// model there is no limit. Vectors of another model are not replaced.
     pub fn embed_missing(
         &mut self,
         embedder: &dyn Embedder,

@@ -9,7 +9,7 @@ use crate::refresh::load_unseen;
 use crate::source::DocumentSource;
 use crate::store::{ContentHash, StoreError};
 
-/// What the texts of some documents are known by in the cache of vectors.
+/// The hashes under which the cache of vectors knows the texts of some documents.
 #[derive(Clone, Debug, Default)]
 pub struct TextHashes {
     paths: Vec<String>,
@@ -113,7 +113,7 @@ mod tests {
         index.refresh(&[&source], Timestamp::UNIX_EPOCH, &NoProgress).unwrap();
     }
 
-    /// Whether a word stands in any file of a folder, and in any dictionary of terms.
+    /// Whether a word occurs in any file of a folder, and in any dictionary of terms.
     fn stands(folder: &Path, index: &Index, word: &str) -> (bool, bool) {
         let mut folders = vec![folder.to_owned()];
         let mut found = false;

@@ -9,7 +9,7 @@ use crate::text::{Language, Term, matches, parse, tokens};
 
 const LANGUAGES: [&str; 5] = ["en", "de", "fr", "ru", "und"];
 
-/// Whatever is typed is taken apart; tokens have text and lie in order, phrases are in the query.
+/// Whatever is typed is taken apart; tokens have text and are in order, phrases are in the query.
 ///
 /// # Panics
 ///

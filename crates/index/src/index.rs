@@ -50,7 +50,7 @@ pub struct Freshness {
     /// How many more are not searched: of an entry that leaves out very many of a kind, most are
     /// only counted.
     pub skipped_unnamed: BTreeMap<SkipReason, u64>,
-    /// Why the index was made anew, when it was: `new`, `damaged`, `version`,
+    /// Why the index was rebuilt, when it was: `new`, `damaged`, `version`,
     /// `sources` (they changed places), `asked`.
     pub rebuilt: Option<&'static str>,
 }
@@ -108,9 +108,9 @@ impl Index {
     /// Compares the sources with the index and takes in what changed; the documents of all sources
     /// together are the index, what no source has any more is removed.
     ///
-    /// From here on nobody can write into the index, so that what is asked is answered from what
+    /// From here on no process can write into the index, so that queries are answered from what
     /// this refresh saw, until the next refresh, [`release`](Self::release) or the end of this
-    /// value. Whoever keeps it for long lets go after each answer.
+    /// value. A long-lived caller releases it after each answer.
     pub fn refresh(
         &mut self,
         sources: &[&dyn DocumentSource],
@@ -131,8 +131,8 @@ impl Index {
         refresh(&mut self.store, sources, along, now, progress, &digest)
     }
 
-    /// As [`refresh_along`](Self::refresh_along), and ends with vectors of the static model for every
-    /// chunk.
+    /// As [`refresh_along`](Self::refresh_along), and ends with vectors of the static model for
+    /// every chunk.
     ///
     /// New chunks get theirs in the same go. Only where another process took in chunks without
     /// vectors are they filled in by themselves, and then the sources are compared once more.
@@ -163,12 +163,12 @@ impl Index {
         self.store.release();
     }
 
-    /// Makes the next refresh fill the index anew, but for the embeddings, because somebody asked.
+    /// Makes the next refresh rebuild the index, but for the embeddings, on request.
     pub const fn clear(&mut self) {
         self.store.begin_anew("asked");
     }
 
-    /// Makes the next refresh fill the index anew, because it cannot be read.
+    /// Makes the next refresh rebuild the index, because it cannot be read.
     pub const fn distrust(&mut self) {
         self.store.begin_anew("damaged");
     }

@@ -1,6 +1,6 @@
 //! What an index has that is like a text, as it stands: nothing is brought up to date for it.
 //!
-//! This is for whoever is about to write and has no time to read everything. What the index has not
+//! This is for callers that are about to write and cannot read everything. What the index has not
 //! seen yet is named, so that it can be looked at in its place.
 
 use anemone_embed::ModelIdentity;

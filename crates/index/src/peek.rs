@@ -1,7 +1,7 @@
 //! A look at an index from outside: what it holds and how far behind it is.
 //!
-//! Nothing is written, nobody is waited for and no document is read, so that whoever only wants to
-//! know how things are can ask at any time.
+//! Nothing is written, no lock is waited for and no document is read, so that a caller that only
+//! wants to know how things are can ask at any time.
 
 use std::path::Path;
 
@@ -15,9 +15,9 @@ use crate::store::{Glance, glance};
 pub enum IndexState {
     /// There is none.
     Absent,
-    /// Somebody writes into it at this moment.
+    /// A writer is active at this moment.
     Busy,
-    /// Somebody was interrupted while writing into it; the next refresh builds it.
+    /// A writer was interrupted; the next refresh builds it.
     Unfinished,
     /// It is of another version of the program; the next refresh rebuilds it.
     Outdated,
@@ -129,7 +129,7 @@ mod tests {
         index.refresh(&[&source], Timestamp::MAX, &NoProgress).unwrap();
         drop(index);
         let seal = fs_err::read_to_string(place.join("seal.json")).unwrap();
-        // Whoever writes takes the seal away first, and is killed before it is back.
+        // A writer removes the seal first, and is killed before it restores it.
         fs_err::remove_file(place.join("seal.json")).unwrap();
         assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Unfinished);
         let other = seal.replacen("\"version\":\"", "\"version\":\"0", 1);

@@ -1,6 +1,6 @@
-//! How long work is reported without knowing who listens.
+//! Progress reports of long work.
 
-/// Is told how far a piece of work is.
+/// Receives the progress of a piece of work.
 pub trait IndexProgress: Sync {
     /// `done` of `total` documents are in the index; the total may grow.
     fn indexed(&self, done: u64, total: u64);
@@ -12,7 +12,7 @@ pub trait IndexProgress: Sync {
     fn waiting(&self) {}
 }
 
-/// Nobody listens.
+/// Ignores all progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoProgress;
 

@@ -100,7 +100,7 @@ pub(crate) fn rank(
     if question.wants_phrases {
         let groups = words.phrases.iter().flat_map(|phrase| phrase.words.iter());
         narrow.required = groups.map(forms).collect();
-        // A vector does not know what stands word for word.
+        // A vector cannot tell an exact phrase.
         let (hits, _) = tiers(reading, &question, &narrow, None)?;
         if !hits.is_empty() {
             return Ok(Ranked { hits, notes });

@@ -1,9 +1,10 @@
 //! Brings a store up to date with its sources.
 //!
 //! First everything is compared under the readers' lock, by stamps alone; mostly nothing changed,
-//! and that is all. Otherwise the sources are listed and compared again by whoever has the store
-//! alone, since another process may have been here meanwhile, and what changed is read. Either way
-//! the lock is held when this ends, so that nobody changes what was just brought up to date.
+//! and that is all. Otherwise the sources are listed and compared again by the process that has the
+//! store alone, since another process may have been here meanwhile, and what changed is read.
+//! Either way the lock is held when this ends, so that no other process changes what was just
+//! brought up to date.
 
 mod left_out;
 
@@ -57,20 +58,20 @@ struct Plan {
 /// What was in doubt and did not change: the content, by source, key and stamp.
 type Confirmed = HashMap<(usize, String), (FileStamp, Content)>;
 
-/// How a refresh is gone about.
+/// Options of a refresh.
 #[derive(Clone, Copy)]
 struct RefreshMode {
     /// Whether to note what is beyond doubt from now on; the index is right without it.
     settle: bool,
-    /// Whether to end with the writers' lock, since somebody wrote right behind us.
+    /// Whether to end with the writers' lock, since another process wrote right after us.
     insist: bool,
 }
 
-/// How it ended.
+/// How a refresh ended.
 enum RefreshEnd {
     /// Up to date, and the lock is held.
     Held,
-    /// Up to date, and then somebody else wrote.
+    /// Up to date, and then another process wrote.
     Overtaken,
     /// Nothing changed, and what would spare the next look a part of this one cannot be written.
     Unwritable,
@@ -145,7 +146,7 @@ impl Call<'_> {
             before = Some(listed);
         }
         let found = store.wait_alone(self.progress)?;
-        // What was listed before somebody else wrote may be older than what is in the index.
+        // What was listed before another process wrote may be older than what is in the index.
         let listed = match before {
             Some(listed) if mark.is_some() && mark == store.mark() => listed,
             _ => list(self.sources)?,
@@ -155,7 +156,7 @@ impl Call<'_> {
                 Ok(Some(plan))
                     if !(plan.changes() || how.settle && self.settles(&plan, &listed)) =>
                 {
-                    // Somebody else was here and did it all.
+                    // Another process has already done all of it.
                     fresh.see(&listed, plan.left_out);
                     fresh.documents = view.statistics().documents;
                     fresh.chunks = view.statistics().chunks;
@@ -214,7 +215,7 @@ impl Call<'_> {
         let held = store.hold(self.progress);
         let compared = held.and_then(|()| compare(&*store.reading()?, listed));
         let plan = match compared {
-            // Sealed and still not readable: whoever has it alone sees the same and begins anew.
+            // Sealed and still not readable: the exclusive holder sees the same and starts over.
             Err(error) if error.is_damage() => return Ok(None),
             compared => compared?,
         };
@@ -230,7 +231,7 @@ impl Call<'_> {
         })
     }
 
-    /// Compares where nobody else is; `None`: the sources changed places.
+    /// Compares under the exclusive lock; `None`: the sources changed places.
     fn compare_alone(
         &self,
         view: &View,
@@ -274,7 +275,7 @@ fn list<'a>(sources: &[&'a dyn DocumentSource]) -> Result<Vec<Listed<'a>>, Refre
     let mut listed: Vec<Listed<'a>> = Vec::with_capacity(sources.len());
     for source in sources {
         let identity = source.identity();
-        // Somebody named the same place twice.
+        // The same source was named twice.
         if listed.iter().any(|listed| listed.identity == identity) {
             continue;
         }
@@ -434,7 +435,7 @@ fn confirm(plan: &Plan, listed: &[Listed<'_>], confirmed: &mut Confirmed) {
     }
 }
 
-/// Whether sources that were there before stand in another order now.
+/// Whether known sources are in another order now.
 fn reordered(view: &View, listed: &[Listed<'_>]) -> Result<bool, StoreError> {
     let position = |identity: &str| listed.iter().position(|listed| listed.identity == identity);
     let kept: Vec<usize> =
@@ -489,7 +490,7 @@ impl Refreshing<'_> {
         self.fresh.see(self.listed, left_out);
         (self.fresh.documents, self.fresh.chunks) = self.writing.size();
         if let Some(static_model) = self.along.static_model {
-            // Whoever asks for the vectors of what is left without hears why.
+            // A later request for the missing vectors reports why.
             drop(write_static_vectors(
                 &mut self.writing,
                 static_model,
@@ -503,10 +504,10 @@ impl Refreshing<'_> {
         Ok(self.writing.finish()?)
     }
 
-    /// Lets entries have the paths that nobody before them has any more.
+    /// Gives entries the paths that earlier entries no longer have.
     fn give_freed_paths(&mut self, numbers: &[i64]) -> Result<(), RefreshError> {
         /// What is freed in a round is what changed since the last: more rounds than this need
-        /// somebody who writes all the time.
+        /// a process that writes all the time.
         const ROUNDS: usize = 1000;
         for round in 0..=ROUNDS {
             let freed = std::mem::take(&mut self.freed);
@@ -581,7 +582,7 @@ impl Refreshing<'_> {
             skipped.extend(more);
             content
         } else {
-            // Half an entry would be an answer that nobody could explain.
+            // Indexing half an entry would give inexplicable answers.
             skipped =
                 vec![SkippedDocument { path: entry.key.clone(), reason: SkipReason::Unreadable }];
             kept.clear();

@@ -76,7 +76,7 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// What the answer rests on.
     pub rankers: Rankers,
-    /// What somebody should know about the answer.
+    /// Remarks about the answer.
     pub notes: Vec<AnswerNote>,
 }
 
@@ -156,7 +156,7 @@ pub struct Hit {
     pub start_line: u32,
     /// The last line of `text`.
     pub end_line: u32,
-    /// Where `text` lies in the document, in bytes.
+    /// Where `text` is in the document, in bytes.
     pub bytes: Range<usize>,
     /// The headings above it, the outermost first.
     pub headings: Vec<String>,
@@ -172,7 +172,7 @@ pub struct Hit {
     pub similar: usize,
     /// The piece itself, verbatim.
     pub text: String,
-    /// Where words of the query stand in `text`, in bytes, sorted, apart from each other.
+    /// Where words of the query occur in `text`, in bytes, sorted, apart from each other.
     pub matches: Vec<Range<usize>>,
     /// The kind of memory.
     pub memory_type: Option<String>,
@@ -203,6 +203,6 @@ impl Hit {
 pub struct Explanation {
     /// Such as `block`, `passage`, `file`, `vector`, `conversation`, `recency`.
     pub parts: Vec<(&'static str, f64)>,
-    /// The words of the query that stand in the best block, as they were compared.
+    /// The words of the query that occur in the best block, as they were compared.
     pub terms: Vec<String>,
 }

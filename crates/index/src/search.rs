@@ -51,7 +51,8 @@ impl Index {
             .map(|&(language, _)| language)
             .collect();
         let words = parse(&request.query, &languages);
-        // Where nothing is asked, nobody is asked: a service would be sent what was excluded.
+        // Without a positive query no embedder is called: a service would be sent the excluded
+        // words.
         let embedders = if words.terms.is_empty() { &[] } else { embedders };
         let votes = Votes::of(&request.query);
         let is_foreign = !matches!(votes.decide(&votes), Language::English | Language::Other);

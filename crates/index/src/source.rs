@@ -67,7 +67,7 @@ pub trait DocumentSource: Send + Sync {
 pub struct CarriedVector {
     /// The SHA-256 of the text, all of it.
     pub sha256: [u8; 32],
-    /// The same without the blanks around the text, where it has any: they say nothing.
+    /// The same without surrounding whitespace, where the text has any.
     pub trimmed: Option<[u8; 32]>,
     /// The vector.
     pub vector: Vec<f32>,
@@ -148,7 +148,7 @@ macro_rules! reasons {
 reasons! {
     /// A link: it may lead anywhere.
     Symlink = "symlink",
-    /// A folder that nobody searches: `.git`, `node_modules` and the like.
+    /// A folder that is never searched: `.git`, `node_modules` and the like.
     Ignored = "ignored",
     /// The state of a machine, not a memory: dreaming.
     MachineState = "machine_state",

@@ -1,4 +1,4 @@
-//! Entries that say who wrote them: what they say is found, who wrote it is told with it.
+//! Stamped entries: their text is searched, and their provenance is reported with each hit.
 
 use anemone_format::ProvenanceStamp;
 

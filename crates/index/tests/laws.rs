@@ -271,7 +271,7 @@ fn a_phrase_is_found_however_common_its_words_are() {
     assert_eq!(paths(&answer.hits), ["memory/long.md"]);
     let answer = index.search(&Request::new("\"plan of the day\"", NOW), &[]).unwrap();
     assert!(
-        matches!(&*answer.notes, [anemone_index::GeneratedNote::PhraseNotFound { .. }, ..]),
+        matches!(&*answer.notes, [anemone_index::AnswerNote::PhraseNotFound { .. }, ..]),
         "{:?}",
         answer.notes
     );
@@ -405,7 +405,7 @@ fn what_was_found_only_alike_is_said_and_nothing_else_is() {
     let index = refreshed(folder.path(), &shelf);
     let notes = |query: &str| index.search(&Request::new(query, NOW), &[]).unwrap().notes;
     assert_eq!(notes("zebras"), []);
-    assert!(notes("zebrra").contains(&anemone_index::GeneratedNote::OnlyAlike));
+    assert!(notes("zebrra").contains(&anemone_index::AnswerNote::OnlyAlike));
     assert_eq!(notes("other"), [], "a common word is a word");
     assert_eq!(notes("xyzzyq"), [], "nothing was found, so nothing is like it");
     let paths = |query: &str| -> Vec<String> {

@@ -16,7 +16,7 @@ use anemone_index::{
 };
 use common::{NOW, Shelf, refreshed};
 
-/// The memory of somebody else.
+/// Another agent's memory.
 struct Other(Shelf);
 
 impl DocumentSource for Other {
@@ -73,7 +73,7 @@ fn another_memory_in_the_folder_is_neither_sent_nor_given_vectors() {
         shelf.put("notes.md", "The car stands in the yard.\n");
         let mut index = refreshed(folder.path(), &shelf);
         if !is_refreshed {
-            // Nobody has said what it is of; what it is of at the beginning counts.
+            // Its sources are not given; those at the beginning count.
             index = Index::open(folder.path()).unwrap();
         }
         index.release();

@@ -1,4 +1,4 @@
-//! Where to look: a table of three-byte pieces, one of which stands in every secret or in front
+//! Where to look: a table of three-byte pieces, one of which occurs in every secret or in front
 //! of it.
 //!
 //! Every byte has one of 32 classes (letters without case, digits as one), so three bytes make a
@@ -178,8 +178,8 @@ const CLASSES: [u8; 256] = {
 
 /// All anchors, by their pieces.
 pub(crate) struct Anchors {
-    /// One bit per piece, by its first two classes and then its last one: small enough to stay in the
-    /// nearest cache.
+    /// One bit per piece, by its first two classes and then its last one: small enough to stay in
+    /// the nearest cache.
     wanted: [u32; PAIRS],
     /// For each piece the place of its anchors in `groups`; the first group is empty.
     group: Vec<u16>,

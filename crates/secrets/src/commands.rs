@@ -314,7 +314,7 @@ pub(crate) fn inserted(window: &[u8], name: Range<usize>, found: &mut impl FnMut
     }
 }
 
-/// Returns what stands in the quotes of SQL that open at `at`.
+/// Returns what is in the quotes of SQL that open at `at`.
 fn sql_string(window: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &window[at.min(window.len())..window.len().min(at + 128)];
     let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();

@@ -215,7 +215,7 @@ const CONTEXTS: &[&str] = &[
     "\u{1b}[32m@\u{1b}[0m\n",
 ];
 
-/// Secrets known by what stands around them; the secret is between « and ».
+/// Secrets known by what surrounds them; the secret is between « and ».
 fn named() -> Vec<(&'static str, String)> {
     let aws = format!("{}+/{}", mixed(18), mixed(20));
     let uuid = "01234567-89ab-4cde-8f01-23456789abcd";

@@ -130,7 +130,7 @@ pub(crate) const BLOCK: usize = 1024;
 const AROUND: usize = 256;
 const BEHIND: usize = 1024;
 
-/// Returns how many bytes a character has that nobody sees.
+/// Returns the length of an invisible character in bytes.
 pub(crate) fn hidden(bytes: &[u8]) -> Option<usize> {
     match bytes {
         [0xc2, 0xad, ..] => Some(2),

@@ -3,10 +3,10 @@
 //! Everything that writes, exports, lists or logs text asks this crate. One pass looks for
 //! three-byte pieces that nearly every secret has in it or in front of it (`anchors`); only around
 //! these are rules asked: for shapes (`rules`), values with a name (`assignments`, `headers`),
-//! sentences (`prose`) and cards (`payment`). Answers to questions need both (`answers`). Secrets without an anchor are long, and found by a
-//! look at few bytes (`samples`). What is encoded is decoded and scanned again
-//! (`encoded`). What a rule finds depends on a bounded window, so a stream gives the same hits as
-//! the whole.
+//! sentences (`prose`) and cards (`payment`). Answers to questions need both (`answers`). Secrets
+//! without an anchor are long, and found by a look at few bytes (`samples`). What is encoded is
+//! decoded and scanned again (`encoded`). What a rule finds depends on a bounded window, so a
+//! stream gives the same hits as the whole.
 
 #![warn(missing_docs)]
 
@@ -149,7 +149,7 @@ struct Found {
     unhidden: Option<usize>,
 }
 
-/// Returns a text with blanks in the place of the ids of stamps. They are eight letters and digits
+/// Returns a text whose stamp ids are replaced by spaces. They are eight letters and digits
 /// behind a text, and would pass for the password that the text speaks of.
 fn without_stamps(text: &[u8]) -> Cow<'_, [u8]> {
     const OPEN: &[u8] = b"<!-- anemone: ";

@@ -84,7 +84,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below a bound, which is small enough that nobody sees the bias.
+    /// Returns a number below a bound, which is small enough to keep the bias negligible.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }

@@ -20,7 +20,7 @@ pub struct GeneratedNote {
     pub path: String,
     /// Headings and list items.
     pub markdown: String,
-    /// A question whose words stand in one of the lines.
+    /// A question whose words occur in one of the lines.
     pub question: String,
     /// That line, from 1.
     pub line: usize,

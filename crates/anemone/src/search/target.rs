@@ -319,7 +319,7 @@ impl TargetChoice {
 
     /// Opens an encrypted archive; nothing of it is left on disk after the run.
     fn encrypted(&self, path: &Path, host: &Host) -> Result<Found, TargetError> {
-        let opened = files::DocumentSource::open(path, host, &Progress::hidden())?;
+        let opened = files::Source::open(path, host, &Progress::hidden())?;
         let archive = Archive::open(opened.bytes, opened.length, &Limits::default())
             .map_err(|source| TargetError::Archive { path: path.to_owned(), source })?;
         let path = absolute(path);

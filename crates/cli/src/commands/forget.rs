@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anemone_format::sha256_hex;
-use anemone_index::{Hit, Index, NoProgress, Request, Texts, is_index, remove_index};
+use anemone_index::{Hit, Index, NoProgress, Request, TextHashes, is_index, remove_index};
 use anemone_memory::{
     Clock as _, EntryToForget, ErasedEntries, ErasureProbes, Finality, Finder, FinishedForget,
     ForgetNote, ForgetPlan, ForgetTarget, Forgetting,
@@ -228,7 +228,7 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
 fn clear_index(
     mut index: Index,
     finder: &Finder,
-    before: &Texts,
+    before: &TextHashes,
     probes: &ErasureProbes,
     finality: Finality,
 ) -> Result<(), CliError> {

@@ -1,4 +1,4 @@
-//! Nothing that is shown holds a secret, whoever repeats it.
+//! Nothing that is shown holds a secret, whichever side repeats it.
 
 use std::time::Duration;
 

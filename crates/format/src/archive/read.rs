@@ -470,7 +470,7 @@ impl Archive {
 
     /// Returns true when the archive says that it is exactly what our writer makes of its content.
     ///
-    /// This is a claim of whoever wrote the file, and no check may depend on it.
+    /// This is a claim by the author of the file, and no check may depend on it.
     pub(crate) fn claims_canonical(&self) -> bool {
         self.is_sealed() && self.manifest.canonical == Some(true)
     }
@@ -724,7 +724,7 @@ pub(crate) fn check_listed<'a>(
             // Whatever can be spelled goes nowhere but down.
             entry_path::spell(&name).map_err(unsafe_name)?;
         }
-        // With NUL, which no path has, for a slash, what lies in a folder sorts right behind it.
+        // With NUL, which no path has, for a slash, what is in a folder sorts right behind it.
         let mut path = order_of(entry);
         path.iter_mut().filter(|byte| **byte == b'/').for_each(|byte| *byte = 0);
         true_paths.push((path, entry));

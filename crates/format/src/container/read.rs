@@ -276,7 +276,7 @@ impl Container {
         }
     }
 
-    /// Returns an entry as it lies in the file, to be copied elsewhere.
+    /// Returns an entry as it is in the file, to be copied elsewhere.
     pub(crate) fn packed<'a>(&'a self, entry: &'a ContainerEntry) -> PackedEntry<'a> {
         PackedEntry {
             path: &entry.path,

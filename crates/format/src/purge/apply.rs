@@ -67,7 +67,7 @@ pub struct PurgeOutcome {
     pub size_bytes: u64,
     /// Entries copied as they lay in the old file.
     pub entries_copied: u64,
-    /// Entries written anew.
+    /// Entries rewritten.
     pub entries_rewritten: Vec<String>,
 }
 
@@ -223,7 +223,7 @@ struct Rewriter<'a, W: Write> {
     plan: &'a PurgePlan,
     container: ContainerWriter<W>,
     spool: Box<dyn Spool>,
-    /// Entries written anew.
+    /// Entries rewritten.
     written: HashMap<String, Written>,
     /// Lines left in entries of records.
     counts: HashMap<String, u64>,
@@ -328,7 +328,7 @@ impl<W: Write> Rewriter<'_, W> {
         cut.chain(&self.plan.dropped_files).any(|path| path.starts_with(ARTIFACTS))
     }
 
-    /// Writes the list of artifacts anew, if it has to change.
+    /// Rewrites the list of artifacts, if it has to change.
     fn write_attachments(&mut self) -> Result<Option<Attachments>, ApplyPurgeError> {
         let Some(path) = self.file.attachments_entry().filter(|_| self.touches_artifacts()) else {
             return Ok(None);
@@ -355,7 +355,7 @@ impl<W: Write> Rewriter<'_, W> {
         Ok(Some(list))
     }
 
-    /// Writes the index anew; one that we do not understand is copied.
+    /// Rewrites the index; an index in an unknown format is copied.
     fn write_index(&mut self, manifest: &mut Manifest) -> Result<(), ApplyPurgeError> {
         let Some(memory) = &manifest.layers.memory else {
             return Ok(());

@@ -318,7 +318,7 @@ impl PurgePlan {
                 continue;
             }
             // A splice holds a part of a file and so perhaps a part of the text; what is missing
-            // lies in the base, which is not here.
+            // is in the base, which is not here.
             let splice_of = path.strip_prefix(SPLICE);
             let mut holders = Vec::new();
             search_entry(file.entries(), path, &self.probes, |probe, trace| {

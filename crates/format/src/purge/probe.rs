@@ -54,7 +54,7 @@ impl ErasureProbe {
         !self.whole.is_empty()
     }
 
-    /// Returns where the whole text stands in some bytes.
+    /// Returns where the whole text occurs in some bytes.
     pub(crate) fn find_whole(&self, bytes: &[u8]) -> Option<std::ops::Range<usize>> {
         self.whole.iter().find_map(|finder| {
             let at = finder.find(bytes)?;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
-/// The digits of Crockford's base 32: no `i`, `l`, `o` or `u`, so that nobody misreads one.
+/// The digits of Crockford's base 32: no `i`, `l`, `o` or `u`, so that none is misread.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const SHORT_CHARS: usize = 8;
 
@@ -34,7 +34,7 @@ impl StampId {
         let digit = |at: usize| DIGITS[(bits >> (5 * (SHORT_CHARS - 1 - at))) as usize % 32];
         let mut short = std::array::from_fn(digit);
         if !short.iter().any(u8::is_ascii_digit) {
-            // Else it could be a word that somebody wrote.
+            // Otherwise it could be an ordinary word.
             short[0] = DIGITS[(bits >> 40) as usize % 10];
         }
         Self::Short(short)

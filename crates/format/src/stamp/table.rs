@@ -7,8 +7,9 @@
 //! ```
 //!
 //! The table is a file of the workspace, so it goes wherever the other files go. Lines are only
-//! added, except when an entry is forgotten for good: then its line is removed. An entry whose line is lost keeps its text, its
-//! key and what it supersedes; who wrote it is then unknown, which is what is trusted least.
+//! added, except when an entry is forgotten for good: then its line is removed. An entry whose line
+//! is lost keeps its text, its key and what it supersedes; who wrote it is then unknown, which is
+//! what is trusted least.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -47,7 +48,7 @@ impl StampTable {
     pub const PATH: &'static str = ".anemone/stamps.jsonl";
 
     /// Takes the content of the file. Lines that are damaged say nothing; of two about one entry
-    /// the first counts, so that adding a line changes nothing that is there already.
+    /// the first counts, so that adding a line never changes an existing stamp.
     #[must_use]
     pub fn new(content: Vec<u8>) -> Self {
         let text = String::from_utf8(content)

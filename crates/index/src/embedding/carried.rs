@@ -1,4 +1,4 @@
-//! Vectors that come with the texts: somebody has paid for them already.
+//! Vectors that come with the texts and are paid for already.
 
 use std::collections::HashSet;
 
@@ -91,7 +91,7 @@ impl Index {
                     return;
                 }
                 let vector = normalised(&vector);
-                // Zeros: whoever made it had nothing to say.
+                // A zero vector holds no information.
                 if vector.iter().all(|number| *number == 0.0) {
                     return;
                 }

@@ -43,13 +43,13 @@ impl Index {
             let round = work.round(&mut self.store, &chunks)?;
             let whole = !round.vectors.is_empty();
             if whole && !self.store.put_vectors(slot, embedder.identity(), &round.vectors, &seal)? {
-                // Somebody wrote. What is there now may be of something else, which is seen by
+                // Another process wrote. The index may now hold other sources, which is seen by
                 // those who do not hold it.
                 self.store.release();
                 work.lose(&round);
             } else {
                 work.count(&round);
-                // From here on the set is ours; whoever replaces it meanwhile shall have it.
+                // From here on the set is ours, unless another process replaces it meanwhile.
                 replace = if whole { Replace::No } else { replace };
             }
             match round.stopped {
@@ -238,7 +238,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Fills the static model's set. The cache is not used: computing its vectors is faster than a lookup.
+/// Fills the static model's set. The cache is not used: computing its vectors is faster than a
+/// lookup.
 fn fill_static(
     store: &mut Store,
     embedder: &dyn Embedder,
@@ -255,7 +256,7 @@ fn fill_static(
     let Found::Whole(view, alone) = store.wait_alone(progress)? else {
         return Err(StoreError::NotFilled.into());
     };
-    // Somebody wrote while we waited, perhaps of other sources: that is for a refresh to see.
+    // Another process wrote while we waited, perhaps of other sources: the next refresh handles it.
     if *view.seal() != seen {
         return Err(StoreError::NotFilled.into());
     }
@@ -263,7 +264,7 @@ fn fill_static(
     let mut writing = store.writing(alone)?;
     let mut done = EmbeddingReport::default();
     let filled = write_static_vectors(&mut writing, embedder, &mut done)?;
-    // Whether the embedder failed or not: what stands there is whole.
+    // Whether or not the embedder failed, what was written is consistent.
     let alone = writing.finish()?;
     store.keep(alone, false)?;
     filled.map_err(|source| EmbeddingError::Embedder { done, source })?;

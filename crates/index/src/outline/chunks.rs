@@ -23,7 +23,7 @@ const MOST: usize = FULL * 15 / 10;
 /// A passage. The chunks of a document are a partition of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
-    /// Where it lies in the text; the first begins at 0, each begins where the last ended, the
+    /// Where it is in the text; the first begins at 0, each begins where the last ended, the
     /// last ends with the text.
     pub(crate) bytes: Range<usize>,
     /// Its first line.
@@ -41,7 +41,7 @@ pub(crate) fn estimated_tokens(text: &str) -> usize {
 
 /// Cuts a document into chunks; a chunk ends rather at a heading than in the middle of a section.
 ///
-/// What stands between blocks (headings, blank lines) belongs to the block that follows.
+/// The text between blocks (headings, blank lines) belongs to the block that follows.
 pub(crate) fn chunks(text: &str, outline: &Outline) -> Vec<Chunk> {
     let blocks = &outline.blocks;
     if blocks.is_empty() {

@@ -105,7 +105,7 @@ fn closers(text: &str) -> usize {
     text.chars().take(CLOSERS).take_while(is_closer).map(char::len_utf8).sum()
 }
 
-/// Whether a text has a letter, a digit, or anything else that somebody could look for.
+/// Whether a text has a letter, a digit, or anything else that can be searched for.
 pub(super) fn has_words(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }

@@ -2,8 +2,8 @@
 
 use jiff::civil::Date;
 
-/// Months by name: English, German, French, Spanish, Italian, Portuguese, Dutch, Russian (as they
-/// stand in a date).
+/// Months by name: English, German, French, Spanish, Italian, Portuguese, Dutch, Russian (in the
+/// genitive).
 const MONTHS: [&[&str]; 12] = [
     &["january", "januar", "jänner", "janvier", "enero", "gennaio", "janeiro", "januari", "января"],
     &[
@@ -48,7 +48,8 @@ const ORDINALS: [&str; 5] = ["st", "nd", "rd", "th", "er"];
 /// What may stand between day, month and year.
 const BETWEEN: [&str; 3] = ["of", "de", "del"];
 
-/// Finds the first date in a heading or a query: `2023-05-08`, `08 May 2023`, `May 8, 2023`, `8. Mai 2023`,
+/// Finds the first date in a heading or a query: `2023-05-08`, `08 May 2023`, `May 8, 2023`, `8.
+/// Mai 2023`,
 /// `2023年5月8日`. A day that no calendar has is none.
 pub(crate) fn day_in(heading: &str) -> Option<Date> {
     // A year has four digits.
@@ -62,7 +63,7 @@ pub(crate) fn day_in(heading: &str) -> Option<Date> {
     })
 }
 
-/// A number or a word, with what stands before it.
+/// A number or a word, with the text before it.
 #[derive(Clone, Copy, Debug)]
 struct Part<'a> {
     before: &'a str,

@@ -172,7 +172,7 @@ impl View<'_> {
 /// A heading's text.
 struct Title {
     text: String,
-    /// Whether it has all letters of what stands in the file.
+    /// Whether it has all letters of the file's text.
     is_whole: bool,
 }
 

@@ -1,8 +1,8 @@
-//! How well each block answers: what it says, what stands before it, around it, above it, and what
+//! How well each block answers: its own text, the text before, around and above it, and what
 //! else its file says.
 //!
-//! Every score is BM25 measured against the best that the query could have got, so it lies between 0
-//! and 1. The constants were chosen by leaving one conversation out in turn; all optima are flat.
+//! Every score is BM25 measured against the best that the query could have got, so it lies between
+//! 0 and 1. The constants were chosen by leaving one conversation out in turn; all optima are flat.
 
 use jiff::civil::Date;
 

@@ -46,7 +46,7 @@ pub(super) struct FoundDocument {
     pub(super) rank: usize,
 }
 
-/// A block as it lies in its chunk.
+/// A block within its chunk.
 pub(super) struct BlockOf {
     chunk: Arc<StoredChunk>,
     at: usize,
@@ -75,7 +75,7 @@ pub(super) struct FoundBlock {
     pub(super) is_followed: bool,
     /// Whether it may be shown: it is no mere neighbour, and passes the filters.
     pub(super) is_answer: bool,
-    /// Whether it, or what stands above it, has a word of the query or one like it.
+    /// Whether it, or what is above it, has a word of the query or one like it.
     pub(super) is_literal: bool,
     pub(super) scores: BlockScores,
     /// What its vector says, where it has one.
@@ -94,7 +94,7 @@ struct Grounds<'a> {
 }
 
 impl FoundBlock {
-    /// Returns what words and vectors say for it, whoever speaks in it.
+    /// Returns its score by words and vectors, whoever the speaker is.
     pub(super) fn evidence(&self) -> f64 {
         self.scores.score() + self.meaning.map_or(0.0, Meaning::score)
     }

@@ -3,7 +3,7 @@
 //! A cosine means nothing by itself. One model's lie around 0.1, another's around 0.8, and a
 //! question in a script that a model cannot read is about as near to everything. So each is
 //! measured against the cosines of all blocks with the same question, in deviations; then one
-//! weight serves every model, and blocks of two models can stand in one order.
+//! weight serves every model, and blocks of two models can be ranked together.
 
 use crate::vector::Baseline;
 

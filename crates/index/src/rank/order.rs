@@ -18,7 +18,7 @@ const IMPORTANCE: f64 = 0.1;
 /// Among how many of the best hits those that say the same are spread.
 const SPREAD: usize = 64;
 
-/// From so many words on, what stands beside them may be the answer; a search for one or two words
+/// From so many words on, what is beside them may be the answer; a search for one or two words
 /// is for what has them.
 const LONG_QUESTION: usize = 3;
 
@@ -82,7 +82,7 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Ordered {
     Ordered { places, too_weak }
 }
 
-/// Whether a block answers by itself, or with what stands above it.
+/// Whether a block answers by itself, or with what is above it.
 fn says_something(block: &FoundBlock) -> bool {
     block.scores.block > 0.0
         || block.scores.context > NAMED

@@ -77,7 +77,7 @@ impl LeftOut {
         serde_json::to_string(&written).ok()
     }
 
-    /// Reads what was stored; what nobody wrote so counts nothing.
+    /// Reads what was stored; unknown values count nothing.
     pub(super) fn read(json: &str) -> Self {
         let Ok(written) = serde_json::from_str::<Written<'_>>(json) else { return Self::default() };
         let reason = |word: &str| SkipReason::of_word(word).unwrap_or(SkipReason::Unreadable);

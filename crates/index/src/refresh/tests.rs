@@ -501,7 +501,7 @@ fn damage_that_the_seal_does_not_tell_is_mended() {
     bench.damage("DROP TABLE entry");
     assert_eq!(bench.refresh(&[&source], 1_000).rebuilt, Some("damaged"));
     assert_eq!(bench.texts(), [pair("a.md", "text\n")]);
-    // Noticed while reading: whoever reads says so.
+    // Noticed while reading, and reported by the reader.
     bench.damage("DROP TABLE passage");
     assert_eq!(bench.refresh(&[&source], 1_000).rebuilt, None);
     let error = bench.store.reading().unwrap().documents(None, &mut |_| ()).unwrap_err();

@@ -24,7 +24,8 @@ pub trait FolderRules: Send + Sync {
     /// A text that changes when the rules do.
     fn identity(&self) -> String;
 
-    /// Whether a folder (path relative to the root, forward slashes) is entered; `Err` says why not.
+    /// Whether a folder (path relative to the root, forward slashes) is entered; `Err` says why
+    /// not.
     fn enters(&self, folder: &str) -> Result<(), SkipReason>;
 
     /// Fills in what is known of a file by its path; `None`: it is no document.
@@ -44,7 +45,7 @@ pub struct FolderSource {
 impl FolderSource {
     /// Takes the files below `root` that `rules` allow; their documents' paths begin with `prefix`.
     ///
-    /// A link in `root` itself is followed: whoever names the folder means what it leads to.
+    /// A link in `root` itself is followed: the caller means its target.
     #[must_use]
     pub fn new(root: PathBuf, prefix: String, rules: Box<dyn FolderRules>) -> Self {
         Self { root: Root::new(root), prefix, rules }

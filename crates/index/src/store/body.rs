@@ -46,7 +46,7 @@ pub(crate) struct Context {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BodyBlock {
     pub(crate) kind: BlockKind,
-    /// Where it lies in the chunk's text.
+    /// Where it is in the chunk's text.
     pub(crate) bytes: Range<u32>,
     /// Its lines in the document, from 1, the end excluded.
     pub(crate) lines: Range<u32>,
@@ -70,7 +70,7 @@ pub(crate) struct BodyBlock {
 pub(crate) struct BodyDamaged;
 
 impl Body {
-    /// Writes the body as bytes. Its blocks lie in order, do not overlap and have a context.
+    /// Writes the body as bytes. Its blocks are in order, do not overlap and have a context.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let terms = self.contexts.iter().map(|context| context.terms.len()).sum::<usize>()
             + self.blocks.iter().map(|block| block.terms.len()).sum::<usize>();

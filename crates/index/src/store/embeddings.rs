@@ -1,10 +1,10 @@
 //! Vectors by the content they stand for: what was paid for once is not paid for again when an
-//! index is made anew. An index in use has its vectors itself and does not look here; who does, is
+//! index is rebuilt. An index in use has its vectors itself and does not look here; who does, is
 //! a fill, before it asks an embedder, and another program's ranking.
 //!
 //! There is room for so many. A piece of work that adds to the cache is a turn, and what was last
 //! used in an earlier turn goes first. A turn that is more than there is room for keeps what it has
-//! used and made first: whoever goes through the same texts again finds as many as there is room
+//! used and created first: a second pass over the same texts finds as many as there is room
 //! for. If the oldest went instead, each would go shortly before it is asked for.
 
 mod packed;
@@ -60,7 +60,7 @@ impl Default for Keeping {
     }
 }
 
-/// How many vectors were added since they were last counted stands in `user_version`.
+/// How many vectors were added since they were last counted is in `user_version`.
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS cache (
   provider TEXT NOT NULL, model TEXT NOT NULL, dimensions INTEGER NOT NULL, hash BLOB NOT NULL,
@@ -139,7 +139,7 @@ impl Store {
         self.mend(|path, keeping| write(path, identity, vectors, keeping))
     }
 
-    /// Writes into the cache; one that is damaged is begun anew.
+    /// Writes into the cache; one that is damaged is started over.
     fn mend<T>(
         &mut self,
         write: impl Fn(&Path, Keeping) -> rusqlite::Result<T>,
@@ -158,8 +158,8 @@ impl Store {
         }
     }
 
-    /// As [`cache_vectors`](Self::cache_vectors), among other readers: SQLite's own lock keeps those
-    /// apart that write. A cache that cannot be written stays as it is.
+    /// As [`cache_vectors`](Self::cache_vectors), among other readers: SQLite's own lock keeps
+    /// those apart that write. A cache that cannot be written stays as it is.
     pub(crate) fn cache_vectors_among_readers(
         &self,
         identity: &ModelIdentity,
@@ -173,7 +173,7 @@ impl Store {
         Ok(write(&path, identity, vectors, self.cache)?)
     }
 
-    /// Forgets the vectors of contents, whoever made them, and leaves nothing of them on the disk.
+    /// Erases the vectors of contents, of every model, from the disk.
     pub(crate) fn forget_vectors(
         &mut self,
         hashes: &HashSet<ContentHash>,
@@ -184,7 +184,7 @@ impl Store {
             return Ok(());
         }
         match erase(&path, hashes) {
-            // Of what cannot be read nobody knows what is in it.
+            // An unreadable cache may hold anything, so it is erased.
             Err(error) if is_damage(&error) => forget(&path),
             erased => Ok(erased?),
         }

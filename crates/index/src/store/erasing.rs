@@ -7,7 +7,7 @@ use super::body::Body;
 use super::{Found, Store, StoreError, View};
 
 impl Store {
-    /// Takes from the disk what is left of removed documents. Nobody else can write until this
+    /// Erases what is left of removed documents on disk. No other process can write until this
     /// store is released.
     pub(crate) fn erase_removed(&mut self) -> Result<(), StoreError> {
         let Found::Whole(view, alone) = self.alone()? else { return Err(StoreError::NotFilled) };
@@ -27,7 +27,7 @@ impl Store {
 }
 
 impl View {
-    /// Whether a term lies in a dictionary on the disk, whoever has it.
+    /// Whether a term is in any dictionary on disk.
     #[cfg(test)]
     pub(crate) fn has_term(&self, term: &str) -> bool {
         let key = tantivy::Term::from_field_text(self.lexical().text_field(), term);

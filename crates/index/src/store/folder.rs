@@ -23,7 +23,7 @@ pub fn is_index(folder: &Path) -> bool {
     lock::is_marked(folder) || seal::is_seal(folder)
 }
 
-/// Whether an index may lie in a folder: it is not there or empty, or it holds an index and
+/// Whether an index may be in a folder: it is not there or empty, or it holds an index and
 /// nothing else. Names that begin with a dot do not count.
 pub fn may_hold_index(folder: &Path) -> io::Result<bool> {
     let names = match fs_err::read_dir(folder) {
@@ -38,13 +38,13 @@ pub fn may_hold_index(folder: &Path) -> io::Result<bool> {
         if !is_own(name) && (name.is_empty() || !name.starts_with('.')) {
             return Ok(false);
         }
-        // Somebody may be making an index here at this moment; the lock comes first.
+        // Another process may be creating an index here; the lock file comes first.
         is_empty &= name == LOCK && lock::is_begun(folder);
     }
     Ok(is_empty || is_index(folder))
 }
 
-/// Removes an index when nobody uses it, with its embeddings, and its folder when nothing else is
+/// Removes an index that is not in use, with its embeddings, and its folder when nothing else is
 /// in it; says whether there was one.
 pub fn remove_index(folder: &Path, progress: &dyn IndexProgress) -> Result<bool, StoreError> {
     if !is_index(folder) {
@@ -74,7 +74,7 @@ pub(super) fn check(folder: &Path) -> io::Result<()> {
     let mut others = 0;
     for entry in fs_err::read_dir(folder)? {
         let entry = entry?;
-        // Somebody who begins at this moment has made the lock and not yet written all of it.
+        // A process that starts at this moment has created the lock but not the rest.
         let begins = entry.file_name() == LOCK && lock::is_begun(folder);
         others += u32::from(!begins);
     }
@@ -219,7 +219,7 @@ mod tests {
             drop(reading);
             assert!(removing.join().unwrap().unwrap());
         });
-        // Whoever comes next begins anew.
+        // The next writer starts over.
         assert!(matches!(store.reading(), Err(StoreError::NotFilled)));
     }
 }

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anemone_files::{Durability, ExistingFile, commit, create_private, make_private_folder};
+use anemone_files::{Durability, Existing, commit, create_private, make_private_folder};
 use tantivy::columnar::Column;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -39,7 +39,7 @@ const CHANGE_BYTES: usize = 15_000_000;
 const SMALL_SEGMENT: u32 = 1_000;
 /// Segments whose sizes differ by less than two to this power are of one kind.
 const SEGMENT_STEP: f64 = 2.0;
-/// A segment with more than this part of its chunks removed is written anew.
+/// A segment with more than this part of its chunks removed is rewritten.
 const MAX_REMOVED: f32 = 0.5;
 
 /// How fast further occurrences of a term stop counting.
@@ -380,7 +380,7 @@ fn floor(sums: &[Sums], limit: usize) -> Option<f32> {
 }
 
 /// Removes the temporary files that a killed process left: tantivy replaces its list of segments
-/// by way of one. Only whoever holds the index's lock opens it to write, so nobody uses them.
+/// by way of one. Only the holder of the index's lock opens it for writing, so they are unused.
 fn sweep_unfinished(path: &Path) {
     let Ok(entries) = fs_err::read_dir(path) else { return };
     for entry in entries.flatten() {
@@ -458,7 +458,7 @@ impl LexicalWriter {
 }
 
 /// Tantivy's files, for their owner only. Nothing waits for the disk here, the seal does that once
-/// for all; and nothing is locked, whoever comes here holds our lock.
+/// for all; and nothing is locked: callers hold our lock.
 #[derive(Clone, Debug)]
 struct Files {
     maps: MmapDirectory,
@@ -503,7 +503,7 @@ impl Directory for Files {
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
         let mut temporary = tempfile::Builder::new().tempfile_in(&self.path)?;
         temporary.write_all(data)?;
-        commit(temporary, &self.path.join(path), ExistingFile::Replace, Durability::Eventual)
+        commit(temporary, &self.path.join(path), Existing::Replace, Durability::Eventual)
     }
 
     fn sync_directory(&self) -> io::Result<()> {

@@ -19,7 +19,7 @@ use crate::progress::IndexProgress;
 pub(super) const LOCK: &str = "lock";
 /// How it begins. Other programs have files of this name, and not of this content.
 pub(super) const MARK: &[u8] = b"anemone index\n";
-/// How long somebody waits before wondering.
+/// How long to wait before the progress says so.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A lock that is held until it is dropped.
@@ -30,7 +30,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Whether it still is the lock of its folder: whoever deletes the folder deletes the lock.
+    /// Whether it still is the lock of its folder: deleting the folder deletes the lock.
     pub(super) fn is_there(&self) -> io::Result<bool> {
         let held = fstat(&self.file)?;
         match lstat(&self.path) {
@@ -51,7 +51,7 @@ impl Held {
     }
 }
 
-/// Waits until nobody writes.
+/// Waits for writers.
 pub(super) fn shared(folder: &Path, progress: &dyn IndexProgress) -> io::Result<Held> {
     let operations = (FlockOperation::NonBlockingLockShared, FlockOperation::LockShared);
     hold(folder, operations, progress, PATIENCE)
@@ -71,7 +71,7 @@ pub(super) fn shared_at_once(folder: &Path) -> io::Result<Option<Held>> {
     }
 }
 
-/// Waits until nobody reads or writes.
+/// Waits for readers and writers.
 pub(super) fn exclusive(folder: &Path, progress: &dyn IndexProgress) -> io::Result<Held> {
     let operations = (FlockOperation::NonBlockingLockExclusive, FlockOperation::LockExclusive);
     hold(folder, operations, progress, PATIENCE)
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::progress::NoProgress;
 
-    /// Whether somebody could write now.
+    /// Whether a writer could start now.
     fn is_free(folder: &Path) -> bool {
         let file = open(&folder.join(LOCK)).unwrap();
         flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()

@@ -44,7 +44,7 @@ impl Pack {
         self.bytes.is_empty() || self.bytes.len() + HEAD_BYTES + bytes.len() <= VECTOR_ROW_BYTES
     }
 
-    /// Adds a chunk that comes after those that are there.
+    /// Appends a chunk.
     pub(super) fn push(&mut self, chunk: ChunkId, bytes: &[u8]) {
         self.first.get_or_insert(chunk.0.cast_signed());
         self.bytes.extend_from_slice(&chunk.0.to_le_bytes());

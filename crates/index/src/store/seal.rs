@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use anemone_files::{
-    Durability, ExistingFile, FileStamp, FileStat, commit, read_small, sync_folder_if_possible,
+    Durability, Existing, FileStamp, FileStat, commit, read_small, sync_folder_if_possible,
 };
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +48,7 @@ struct Sealed {
 pub(super) enum Look {
     /// Everything is as the last writer left it.
     Whole(Seal),
-    /// The index must be made anew, for this reason.
+    /// The index must be rebuilt, for this reason.
     Broken(&'static str),
 }
 
@@ -122,7 +122,7 @@ pub(super) fn write(folder: &Path, generation: u64, before: Option<&Seal>) -> io
     let mut temporary = tempfile::Builder::new().prefix(folder::UNSEALED).tempfile_in(folder)?;
     temporary.write_all(&serde_json::to_vec(&seal)?)?;
     // What it seals is on the disk; a seal that a power cut damages only costs a rebuild.
-    commit(temporary, &folder.join(SEAL), ExistingFile::Replace, Durability::Eventual)?;
+    commit(temporary, &folder.join(SEAL), Existing::Replace, Durability::Eventual)?;
     Ok(seal)
 }
 

@@ -12,7 +12,7 @@ use crate::digest::{ChunkDigest, Digest};
 use crate::document::Document;
 use crate::request::Request;
 
-/// Makes chunks of the lines of a text; tokens are what stands between spaces.
+/// Makes chunks of the lines of a text; tokens are separated by spaces.
 pub(crate) fn lines(document: &Document) -> Digest<'_> {
     let mut chunks = Vec::new();
     let mut start = 0;

@@ -1,8 +1,8 @@
-//! Vectors of chunks: the bytes are somebody else's, one blob for each chunk, many in a row.
+//! Vectors of chunks: opaque bytes, one blob for each chunk, many in a row.
 //!
-//! There are two sets at most, each of one model: the static model's, which is free to compute, and one other.
-//! Chunks get their vectors in the order of their numbers, which only grow, so a set lacks those
-//! from a number on and no others.
+//! There are two sets at most, each of one model: the static model's, which is free to compute, and
+//! one other. Chunks get their vectors in the order of their numbers, which only grow, so a set
+//! lacks those from a number on and no others.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use super::{ChunkId, Found, Store, StoreError, View, Writing};
 pub(crate) enum Slot {
     /// Vectors that are made as soon as a chunk is there.
     Static,
-    /// Vectors that somebody asked for.
+    /// Vectors of a configured model.
     Model,
 }
 
@@ -67,8 +67,8 @@ pub(crate) type EmbeddingWork = (ChunkId, String, Body);
 
 impl Store {
     /// Keeps vectors of one model, for chunks that follow those of the set. Vectors of another
-    /// model in its place are forgotten. Returns `false` when somebody wrote since `seen`: the
-    /// numbers may mean other chunks now.
+    /// model in its place are forgotten. Returns `false` when the index was written since `seen`:
+    /// the numbers may mean other chunks now.
     pub(crate) fn put_vectors(
         &mut self,
         slot: Slot,
@@ -364,7 +364,7 @@ mod tests {
         let (_folder, mut store) = filled(&documents);
         put(&mut store, 0..31);
         put(&mut store, 31..60);
-        // Those that are there already stay as they are.
+        // Existing ones stay as they are.
         put(&mut store, 50..60);
         check(&store, &(0..60).collect::<Vec<_>>());
         // One goes in the middle, one at the front of all, one at the end, and a whole pack.

@@ -36,7 +36,7 @@ pub(super) enum Script {
 }
 
 impl Script {
-    /// Whether characters of both stand in one run: verbs and adjectives mix Han and Hiragana.
+    /// Whether characters of both form one run: verbs and adjectives mix Han and Hiragana.
     pub(super) fn runs_with(self, other: Self) -> bool {
         let plain = |script| if script == Self::Hiragana { Self::Han } else { script };
         plain(self) == plain(other)

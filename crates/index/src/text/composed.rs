@@ -1,7 +1,7 @@
 //! One spelling for what looks the same: a letter and its accent may be one character or two.
 //!
 //! Texts come from file systems and editors that write either. They are compared in the composed
-//! form; what is found is shown where it lies in the text as it is.
+//! form; matches are shown at their place in the original text.
 
 use std::ops::Range;
 
@@ -52,14 +52,14 @@ impl Composed {
         }
     }
 
-    /// Returns where a stretch of the composed text lies in the original.
+    /// Returns where a stretch of the composed text is in the original.
     pub(super) fn original(&self, bytes: &Range<usize>) -> Range<usize> {
         let start = self.place(bytes.start, |change| change.original.start);
         let end = self.place(bytes.end, |change| change.original.end);
         start..end
     }
 
-    /// Returns where a place lies in the original; within a change it is what `inside` says.
+    /// Returns where a place is in the original; within a change it is what `inside` says.
     fn place(&self, at: usize, inside: impl Fn(&Change) -> usize) -> usize {
         let after = self.changes.partition_point(|change| change.composed.start < at);
         match after.checked_sub(1).and_then(|last| self.changes.get(last)) {

@@ -263,7 +263,7 @@ impl Votes {
             while bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
                 at += 1;
             }
-            // A word with an apostrophe counts by what stands before it.
+            // A word with an apostrophe counts by what precedes it.
             if bytes.get(at).is_none_or(u8::is_ascii) {
                 votes.latin = votes.latin.saturating_add(1);
                 votes.ascii(&bytes[start..at]);

@@ -124,7 +124,7 @@ pub(crate) const DAMAGES: &[fn(&Path)] = &[
     },
 ];
 
-/// Xorshift, for queries that nobody would type.
+/// Xorshift, for random queries.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -154,7 +154,7 @@ pub(crate) const ODD_NOTES: &str = "- C++ and C# on Ubuntu 20.04, error E1234 in
     - 数据库迁移方案定为先双写两周\n- 写真のバックアップは毎晩二時に\n- 데이터베이스를 옮겼다\n\
     - Der Stromzähler im Keller, naïve café, Straße\n- قاعدة البيانات في الخادم\n- 😀 party 🎉\n";
 
-/// What people type, and what nobody should.
+/// Ordinary and hostile queries.
 pub(crate) const ODD_QUERIES: &[&str] = &[
     "",
     " ",

@@ -243,7 +243,7 @@ fn boxed(error: ReadEntryError) -> Failure {
 
 /// What ends a walk over records.
 enum Walk {
-    SourceEntry(ReadEntryError),
+    Entry(ReadEntryError),
     Json(serde_json::Error),
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Root {
     handle: OnceLock<Folder>,
 }
 
-/// Why a file that is there cannot be read.
+/// Why an existing file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReadError {
     /// The system says so.
@@ -54,7 +54,7 @@ impl Root {
             return Ok(folder);
         }
         let opened = Folder::open(&self.path).map_err(|error| self.error(error))?;
-        // Whoever was first decides, so that all see the same folder.
+        // The first caller decides, so that all see the same folder.
         Ok(self.handle.get_or_init(|| opened))
     }
 

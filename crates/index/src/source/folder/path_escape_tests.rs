@@ -258,7 +258,7 @@ fn no_path_leads_to_the_secret_beside_the_folder() {
         assert_eq!(keys(&source.list().unwrap()), ["MEMORY.md", "memory/a.md", "memory/deep/b.md"]);
     }
 
-    // The folder's own name is given to somebody else: what is held stays what it was.
+    // The folder's name now leads to another folder: the open handle keeps the old one.
     fs::rename(dir.path().join("ws"), dir.path().join("moved")).unwrap();
     symlink("outside", dir.path().join("ws")).unwrap();
     for source in &before {
@@ -516,7 +516,7 @@ fn a_listing_is_sorted_by_bytes() {
     assert_eq!(markdown(dir.path()).list().unwrap(), listing);
 }
 
-/// Lets two names change places until it is told to stop.
+/// Swaps two names until it is stopped.
 fn swap_until(stop: &AtomicBool, one: &Path, other: &Path) -> u64 {
     let mut times = 0;
     while !stop.load(Ordering::Relaxed) {

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anemone_files::{Durability, ExistingFile, commit, read_small, temporary_file};
+use anemone_files::{Durability, Existing, commit, read_small, temporary_file};
 use anemone_format::Moment;
 use fs_err as fs;
 use rustix::fs::{Gid, Uid};
@@ -85,7 +85,7 @@ pub(in crate::zeroclaw) fn replace(
     let copy = |old| keep_copy(path, folder, old, owner, now);
     let backup = old.map(copy).transpose().map_err(failed)?;
     let file = written(folder, new, owner).map_err(failed)?;
-    let existing = if old.is_some() { ExistingFile::Replace } else { ExistingFile::Keep };
+    let existing = if old.is_some() { Existing::Replace } else { Existing::Keep };
     commit(file, path, existing, Durability::Immediate).map_err(failed)?;
     Ok(backup)
 }
@@ -143,7 +143,7 @@ pub(in crate::zeroclaw) fn write_new(path: &Path, text: &str) -> io::Result<()> 
     let folder = path.parent().ok_or(io::ErrorKind::NotFound)?;
     fs::create_dir_all(folder)?;
     let owner = owner_of(path, folder)?;
-    commit(written(folder, text, owner)?, path, ExistingFile::Keep, Durability::Immediate)
+    commit(written(folder, text, owner)?, path, Existing::Keep, Durability::Immediate)
 }
 
 #[cfg(test)]
