@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use anemone::{
     agent, archive_source, chat, config, download, exports, files, keys, known_folders, living,
-    models, nearest, proof, restore, sealed_header, survey, tally, watcher,
+    models, proof, restore, sealed_header, survey, tally, watcher,
 };
 
 use crate::commands::Cli;

@@ -58,20 +58,20 @@ fn make_anew(index: &mut Index, notes: usize) {
 
 /// An embedder that does something before it answers.
 struct Paid<'a> {
-    identity: Identity,
+    identity: ModelIdentity,
     first: Box<dyn Fn() + Send + Sync + 'a>,
 }
 
 impl<'a> Paid<'a> {
     fn new(first: impl Fn() + Send + Sync + 'a) -> Self {
         let (provider, model) = ("test".to_owned(), "paid".to_owned());
-        let identity = Identity { provider, model, dimensions: DIMENSIONS };
+        let identity = ModelIdentity { provider, model, dimensions: DIMENSIONS };
         Self { identity, first: Box::new(first) }
     }
 }
 
 impl Embedder for Paid<'_> {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 

@@ -15,13 +15,13 @@ type HeldEntry = (FileStamp, Vec<Document>, bool);
 
 /// A source in memory: what each entry holds, and how it looks from outside.
 #[derive(Default)]
-struct Made {
+struct ScriptedSource {
     name: &'static str,
     entries: Mutex<BTreeMap<String, HeldEntry>>,
     loads: Mutex<Vec<String>>,
 }
 
-impl Made {
+impl ScriptedSource {
     fn new(name: &'static str) -> Self {
         Self { name, ..Self::default() }
     }
@@ -59,7 +59,7 @@ impl Made {
     }
 }
 
-impl DocumentSource for Made {
+impl DocumentSource for ScriptedSource {
     fn identity(&self) -> String {
         self.name.to_owned()
     }
@@ -149,7 +149,7 @@ fn counts(fresh: &Freshness) -> [u64; 5] {
 
 #[test]
 fn what_is_new_changed_and_gone_is_taken_in() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "one\n", 100);
     source.write("b.md", "two\nthree\n", 100);
     let mut bench = Bench::new();
@@ -175,7 +175,7 @@ fn what_is_new_changed_and_gone_is_taken_in() {
 
 #[test]
 fn a_change_in_the_same_tick_is_seen() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "old\n", 1_000);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_001);
@@ -188,7 +188,7 @@ fn a_change_in_the_same_tick_is_seen() {
 
 #[test]
 fn doubt_ends_when_the_tick_is_long_past() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 1_000);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -206,7 +206,7 @@ fn doubt_ends_when_the_tick_is_long_past() {
 
 #[test]
 fn a_touched_file_is_read_and_not_written_again() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 100);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -220,7 +220,7 @@ fn a_touched_file_is_read_and_not_written_again() {
 
 #[test]
 fn what_cannot_be_read_is_not_answered_from_and_tried_again() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 100);
     source.write("b.md", "text\n", 100);
     let mut bench = Bench::new();
@@ -244,7 +244,7 @@ fn what_cannot_be_read_is_not_answered_from_and_tried_again() {
 
 #[test]
 fn the_first_source_wins_whenever_it_comes() {
-    let (first, second) = (Made::new("1"), Made::new("2"));
+    let (first, second) = (ScriptedSource::new("1"), ScriptedSource::new("2"));
     second.write("same.md", "second\n", 100);
     let duplicate = SkippedDocument { path: "same.md".to_owned(), reason: SkipReason::Duplicate };
     let both: [&dyn DocumentSource; 2] = [&first, &second];
@@ -271,7 +271,7 @@ fn the_first_source_wins_whenever_it_comes() {
 
 #[test]
 fn sources_come_go_and_change_places() {
-    let (first, second) = (Made::new("1"), Made::new("2"));
+    let (first, second) = (ScriptedSource::new("1"), ScriptedSource::new("2"));
     first.write("a.md", "a\n", 100);
     first.write("same.md", "first\n", 100);
     second.write("b.md", "b\n", 100);
@@ -291,7 +291,7 @@ fn sources_come_go_and_change_places() {
 
 #[test]
 fn an_entry_of_many_documents_changes_one_by_one() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.hold("db", &[("m/1", "one\n"), ("m/2", "two\n"), ("m/3", "three\n")], 100);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -314,7 +314,7 @@ fn an_entry_of_many_documents_changes_one_by_one() {
 
 #[test]
 fn many_at_once_agree() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     for number in 0..20 {
         source.write(&format!("{number:02}.md"), "common words\n", 100);
     }
@@ -354,7 +354,7 @@ fn many_at_once_agree() {
 
 #[test]
 fn a_deleted_index_is_filled_again_and_says_why() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 100);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -370,7 +370,7 @@ fn a_deleted_index_is_filled_again_and_says_why() {
 
 #[test]
 fn what_was_written_before_a_search_is_found() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     for number in 0..50 {
         source.write(&format!("{number:02}.md"), "common words\n", 100);
     }
@@ -409,7 +409,12 @@ fn what_was_written_before_a_search_is_found() {
 #[test]
 fn an_answer_comes_from_the_sources_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let made = [Made::new("0"), Made::new("1"), Made::new("2"), Made::new("3")];
+    let made = [
+        ScriptedSource::new("0"),
+        ScriptedSource::new("1"),
+        ScriptedSource::new("2"),
+        ScriptedSource::new("3"),
+    ];
     for (number, source) in made.iter().enumerate() {
         source.write("same.md", &format!("of{number}\n"), 100);
     }
@@ -442,7 +447,7 @@ fn an_answer_comes_from_the_sources_asked() {
         }
     });
     // Without the lock it is an error, not another's answer.
-    let refreshed = |source: &Made| {
+    let refreshed = |source: &ScriptedSource| {
         let mut store = Store::open(folder.path()).unwrap();
         let now = Timestamp::from_second(1_000).unwrap();
         refresh(&mut store, &[source], RefreshExtras::default(), now, &NoProgress, &lines).unwrap();
@@ -457,7 +462,7 @@ fn an_answer_comes_from_the_sources_asked() {
 
 #[test]
 fn an_index_that_is_removed_beside_searches_is_made_again() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 100);
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("index");
@@ -493,7 +498,7 @@ fn an_index_that_is_removed_beside_searches_is_made_again() {
 
 #[test]
 fn damage_that_the_seal_does_not_tell_is_mended() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 100);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -514,7 +519,7 @@ fn damage_that_the_seal_does_not_tell_is_mended() {
 
 #[test]
 fn sources_that_change_places_are_no_request() {
-    let (first, second) = (Made::new("1"), Made::new("2"));
+    let (first, second) = (ScriptedSource::new("1"), ScriptedSource::new("2"));
     let mut bench = Bench::new();
     bench.refresh(&[&first, &second], 1_000);
     assert_eq!(bench.refresh(&[&second, &first], 1_000).rebuilt, Some("sources"));
@@ -527,7 +532,7 @@ fn an_index_that_cannot_be_written_is_used_as_it_is() {
         anemone_testkit::skip("unprivileged", "permissions do not stop root");
         return;
     }
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 1_000);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -549,7 +554,7 @@ fn an_index_that_cannot_be_written_is_used_as_it_is() {
 
 #[test]
 fn very_many_that_are_left_out_are_counted() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     let empty: Vec<String> = (0..500).map(|number| format!("m/{number:03}")).collect();
     let empty: Vec<(&str, &str)> = empty.iter().map(|path| (path.as_str(), "")).collect();
     source.hold("db", &empty, 100);
@@ -564,7 +569,7 @@ fn very_many_that_are_left_out_are_counted() {
 #[test]
 fn a_chain_of_freed_paths_is_followed_to_its_end() {
     /// Each entry has the next one's path too, until it is read again.
-    struct Chain(Made, Mutex<HashSet<String>>);
+    struct Chain(ScriptedSource, Mutex<HashSet<String>>);
     impl DocumentSource for Chain {
         fn identity(&self) -> String {
             self.0.identity()
@@ -587,7 +592,7 @@ fn a_chain_of_freed_paths_is_followed_to_its_end() {
             })
         }
     }
-    let chain = Chain(Made::new("s"), Mutex::default());
+    let chain = Chain(ScriptedSource::new("s"), Mutex::default());
     let path = |number: u32| format!("p{number:02}");
     for number in 0..12 {
         let (own, next) = (path(number), path(number + 1));
@@ -605,7 +610,7 @@ fn a_chain_of_freed_paths_is_followed_to_its_end() {
 
 #[test]
 fn many_paths_are_lost_to_an_earlier_source_at_once() {
-    let (first, second) = (Made::new("1"), Made::new("2"));
+    let (first, second) = (ScriptedSource::new("1"), ScriptedSource::new("2"));
     let paths: Vec<String> = (0..3_000).map(|number| format!("m/{number:05}")).collect();
     let of = |text| paths.iter().map(|path| (path.as_str(), text)).collect::<Vec<_>>();
     second.hold("db", &of("second\n"), 100);

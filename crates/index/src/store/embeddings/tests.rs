@@ -3,9 +3,9 @@
 use super::super::tests::filled;
 use super::*;
 
-fn identity(dimensions: usize) -> Identity {
+fn identity(dimensions: usize) -> ModelIdentity {
     let (provider, model) = ("test".to_owned(), "m".to_owned());
-    Identity { provider, model, dimensions }
+    ModelIdentity { provider, model, dimensions }
 }
 
 /// A store whose cache has room for four vectors, or for 40 bytes of them.
@@ -31,7 +31,7 @@ fn there(store: &Store, dimensions: usize) -> Vec<u8> {
     numbers
         .into_iter()
         .zip(known)
-        .filter(|(_, is_known)| is_known)
+        .filter(|(_, is_known)| *is_known)
         .map(|(number, _)| number)
         .collect()
 }
