@@ -247,7 +247,7 @@ impl From<VaultError> for Error {
 impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::Sink(error) => error.into(),
+            ReadError::Sink(error) => Self::from_error(Kind::Failed, "write_failed", &error),
             ReadError::Seal(error) => error.into(),
             ReadError::NoWorkspace { .. } => {
                 Self::from_error(Kind::Failed, "workspace_not_found", &error)

@@ -7,7 +7,6 @@
 //! into text, JSON or an answer of a protocol.
 
 pub mod agent;
-pub mod archive_source;
 pub mod chat;
 pub mod config;
 pub mod connect;
@@ -27,6 +26,7 @@ pub mod proof;
 pub mod restore;
 pub mod sealed_header;
 pub mod search;
+pub mod snapshot;
 pub mod survey;
 pub mod system;
 pub mod tally;

@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom, Write as _};
 
 use anemone_format::{
-    Credential, FileRoot, Identity, Limits, Principals, Record, RecordId, VaultKey, sha256_hex,
+    Credential, FileRoot, Identity, Limits, Principals, Record, RecordId, SnapshotSource,
+    SourceFile, SourceKind, VaultKey, sha256_hex,
 };
 use anemone_runtimes::mapping::{Becomes, FIELDS, Mapping, ORIGIN_FOLDER, telling_tags};
-use anemone_runtimes::{SnapshotSource, SourceFile, SourceKind};
 use serde::{Deserialize, Serialize};
 
 /// What a plan announced.
@@ -612,11 +612,11 @@ impl Natives {
             let native = Native {
                 digest: digest_of_text(&record.content),
                 file: record.source.origin_file.clone(),
-                name: name_of(&record),
+                name: name_of(record),
                 day: record.temporal.created_at.utc_date().to_string(),
                 is_log: record.namespace == "daily" && record.source.origin_file.is_some(),
-                without: without_column(&record),
-                fields: values(&record),
+                without: without_column(record),
+                fields: values(record),
                 tags: record.tags.clone(),
                 offset,
                 length: record.content.len(),
@@ -837,25 +837,25 @@ fn memory(
     source.each_record(&mut |record| {
         let found = match by_id.remove(&record.id) {
             Some(index) => Some(vec![index]),
-            None => natives.find(&record, sidecar)?,
+            None => natives.find(record, sidecar)?,
         };
         let digest = digest_of_text(&record.content);
-        let was = values(&record);
+        let was = values(record);
         let fate = match found {
             Some(found) => {
                 for index in &found {
                     natives.list[*index].used_by = Some(digest.clone());
                 }
-                fate_of_fields(&record, &was, &found, &natives, expected, sidecar)
+                fate_of_fields(record, &was, &found, &natives, expected, sidecar)
             }
-            None => fate_of_missing(&record, &natives, expected, sidecar, &mut kept),
+            None => fate_of_missing(record, &natives, expected, sidecar, &mut kept),
         };
         if !matches!(fate, Fate::Carried | Fate::Degraded(..) | Fate::Lost(_)) {
             announced.insert(record.id);
         }
         let fields = was.iter().flatten().cloned().collect::<Vec<_>>().join("\n");
         let digest = sha256_hex(format!("{digest}\n{fields}").as_bytes());
-        count.add(|| called(&record), digest, fate);
+        count.add(|| called(record), digest, fate);
         Ok(())
     })?;
     if let Some(current) = &expected.current {

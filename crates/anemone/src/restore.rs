@@ -3,11 +3,11 @@
 
 use std::error::Error as _;
 
-use anemone_format::VaultKey;
+use anemone_format::{SnapshotSource, VaultKey};
 use anemone_runtimes::{
     Applied, ConfigStep, CredentialsStep, Machine, MemoriesStep, NewInstall, NotRestored,
-    OnConflict, Plan, PlanError, PlanOptions, RestoreError, SnapshotSource, Warning, apply,
-    mapping, recover_leftovers,
+    OnConflict, Plan, PlanError, PlanOptions, RestoreError, Warning, apply, mapping,
+    recover_leftovers,
 };
 use serde::Serialize;
 
@@ -36,29 +36,34 @@ impl RestoreChoice {
         let mapping = mapping::mapping(runtime);
         let backends = mapping.map_or(&[][..], |mapping| mapping.backends);
         let layouts = mapping.map_or(&[][..], |mapping| mapping.layouts);
-        check_choice(runtime, "--backend", self.backend.as_deref(), backends)?;
-        check_choice(runtime, "--layout", self.layout.as_deref(), layouts)?;
+        let (backend, layout) = (self.backend.as_deref(), self.layout.as_deref());
+        let backends = backends.iter().map(|backend| (backend.as_str(), *backend));
+        let layouts = layouts.iter().map(|layout| (layout.as_str(), *layout));
         Ok(PlanOptions {
             on_conflict: self.on_conflict,
             vault_key,
-            backend: self.backend.as_deref(),
-            layout: self.layout.as_deref(),
+            backend: chosen(runtime, "--backend", backend, backends)?,
+            layout: chosen(runtime, "--layout", layout, layouts)?,
         })
     }
 }
 
-fn check_choice(
+fn chosen<T>(
     runtime: &str,
     flag: &str,
     given: Option<&str>,
-    known: &[&str],
-) -> Result<(), Error> {
-    let Some(given) = given.filter(|given| !known.contains(given)) else { return Ok(()) };
-    let (message, hint) = match known {
+    known: impl Iterator<Item = (&'static str, T)> + Clone,
+) -> Result<Option<T>, Error> {
+    let Some(given) = given else { return Ok(None) };
+    if let Some((_, found)) = known.clone().find(|(name, _)| *name == given) {
+        return Ok(Some(found));
+    }
+    let names: Vec<&str> = known.map(|(name, _)| name).collect();
+    let (message, hint) = match &names[..] {
         [] => (format!("{runtime} knows no {flag}"), format!("leave {flag} off")),
-        known => (
+        names => (
             format!("{runtime} knows no {flag} {given:?}"),
-            format!("known are: {}", known.join(", ")),
+            format!("known are: {}", names.join(", ")),
         ),
     };
     Err(Error::new(Kind::Usage, "usage", message).hint(hint))
@@ -175,7 +180,7 @@ impl CredentialsLine {
 
 impl MissingLine {
     pub fn new(it: &NotRestored) -> Self {
-        Self { what: it.what, path: it.path.clone(), reason: it.reason.clone() }
+        Self { what: it.what.as_str(), path: it.path.clone(), reason: it.reason.clone() }
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::io::{self, Read};
 
-use anemone_format::{FileHead, Record, WriteArchiveError};
-use anemone_runtimes::Sink;
+use anemone_format::{FileHead, Record, Sink, SinkError};
 use serde::Serialize;
 
 use crate::host::Progress;
@@ -35,14 +34,10 @@ impl Tally<'_> {
 }
 
 impl Sink for Tally<'_> {
-    fn file(
-        &mut self,
-        head: &FileHead<'_>,
-        content: &mut dyn Read,
-    ) -> Result<String, WriteArchiveError> {
-        let entry = || String::from_utf8_lossy(head.path).into_owned();
+    fn file(&mut self, head: &FileHead<'_>, content: &mut dyn Read) -> Result<String, SinkError> {
+        let path = || String::from_utf8_lossy(head.path).into_owned();
         let size = io::copy(content, &mut io::sink())
-            .map_err(|source| WriteArchiveError::Io { entry: entry(), source })?;
+            .map_err(|source| SinkError::Io { path: path(), source })?;
         self.bytes += size;
         if let Some(progress) = self.progress {
             progress.advance(size);
@@ -50,17 +45,17 @@ impl Sink for Tally<'_> {
         Ok(self.list(head, "file", size))
     }
 
-    fn symlink(&mut self, head: &FileHead<'_>, _: &[u8]) -> Result<(), WriteArchiveError> {
+    fn symlink(&mut self, head: &FileHead<'_>, _: &[u8]) -> Result<(), SinkError> {
         self.list(head, "symlink", 0);
         Ok(())
     }
 
-    fn folder(&mut self, head: &FileHead<'_>) -> Result<(), WriteArchiveError> {
+    fn folder(&mut self, head: &FileHead<'_>) -> Result<(), SinkError> {
         self.list(head, "folder", 0);
         Ok(())
     }
 
-    fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError> {
+    fn record(&mut self, record: &Record) -> Result<(), SinkError> {
         self.embeddings += record.embeddings.len() as u64;
         Ok(())
     }

@@ -164,7 +164,7 @@ impl Inner {
     }
 
     fn living(&self, context: &Context<'_>) -> Result<AgentMemory, CliError> {
-        self.memory().choice().find(&self.machine, &context.host)
+        Ok(self.memory().choice().find(&self.machine, &context.host)?)
     }
 
     fn warm(&self) -> MutexGuard<'_, Option<Warm>> {
@@ -417,7 +417,7 @@ impl MemoryService for LocalMemoryService {
     }
 
     fn delimiter(&self) -> Result<String, Refusal> {
-        delimiter().map_err(refusal)
+        delimiter().map_err(|error| refusal(error.into()))
     }
 
     fn watch(&self, tell: Box<dyn Fn(Changed) + Send + Sync>) -> Result<Watching, Refusal> {

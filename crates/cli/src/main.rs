@@ -21,8 +21,8 @@ mod signals;
 use std::process::ExitCode;
 
 use anemone::{
-    agent, archive_source, chat, config, download, exports, files, keys, known_folders, living,
-    models, proof, restore, sealed_header, survey, tally, watcher,
+    agent, chat, config, download, exports, files, keys, known_folders, living, models, proof,
+    restore, sealed_header, survey, tally, watcher,
 };
 
 use crate::commands::Cli;

@@ -13,6 +13,7 @@
 
 pub(crate) mod read;
 pub(crate) mod record_line;
+pub(crate) mod source;
 pub(crate) mod write;
 
 /// The entry that describes all others.

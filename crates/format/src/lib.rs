@@ -27,7 +27,9 @@ mod principals;
 mod purge;
 mod record;
 mod schema;
+mod sink;
 mod snapshot;
+mod source;
 mod stamp;
 mod survey;
 mod unknown;
@@ -39,6 +41,7 @@ pub use archive::read::{
     Archive, ArchiveKind, CarriedFile, EditedEntry, Edits, OpenError, ReadEntryError, Refusal,
     kind_of,
 };
+pub use archive::source::ArchiveSource;
 pub use archive::write::{
     ArchiveWriter, FileHead, IndexedPartition, MemoryIndex, Root, Spool, WriteArchiveError,
     WrittenArchive,
@@ -94,7 +97,9 @@ pub use record::{
     Source, Status, Temporal,
 };
 pub use schema::{SchemaDocument, schema_of};
+pub use sink::{Sink, SinkError};
 pub use snapshot::{File, FileRoot, Node, Snapshot};
+pub use source::{InMemory, RecordPlace, SnapshotSource, SourceFile, SourceKind};
 pub use stamp::{
     Origin, ParseOriginError, ParseStampIdError, ProvenanceStamp, StampId, StampTable, escaped,
     unescaped,

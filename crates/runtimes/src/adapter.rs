@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anemone_format::{
-    AgentId, Attachments, Credentials, FileHead, Identity, Manifest, Principals, Record,
-    WriteArchiveError,
+    AgentId, Attachments, Credentials, Identity, Manifest, Principals, Sink, SinkError,
+    SnapshotSource,
 };
 
 use crate::check::Check;
@@ -18,7 +17,6 @@ use crate::previous::PreviousSnapshot;
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
-use crate::source::SnapshotSource;
 use crate::vectors::{VectorOf, WantedModel};
 
 /// A runtime that we can read from and write to.
@@ -243,22 +241,6 @@ pub enum SecretPolicy {
     Allow,
     /// Replace them.
     Redact,
-}
-
-/// Takes what an adapter reads, piece by piece. Files come sorted by root and path.
-pub trait Sink {
-    /// Takes a file, and says where it will lie.
-    fn file(
-        &mut self,
-        head: &FileHead<'_>,
-        content: &mut dyn Read,
-    ) -> Result<String, WriteArchiveError>;
-    /// Takes a link.
-    fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), WriteArchiveError>;
-    /// Takes a folder.
-    fn folder(&mut self, head: &FileHead<'_>) -> Result<(), WriteArchiveError>;
-    /// Takes a record.
-    fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError>;
 }
 
 /// Artifacts up to this size travel unless the caller chooses another limit.
@@ -515,5 +497,5 @@ pub enum ReadError {
     Seal(#[source] anemone_format::VaultError),
     /// What was read could not be handed on.
     #[error(transparent)]
-    Sink(#[from] WriteArchiveError),
+    Sink(#[from] SinkError),
 }

@@ -7,16 +7,17 @@ use std::io::{self, Read, Seek as _};
 use std::ops::ControlFlow;
 
 use anemone_files::{FileStat, each_block};
-use anemone_format::{FileHead, Hex, Moment, Record, Root, Unknown, WriteArchiveError, sha256_hex};
+use anemone_format::{
+    FileHead, Hex, Moment, Record, Root, Sink, SinkError, SourceKind, Unknown, sha256_hex,
+};
 use sha2::{Digest as _, Sha256};
 
 use crate::adapter::{
-    LeftOut, LeftOutReason, ReadError, ReadOptions, SecretFinding, SecretPolicy, Sink, Warning,
+    LeftOut, LeftOutReason, ReadError, ReadOptions, SecretFinding, SecretPolicy, Warning,
 };
 use crate::artifacts::{Artifact, Mentions, is_included};
 use crate::paths::{lossy, spelled};
 use crate::previous::PreviousSnapshot;
-use crate::source::SourceKind;
 use crate::stable_copy::{Place, StableCopies};
 use crate::times::mtime_of;
 use crate::walk::{Found, FoundKind, Workspace};
@@ -264,14 +265,14 @@ impl<'a> Carrier<'a> {
     fn carried<T>(
         &mut self,
         head: &FileHead<'_>,
-        result: Result<T, WriteArchiveError>,
+        result: Result<T, SinkError>,
     ) -> Result<Option<T>, ReadError> {
         match result {
             Ok(carried) => {
                 keep_newest(&mut self.outcome.newest, head.mtime.as_ref());
                 Ok(Some(carried))
             }
-            Err(WriteArchiveError::Path { fault, .. }) => {
+            Err(SinkError::Name { fault, .. }) => {
                 let message = format!("does not travel, because its name {fault}");
                 self.outcome.warn("name", head.path, message);
                 self.outcome.left_out.push(LeftOut {

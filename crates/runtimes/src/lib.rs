@@ -28,7 +28,6 @@ mod previous;
 mod restore;
 mod searchable;
 mod sidecar;
-mod source;
 mod split_text;
 mod stable_copy;
 mod stamps;
@@ -41,7 +40,7 @@ mod zeroclaw;
 pub use adapter::{
     Adapter, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
     NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
-    SecretPolicy, SessionCounts, Sink, UNKNOWN_AGENT, Unchanged, Warning,
+    SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
 pub use check::{
     Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, Resources, Severity,
@@ -54,8 +53,9 @@ pub use conversation::{
 pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
 pub use new_install::NewInstall;
 pub use plan::{
-    Action, ConfigStep, Conflict, CredentialsStep, Forgotten, MemoriesStep, NotRestored,
-    OnConflict, Plan, PlanError, PlanOptions, RestoreError, Step, StepKind,
+    Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,
+    MemoriesStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanError, PlanOptions,
+    RestoreError, Step, StepKind,
 };
 pub use previous::PreviousSnapshot;
 pub use searchable::{
@@ -63,7 +63,6 @@ pub use searchable::{
     Store, StoreKind, Unsearched,
 };
 pub use sidecar::ComingBack;
-pub use source::{InMemory, RecordPlace, SnapshotSource, SourceFile, SourceKind};
 pub use tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use vectors::{VectorOf, WantedModel, vectors_in};
 pub use walk::AGENT_ID_FILE;

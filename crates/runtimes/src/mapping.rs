@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use anemone_format::{FileRoot, MemoryType, Record, Status};
 use serde::Deserialize;
 
+use crate::plan::{InstallBackend, InstallLayout};
 use crate::{openclaw, sidecar, zeroclaw};
 
 /// The folder of a workspace that holds what its runtime has no place for.
@@ -23,11 +24,11 @@ pub struct Mapping {
     /// Which fields of a record it holds, and how far.
     pub fields: &'static [FieldRule],
     /// How it keeps memories, where there are several ways and this is not the usual one.
-    pub backend: Option<&'static str>,
+    pub backend: Option<InstallBackend>,
     /// The ways a new install can keep memories; the first is the usual one.
-    pub backends: &'static [&'static str],
+    pub backends: &'static [InstallBackend],
     /// The ways a new install can be laid out; the first is the usual one.
-    pub layouts: &'static [&'static str],
+    pub layouts: &'static [InstallLayout],
 }
 
 /// What becomes of one kind of thing.
@@ -189,17 +190,17 @@ pub const MAPPINGS: &[Mapping] = &[
         tables: &[ZEROCLAW_PERSONA, ZEROCLAW_ENTRIES, ZEROCLAW_FILES],
         fields: ZEROCLAW_FIELDS,
         backend: None,
-        backends: &["sqlite", "markdown"],
-        layouts: &["data", "workspace"],
+        backends: &[InstallBackend::Sqlite, InstallBackend::Markdown],
+        layouts: &[InstallLayout::Data, InstallLayout::Workspace],
     },
     Mapping {
         runtime: zeroclaw::RUNTIME,
         title: "ZeroClaw with Markdown",
         tables: &[ZEROCLAW_PERSONA, ZEROCLAW_MARKDOWN, ZEROCLAW_FILES],
         fields: ZEROCLAW_MARKDOWN_FIELDS,
-        backend: Some("markdown"),
-        backends: &["sqlite", "markdown"],
-        layouts: &["data", "workspace"],
+        backend: Some(InstallBackend::Markdown),
+        backends: &[InstallBackend::Sqlite, InstallBackend::Markdown],
+        layouts: &[InstallLayout::Data, InstallLayout::Workspace],
     },
 ];
 
@@ -469,7 +470,7 @@ pub fn mapping(runtime: &str) -> Option<&'static Mapping> {
 
 /// The same, where it keeps them in the way that is given.
 #[must_use]
-pub fn mapping_with(runtime: &str, backend: &str) -> Option<&'static Mapping> {
+pub fn mapping_with(runtime: &str, backend: InstallBackend) -> Option<&'static Mapping> {
     let special = MAPPINGS.iter().find(|it| it.runtime == runtime && it.backend == Some(backend));
     special.or_else(|| mapping(runtime))
 }
@@ -646,7 +647,7 @@ mod tests {
             degraded("zeroclaw", &full),
             ["observed_at", "status", "memory_type", "category", "tags"]
         );
-        let markdown = mapping_with("zeroclaw", "markdown").unwrap();
+        let markdown = mapping_with("zeroclaw", InstallBackend::Markdown).unwrap();
         // An archived entry lies in the archive of its day.
         assert_eq!(
             markdown.degraded(&full),
@@ -717,10 +718,10 @@ mod tests {
         let mut own = record("core");
         own.source.runtime = "zeroclaw".to_owned();
         own.confidence = Some(0.9);
-        let markdown = mapping_with("zeroclaw", "markdown").unwrap();
+        let markdown = mapping_with("zeroclaw", InstallBackend::Markdown).unwrap();
         assert_eq!(markdown.degraded(&own), [""; 0]);
         assert_eq!(markdown.degraded_anew(&own), ["created_at", "confidence"]);
-        assert_eq!(mapping_with("openclaw", "markdown").unwrap().runtime, "openclaw");
+        assert_eq!(mapping_with("openclaw", InstallBackend::Markdown).unwrap().runtime, "openclaw");
     }
 
     #[test]

@@ -21,9 +21,7 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-use crate::adapter::{
-    Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Sink, Unchanged,
-};
+use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
@@ -31,8 +29,8 @@ use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
-use crate::source::SnapshotSource;
 use crate::vectors::{VectorOf, WantedModel};
+use anemone_format::{Sink, SnapshotSource};
 
 pub(crate) use self::write::home;
 

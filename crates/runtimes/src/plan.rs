@@ -4,6 +4,7 @@
 //! A runtime says which files it wants ([`Wanted`]); comparing them with what lies in the
 //! workspace is the same for all runtimes and stands here. [`crate::apply`] does what a plan says.
 
+mod choice;
 mod databases;
 mod error;
 mod powers;
@@ -16,15 +17,17 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{FileKind, FileStat};
-use anemone_format::{AgentId, Moment, RecordId, StampTable, VaultKey};
+use anemone_format::{
+    AgentId, Moment, RecordId, SnapshotSource, SourceFile, SourceKind, StampTable, VaultKey,
+};
 
+pub use self::choice::{InstallBackend, InstallLayout, NotRestored, NotRestoredKind};
 use self::databases::Ruling;
 pub use self::error::PlanError;
 use crate::adapter::{Machine, Warning};
 use crate::new_install::NewInstall;
 use crate::paths::{as_path, destination, lossy, without_dots};
 use crate::sidecar::{SIDECAR, is_within};
-use crate::source::{SnapshotSource, SourceFile, SourceKind};
 use crate::tree::{self, Site, Survey};
 use crate::walk::MAX_TABLE_BYTES;
 
@@ -122,17 +125,6 @@ pub struct Conflict {
     pub path: Vec<u8>,
     /// What is different.
     pub reason: &'static str,
-}
-
-/// Something in the snapshot that does not come back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotRestored {
-    /// What sort of thing, such as `artifact` or `credential`.
-    pub what: &'static str,
-    /// Its path or name.
-    pub path: Option<String>,
-    /// Why.
-    pub reason: String,
 }
 
 /// Memories that an agent had before it went away, and has no longer.
@@ -285,12 +277,12 @@ pub struct PlanOptions<'a> {
     pub on_conflict: OnConflict,
     /// Opens the sealed secrets of credentials.
     pub vault_key: Option<&'a VaultKey>,
-    /// How a new install keeps memories, such as `sqlite` or `markdown`; `None` takes the
-    /// runtime's usual way. An install that is there keeps its own.
-    pub backend: Option<&'a str>,
-    /// How a new install is laid out, such as `workspace` or `data`; `None` takes that of the
-    /// newest version of the runtime. An install that is there keeps its own.
-    pub layout: Option<&'a str>,
+    /// How a new install keeps memories; `None` takes the runtime's usual way. An existing install
+    /// keeps its own.
+    pub backend: Option<InstallBackend>,
+    /// How a new install is laid out; `None` takes that of the newest version of the runtime. An
+    /// existing install keeps its own.
+    pub layout: Option<InstallLayout>,
 }
 
 impl PlanOptions<'_> {
@@ -653,7 +645,7 @@ fn tidy(
         // The runtime's own files come first and count.
         if sorted.contains_key(&key) {
             notes.push(NotRestored {
-                what: "file",
+                what: NotRestoredKind::File,
                 path: Some(lossy(&wanted.path)),
                 reason: "the snapshot has another file of the same path".to_owned(),
             });
@@ -852,7 +844,7 @@ impl Planner<'_> {
 
     fn note_redacted(&mut self, path: &[u8]) {
         self.not_restored.push(NotRestored {
-            what: "secrets",
+            what: NotRestoredKind::Secrets,
             path: Some(lossy(path)),
             reason: "they were taken out of the file when it was read".to_owned(),
         });
@@ -871,7 +863,7 @@ impl Planner<'_> {
         let mask = if is_file { 0o777 } else { 0o3777 };
         if mode.is_some_and(|mode| mode & !mask & 0o7777 != 0) {
             self.not_restored.push(NotRestored {
-                what: "mode",
+                what: NotRestoredKind::Mode,
                 path: Some(lossy(&path)),
                 reason: "set-user-id and its like are not put back".to_owned(),
             });

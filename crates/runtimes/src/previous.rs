@@ -7,11 +7,9 @@ use std::collections::HashMap;
 
 use anemone_format::{
     Attachments, Credentials, FileRoot, Identity, Manifest, Moment, Principals, Record, RecordId,
-    Root,
+    Root, SourceFile, SourceKind,
 };
 use sha2::{Digest as _, Sha256};
-
-use crate::source::{SourceFile, SourceKind};
 
 /// An earlier reading of an agent.
 #[derive(Debug)]

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-use anemone_format::{Capability, Manifest, Portability, StructuredIdentity};
+use anemone_format::{
+    Capability, Manifest, Portability, RecordPlace, SnapshotSource, StructuredIdentity,
+};
 
 use crate::adapter::Machine;
-use crate::plan::{NotRestored, PlanBuilder, Wanted};
-use crate::source::{RecordPlace, SnapshotSource};
+use crate::plan::{NotRestored, NotRestoredKind, PlanBuilder, Wanted};
 use crate::walk::AGENT_ID_FILE;
 
 /// The shelf of transcripts, which lie outside the workspace.
@@ -32,7 +33,7 @@ pub(crate) fn note_artifacts(
             reason.push_str(place);
         }
         let path = Some(it.source_path.clone());
-        draft.not_restored.push(NotRestored { what: "artifact", path, reason });
+        draft.not_restored.push(NotRestored { what: NotRestoredKind::Artifact, path, reason });
     }
     Ok(())
 }
@@ -51,7 +52,7 @@ pub(crate) fn note_capabilities(
         }
         if let Some(missing) = missing_requirement(machine, capability) {
             draft.not_restored.push(NotRestored {
-                what: "capability",
+                what: NotRestoredKind::Capability,
                 path: Some(capability.name.clone()),
                 reason: format!("it needs {missing}, which is not here"),
             });
@@ -140,7 +141,11 @@ impl Lost {
         .filter(|(count, _)| *count > 0)
         .map(|(count, reason)| {
             let noun = if count == 1 { "record" } else { "records" };
-            NotRestored { what: "records", path: None, reason: format!("{count} {noun}: {reason}") }
+            NotRestored {
+                what: NotRestoredKind::Records,
+                path: None,
+                reason: format!("{count} {noun}: {reason}"),
+            }
         })
     }
 }

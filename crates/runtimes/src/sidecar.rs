@@ -30,14 +30,14 @@ use std::fmt::Write as _;
 use std::io;
 
 use anemone_format::{
-    Credentials, Encryption, FileRoot, Moment, NOT_EXPORTED, RecordId, sha256_hex,
+    Credentials, Encryption, FileRoot, Moment, NOT_EXPORTED, RecordId, SnapshotSource, SourceFile,
+    SourceKind, sha256_hex,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::Machine;
 use crate::paths::spelled;
 use crate::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, Wanted, WantedNode};
-use crate::source::{SnapshotSource, SourceFile, SourceKind};
 
 pub(crate) use self::claims::{Claim, Claims};
 pub use self::coming_back::ComingBack;
@@ -355,7 +355,7 @@ impl Folder {
         let spool = &mut self.spool;
         let walked = source.each_record(&mut |record| {
             count += 1;
-            spool.json_line(&record).map_err(|error| {
+            spool.json_line(record).map_err(|error| {
                 failed = Some(error);
                 io::ErrorKind::Other.into()
             })

@@ -41,7 +41,7 @@ pub(crate) use self::site::{
 use crate::adapter::Warning;
 use crate::paths::lossy;
 use crate::plan::{Action, Plan};
-use crate::source::SnapshotSource;
+use anemone_format::SnapshotSource;
 
 /// How many files are made safe one by one; more are made safe together.
 const FEW_FILES: usize = 64;

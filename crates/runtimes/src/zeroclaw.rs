@@ -24,9 +24,7 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-use crate::adapter::{
-    Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Sink, Unchanged,
-};
+use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
@@ -34,8 +32,8 @@ use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
-use crate::source::SnapshotSource;
 use crate::vectors::{VectorOf, WantedModel};
+use anemone_format::{Sink, SnapshotSource};
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "zeroclaw";

@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
-use anemone_format::RecordId;
-use anemone_runtimes::SnapshotSource;
+use anemone_format::{RecordId, SnapshotSource};
 use anemone_runtimes::mapping::{Becomes, Mapping};
 
 use super::{Current, called, digest_of_text, is_comment, is_row_of, without_labels, words};
@@ -47,7 +46,7 @@ pub(super) fn missing(
     let mut out = io::BufWriter::with_capacity(256 << 10, spool.try_clone()?);
     let mut offset = 0;
     current.source.each_record(&mut |record| {
-        let row = mapping.and_then(|it| it.row_of(&record)).map(|it| it.becomes);
+        let row = mapping.and_then(|it| it.row_of(record)).map(|it| it.becomes);
         let has_a_place = !matches!(row, Some(Becomes::Aside(_) | Becomes::Nowhere(_)));
         let digest = digest_of_text(&record.content);
         let origin = (current.origin_of)(record.id).unwrap_or(record.id);
@@ -68,7 +67,7 @@ pub(super) fn missing(
             wanted.push(Wanted { record, offset, length, found: false });
             offset += length as u64;
         }
-        records.push(Missing { called: called(&record), digest });
+        records.push(Missing { called: called(record), digest });
         Ok(())
     })?;
     out.flush()?;

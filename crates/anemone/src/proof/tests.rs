@@ -1,7 +1,6 @@
 use anemone_format::{
-    AgentInfo, File, Manifest, MemoryType, Node, Opaque, ProseIdentity, Snapshot,
+    AgentInfo, File, InMemory, Manifest, MemoryType, Node, Opaque, ProseIdentity, Snapshot,
 };
-use anemone_runtimes::InMemory;
 use anemone_runtimes::mapping::mapping;
 
 use super::*;

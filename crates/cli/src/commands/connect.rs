@@ -135,7 +135,7 @@ pub(crate) fn connect(
         command: args.program.clone(),
         dry_run: args.dry_run,
     };
-    anemone::connect::connect(&request, &context.host)
+    Ok(anemone::connect::connect(&request, &context.host)?)
 }
 
 pub(crate) fn disconnect(
@@ -149,7 +149,7 @@ pub(crate) fn disconnect(
         all: *all,
         dry_run: *dry_run,
     };
-    anemone::connect::disconnect(&request, &context.host)
+    Ok(anemone::connect::disconnect(&request, &context.host)?)
 }
 
 impl Report for ConnectReport {

@@ -1,17 +1,16 @@
 //! `anemone export`
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anemone_format::{
-    ALF_VERSION, AgentId, AgentInfo, Archive, ArchiveWriter, Credential, Encryption, FileHead,
-    Layer, Manifest, Moment, NOT_EXPORTED, Record, VaultError, VaultKey, WriteArchiveError,
-    WrittenArchive,
+    ALF_VERSION, AgentId, Archive, ArchiveSource, Credential, Layer, NOT_EXPORTED, Record, Sink,
+    VaultError, VaultKey,
 };
 use anemone_runtimes::{
     AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, LeftOut, LeftOutReason, Machine, NotRequested,
-    NotRequestedKind, PreviousSnapshot, ReadOptions, Reading, SealSecret, SecretPolicy, Sink,
-    Unchanged, Warning,
+    NotRequestedKind, PreviousSnapshot, ReadOptions, Reading, SealSecret, SecretPolicy, Unchanged,
+    Warning,
 };
 use clap::Args;
 use serde::Serialize;
@@ -19,7 +18,6 @@ use serde::Serialize;
 use super::Context;
 use super::diff::open_sound_archive;
 use crate::agent::ChosenAgent;
-use crate::archive_source::source_files;
 use crate::args::AgentArgs;
 use crate::error::{CliError, Kind};
 use crate::exports::ExportLogEntry;
@@ -30,6 +28,7 @@ use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::tally::{ListedFile, Tally};
 use anemone::host::Host;
 use anemone::host::Progress;
+use anemone::snapshot::{SnapshotSink, WrittenSnapshot, seal};
 
 /// Findings named in an error, at most.
 const LISTED: usize = 50;
@@ -276,7 +275,9 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
         earlier = Some((open_earlier(&archive)?, archive));
     }
     let key = args.read_vault_key()?;
-    let seal = |credential: &Credential, secret: &[u8]| seal(key.as_ref(), credential, secret);
+    let seal = |credential: &Credential, secret: &[u8]| {
+        seal(key.as_ref().ok_or(VaultError::Key)?, credential, secret)
+    };
     let archives = own_archives(&chosen, &output, &context.host);
     let mut exclude = vec![output.clone()];
     exclude.extend(archives.iter().map(|it| it.0.clone()));
@@ -335,8 +336,8 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     };
     let (written, mut summary) = target.write(args.sealing().as_ref(), |out| {
         let spool = spool(Some(&output))?;
-        let writer = ArchiveWriter::new(out, &blank_manifest(), spool, context.host.threads);
-        let (written, reading) = write(writer, &progress, options.secrets, &read)?;
+        let sink = SnapshotSink::new(out, spool, context.host.threads, &progress);
+        let (written, reading) = write(sink, options.secrets, &read)?;
         let summary = Summary::new(reading, written.bytes, written.embeddings);
         args.check_content(&summary, &chosen)?;
         Ok((written.archive, summary))
@@ -417,27 +418,16 @@ fn list(progress: &Progress, read: &ReadInto<'_>) -> Result<(Summary, bool), Cli
 }
 
 /// Writes what is read; secrets stop it before anything has a name.
-pub(super) fn write<W: Write>(
-    writer: ArchiveWriter<W>,
-    progress: &Progress,
+fn write<W: Write>(
+    mut sink: SnapshotSink<'_, W>,
     secrets: SecretPolicy,
     read: &ReadInto<'_>,
-) -> Result<(Written, Reading), CliError> {
-    let mut sink = Writing { writer, bytes: 0, embeddings: 0, progress };
+) -> Result<(WrittenSnapshot, Reading), CliError> {
     let reading = read(&mut sink)?;
     if secrets == SecretPolicy::Report {
         check_secrets(reading.secrets.iter().map(|it| (it.path.as_str(), it.line, it.kind)))?;
     }
-    let Writing { writer, bytes, embeddings, .. } = sink;
-    let archive = finish(writer, &reading)?;
-    Ok((Written { archive, bytes, embeddings }, reading))
-}
-
-/// An archive that was written, and how much went into it.
-pub(super) struct Written {
-    archive: WrittenArchive,
-    bytes: u64,
-    embeddings: u64,
+    Ok((sink.finish(&reading)?, reading))
 }
 
 impl ExportArgs {
@@ -560,7 +550,9 @@ impl ExportArgs {
         if !self.write_agent_id || self.dry_run || fs_err::symlink_metadata(&path).is_ok() {
             return Ok(None);
         }
-        let no_room = |error: CliError| error.hint("leave --write-agent-id off; the id is derived");
+        let no_room = |error: anemone::error::Error| {
+            error.hint("leave --write-agent-id off; the id is derived")
+        };
         let mut target = Target::create(&path, Existing::Keep).map_err(no_room)?;
         target.write(None, |out| Ok(write!(out, "{id}")?))?;
         target.commit()?;
@@ -568,7 +560,7 @@ impl ExportArgs {
     }
 
     fn read_vault_key(&self) -> Result<Option<VaultKey>, CliError> {
-        self.vault_key.as_deref().map(read_vault_key).transpose()
+        Ok(self.vault_key.as_deref().map(read_vault_key).transpose()?)
     }
 }
 
@@ -582,22 +574,10 @@ pub(crate) fn file_stem(alias: &str) -> String {
     }
 }
 
-pub(super) fn seal(
-    key: Option<&VaultKey>,
-    credential: &Credential,
-    secret: &[u8],
-) -> Result<(String, Encryption), VaultError> {
-    let key = key.ok_or(VaultError::Key)?;
-    let mut sealed = credential.clone();
-    // The same secret under the same key gives the same bytes, so that exports can be compared.
-    let fresh = key.freshness_for(credential, secret).ok_or(VaultError::Key)?;
-    key.seal(&mut sealed, secret, &fresh)?;
-    Ok((sealed.encrypted_payload, sealed.encryption))
-}
-
 /// Reads what an earlier archive says, but for its records.
 fn open_earlier(archive: &Archive) -> Result<PreviousSnapshot, CliError> {
-    let mut earlier = PreviousSnapshot::new(archive.manifest().clone(), source_files(archive)?);
+    let files = ArchiveSource::new(archive)?.into_files();
+    let mut earlier = PreviousSnapshot::new(archive.manifest().clone(), files);
     earlier.identity = archive.parse_document(Layer::Identity)?;
     earlier.principals = archive.parse_document(Layer::Principals)?;
     earlier.credentials = archive.parse_document(Layer::Credentials)?;
@@ -637,72 +617,6 @@ fn check_secrets<'a>(
         "remove the secrets, leave their files out with .alfignore, write marks in place of them \
          with --redact-secrets, or keep them in the archive with --allow-secrets",
     ))
-}
-
-/// A manifest to start with; the reading brings the true one.
-pub(super) fn blank_manifest() -> Manifest {
-    let agent = AgentInfo::new(AgentId::new(uuid::Uuid::nil()), "", "");
-    Manifest::new(agent, Moment::from(jiff::Timestamp::UNIX_EPOCH))
-}
-
-fn finish<W: Write>(
-    mut writer: ArchiveWriter<W>,
-    reading: &Reading,
-) -> Result<WrittenArchive, CliError> {
-    writer.describe(&reading.manifest);
-    reading.identity.iter().try_for_each(|it| writer.identity(it))?;
-    reading.principals.iter().try_for_each(|it| writer.principals(it))?;
-    reading.credentials.iter().try_for_each(|it| writer.credentials(it))?;
-    reading.attachments.iter().try_for_each(|it| writer.attachments(it))?;
-    Ok(writer.finish()?.1)
-}
-
-/// Writes what is read into an archive.
-struct Writing<'a, W: Write> {
-    writer: ArchiveWriter<W>,
-    bytes: u64,
-    embeddings: u64,
-    progress: &'a Progress,
-}
-
-impl<W: Write> Sink for Writing<'_, W> {
-    fn file(
-        &mut self,
-        head: &FileHead<'_>,
-        content: &mut dyn Read,
-    ) -> Result<String, WriteArchiveError> {
-        let mut counted = Counted { content, bytes: 0 };
-        let path = self.writer.file(head, &mut counted)?;
-        self.bytes += counted.bytes;
-        self.progress.advance(counted.bytes);
-        Ok(path)
-    }
-
-    fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), WriteArchiveError> {
-        self.writer.symlink(head, target)
-    }
-
-    fn folder(&mut self, head: &FileHead<'_>) -> Result<(), WriteArchiveError> {
-        self.writer.folder(head)
-    }
-
-    fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError> {
-        self.embeddings += record.embeddings.len() as u64;
-        self.writer.record(record)
-    }
-}
-
-struct Counted<'a> {
-    content: &'a mut dyn Read,
-    bytes: u64,
-}
-
-impl Read for Counted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.content.read(buffer)?;
-        self.bytes += read as u64;
-        Ok(read)
-    }
 }
 
 impl Summary {

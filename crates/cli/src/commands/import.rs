@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_format::AgentId;
+use anemone_format::{AgentId, ArchiveSource, SnapshotSource as _};
 use anemone_runtimes::{
-    Action, Adapter, Machine, OnConflict, Plan, SnapshotSource as _, Step, StepKind, by_name,
-    noted_agent_id, recover_leftovers,
+    Action, Adapter, Machine, OnConflict, Plan, Step, StepKind, by_name, noted_agent_id,
+    recover_leftovers,
 };
 use clap::Args;
 use serde::Serialize;
@@ -17,7 +17,6 @@ use super::validate::edits;
 use crate::agent::{
     ChosenAgent, NamedAgent, adapter, check_alias, check_name, check_runtime, discover, usual_place,
 };
-use crate::archive_source::ArchiveSource;
 use crate::args::ConflictWord;
 use crate::args::RestoreArgs;
 use crate::error::{CliError, Kind};

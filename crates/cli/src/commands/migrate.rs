@@ -7,24 +7,25 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use anemone_files::make_private_folder;
-use anemone_format::{Archive, ArchiveWriter, Bytes, Credential, KEY_BYTES, Limits, VaultKey};
+use anemone_format::{
+    Archive, ArchiveSource, Bytes, Credential, KEY_BYTES, Limits, Sink, SnapshotSource, SourceFile,
+    VaultError, VaultKey,
+};
 use anemone_runtimes::mapping::{Becomes, Mapping, ORIGIN_FOLDER, mapping, mapping_with};
 use anemone_runtimes::{
-    Action, ComingBack, FoundAgent, LeftOut, Machine, Plan, ReadOptions, Reading, SealSecret,
-    SecretPolicy, Sink, SnapshotSource, SourceFile, recover_leftovers,
+    Action, ComingBack, FoundAgent, InstallBackend, LeftOut, Machine, NotRestoredKind, Plan,
+    ReadOptions, Reading, SealSecret, SecretPolicy, recover_leftovers,
 };
 use clap::Args;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::Context;
-use super::export::{blank_manifest, seal, write};
 use super::import::{check_agent, stopped};
 use crate::agent::{
     ChosenAgent, adapter, aliases, check_alias, check_folder, check_known, check_name,
     check_runtime, find, only, usual_place,
 };
-use crate::archive_source::ArchiveSource;
 use crate::args::RestoreArgs;
 use crate::error::{CliError, Kind};
 use crate::files::{Existing, Target, copy_bytes, spool, write_step};
@@ -33,6 +34,7 @@ use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
 use crate::proof::{Announced, Current, Expected, LayerProof, Proof, compare, name_of};
 use crate::restore::{MissingLine, Stores, cannot_plan, restore, warning};
 use crate::restored::{store_lines, write_missing};
+use anemone::snapshot::{SnapshotSink, seal};
 use anemone::system::SystemClock;
 use anemone_memory::Clock as _;
 
@@ -233,7 +235,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     let runtime = target.adapter.runtime();
     let known = match &plan.memories {
         // Where there is a choice, what goes into no database goes into files.
-        None => mapping_with(runtime, "markdown"),
+        None => mapping_with(runtime, InstallBackend::Markdown),
         Some(_) => mapping(runtime),
     };
     let known = known.ok_or_else(|| {
@@ -506,9 +508,10 @@ impl Reader<'_> {
         let near = self.folder.join("snapshot");
         let near = self.folder.is_dir().then_some(&*near);
         let (reading, bytes, length) = write_step(near, |out| {
-            let writer = ArchiveWriter::new(out, &blank_manifest(), spool(near)?, threads);
-            let into = |sink: &mut dyn Sink| self.read_into(chosen, private, sink);
-            Ok(write(writer, &progress, SecretPolicy::Allow, &into)?.1)
+            let mut sink = SnapshotSink::new(out, spool(near)?, threads, &progress);
+            let reading = self.read_into(chosen, private, &mut sink)?;
+            sink.finish(&reading)?;
+            Ok(reading)
         })?;
         let mut warnings: Vec<String> = reading.warnings.iter().map(warning).collect();
         if !reading.secrets.is_empty() {
@@ -558,7 +561,9 @@ impl Reader<'_> {
         private: bool,
         sink: &mut dyn Sink,
     ) -> Result<Reading, CliError> {
-        let sealed = |credential: &Credential, secret: &[u8]| seal(self.key, credential, secret);
+        let sealed = |credential: &Credential, secret: &[u8]| {
+            seal(self.key.ok_or(VaultError::Key)?, credential, secret)
+        };
         let options = ReadOptions {
             agent_id: None,
             sessions: false,
@@ -626,14 +631,14 @@ fn expected<'a>(
         };
         expected.files.insert(step.path.clone(), announced);
     }
-    for note in plan.not_restored.iter().filter(|it| it.what == "file") {
+    for note in plan.not_restored.iter().filter(|it| it.what == NotRestoredKind::File) {
         if let Some(path) = &note.path {
             let reason = "the plan leaves it out, and says why";
             let announced = Announced { reason, made: false, beside: None };
             expected.files.insert(path.clone().into_bytes(), announced);
         }
     }
-    let credentials = plan.not_restored.iter().filter(|it| it.what == "credential");
+    let credentials = plan.not_restored.iter().filter(|it| it.what == NotRestoredKind::Credential);
     expected.credentials.extend(credentials.filter_map(|it| it.path.clone()));
     expected.credentials.extend(plan.credentials.iter().flat_map(|it| it.kept.iter().cloned()));
     expected
@@ -675,7 +680,8 @@ fn plan_layers(
         principals.add("principal", row.map(|it| it.becomes), &[]);
     }
     let mut credentials = LayerPlan::new("credentials");
-    let missing = plan.not_restored.iter().filter(|it| it.what == "credential").count();
+    let missing =
+        plan.not_restored.iter().filter(|it| it.what == NotRestoredKind::Credential).count();
     let all = source.credentials()?.map_or(0, |it| it.credentials.len());
     for number in 0..all {
         let becomes = match number < missing {
@@ -689,20 +695,19 @@ fn plan_layers(
     let in_files = plan.memories.is_none();
     let mut memory = LayerPlan::new("memory");
     source.each_record(&mut |record| {
-        let becomes = mapping.row_of(&record).map(|it| it.becomes);
+        let becomes = mapping.row_of(record).map(|it| it.becomes);
         let stays = match record.source.origin_file.as_deref() {
             Some(file) => paths.contains(file.as_bytes()),
             None => !in_files,
         };
-        let without =
-            if stays { mapping.degraded(&record) } else { mapping.degraded_anew(&record) };
+        let without = if stays { mapping.degraded(record) } else { mapping.degraded_anew(record) };
         memory.add(&record.namespace, becomes, &without);
         let reason = match becomes {
             Some(Becomes::Aside(reason) | Becomes::Nowhere(reason)) => Some(reason),
             _ => None,
         };
         if verbose && (reason.is_some() || !without.is_empty()) {
-            let name = name_of(&record).unwrap_or_else(|| title(&record.content));
+            let name = name_of(record).unwrap_or_else(|| title(&record.content));
             memory.records.push(RecordPlan { id: record.id.to_string(), name, without, reason });
         }
         Ok(())

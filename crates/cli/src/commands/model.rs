@@ -305,7 +305,7 @@ fn get(args: &GetArgs, context: &Context<'_>) -> Result<Added, CliError> {
         progress.expect(model.file.bytes);
         put(&path, |file| {
             let fetched = download(url, model.file, file, &|bytes| progress.advance(bytes));
-            fetched.map_err(|error| elsewhere(error, model))
+            fetched.map_err(|error| elsewhere(error.into(), model))
         })?;
     }
     Ok(Added {
@@ -407,7 +407,7 @@ fn put(
         fs_err::create_dir_all(folder)?;
     }
     let written = Target::create(path, Existing::Replace).and_then(|mut target| {
-        target.write(None, write)?;
+        target.write(None, |out| Ok(write(out)?))?;
         target.commit()
     });
     if written.is_err() {
@@ -416,5 +416,5 @@ fn put(
             fs_err::remove_dir(folder).ok();
         }
     }
-    written
+    Ok(written?)
 }

@@ -26,7 +26,7 @@ pub(super) fn outline(text: &str) -> Outline {
         table_end: 0,
     };
     for block in markdown::outline(text, &Turns) {
-        view.take(block);
+        view.take(&block);
     }
     view.close_headings(0);
     view.outline
@@ -66,7 +66,7 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn take(&mut self, block: markdown::Block) {
+    fn take(&mut self, block: &markdown::Block) {
         use markdown::BlockKind as Kind;
 
         let is_row = matches!(block.kind, Kind::Row | Kind::Delimiter);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anemone_format::{
-    AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Unknown, sha256_hex,
+    AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Sink, Unknown, sha256_hex,
 };
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use super::memory::{self, MemoryFile, Shared};
 use super::{NAMESPACES, RUNTIME, credentials, facts, searchable, sessions};
 use crate::adapter::{
     FoundAgent, Machine, NotRequested, ReadError, ReadOptions, Reading, SecretPolicy,
-    SessionCounts, Sink, Unchanged, Warning,
+    SessionCounts, Unchanged, Warning,
 };
 use crate::carrier::{self, Carrier, MAX_TEXT_BYTES};
 use crate::database::Database;
@@ -433,7 +433,7 @@ fn is_log_of_facts(path: &[u8]) -> bool {
 mod tests {
     use std::io::Read;
 
-    use anemone_format::{FileHead, Record, WriteArchiveError};
+    use anemone_format::{FileHead, Record, SinkError};
     use rusqlite::Connection;
     use tempfile::TempDir;
 
@@ -454,22 +454,22 @@ mod tests {
             &mut self,
             head: &FileHead<'_>,
             content: &mut dyn Read,
-        ) -> Result<String, WriteArchiveError> {
+        ) -> Result<String, SinkError> {
             let mut bytes = Vec::new();
             content.read_to_end(&mut bytes).unwrap();
             self.files.push((lossy(head.path), bytes));
             Ok(lossy(head.path))
         }
 
-        fn symlink(&mut self, _: &FileHead<'_>, _: &[u8]) -> Result<(), WriteArchiveError> {
+        fn symlink(&mut self, _: &FileHead<'_>, _: &[u8]) -> Result<(), SinkError> {
             Ok(())
         }
 
-        fn folder(&mut self, _: &FileHead<'_>) -> Result<(), WriteArchiveError> {
+        fn folder(&mut self, _: &FileHead<'_>) -> Result<(), SinkError> {
             Ok(())
         }
 
-        fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError> {
+        fn record(&mut self, record: &Record) -> Result<(), SinkError> {
             self.records.push(record.clone());
             Ok(())
         }

@@ -14,7 +14,10 @@ mod round_trip_tests;
 
 use std::collections::BTreeMap;
 
-use anemone_format::{Credential, Credentials, FileRoot, Identity, NOT_EXPORTED, Record, RecordId};
+use anemone_format::{
+    Credential, Credentials, FileRoot, Identity, NOT_EXPORTED, Record, RecordId, SnapshotSource,
+    SourceFile, SourceKind,
+};
 
 use self::records::{Became, Pages};
 use super::RUNTIME;
@@ -24,14 +27,13 @@ use crate::adapter::{FoundAgent, Machine};
 use crate::paths::lossy;
 use crate::persona::{documents, one_line};
 use crate::plan::{
-    self, CredentialsStep, NotRestored, OnConflict, Plan, PlanBuilder, PlanError, PlanOptions,
-    Wanted, WantedNode,
+    self, CredentialsStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanBuilder, PlanError,
+    PlanOptions, Wanted, WantedNode,
 };
 use crate::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
 use crate::sidecar::{
     Claim, Claims, Keep, Link, Placed, Returned, SIDECAR, Written, is_within, keep_with,
 };
-use crate::source::{SnapshotSource, SourceFile, SourceKind};
 use crate::walk::AGENT_ID_FILE;
 
 /// Plans how a snapshot becomes the workspace of an agent.
@@ -270,7 +272,7 @@ fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> C
             FileRoot::Raw(runtime) => *others.entry(runtime).or_default() += 1,
             FileRoot::Artifacts => carried.artifacts.push(Wanted::carried(index, file)),
             FileRoot::Other => notes.push(NotRestored {
-                what: "file",
+                what: NotRestoredKind::File,
                 path: Some(lossy(&file.path)),
                 reason: "the snapshot does not say where it belongs".to_owned(),
             }),
@@ -279,7 +281,7 @@ fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> C
     for (runtime, files) in others {
         let noun = if files == 1 { "file" } else { "files" };
         notes.push(NotRestored {
-            what: "files",
+            what: NotRestoredKind::Files,
             path: Some(format!("raw/{runtime}")),
             reason: format!("{files} {noun} of {runtime} mean nothing to {RUNTIME}"),
         });
@@ -345,7 +347,7 @@ fn not_restored(credential: &Credential, reason: String) -> NotRestored {
         Some(label) => format!("{}: {label}", credential.service),
         None => credential.service.clone(),
     };
-    NotRestored { what: "credential", path: Some(name), reason }
+    NotRestored { what: NotRestoredKind::Credential, path: Some(name), reason }
 }
 
 #[cfg(test)]
@@ -354,15 +356,14 @@ mod tests {
     use std::path::Path;
 
     use anemone_format::{
-        Capability, Entity, EntityKind, ItemId, Names, Nullable, Opaque, Pairs, Portability,
-        Principal, PrincipalType, Principals, Profile, ProseIdentity, ProseProfile, Snapshot,
-        Status, StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, Unknown,
+        Capability, Entity, EntityKind, InMemory, ItemId, Names, Nullable, Opaque, Pairs,
+        Portability, Principal, PrincipalType, Principals, Profile, ProseIdentity, ProseProfile,
+        Snapshot, Status, StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, Unknown,
     };
 
     use super::records::{file_of, is_memory_file};
     use super::*;
     use crate::plan::{Action, Step};
-    use crate::source::InMemory;
     use crate::tree::tests::{at, file, snapshot};
 
     fn machine(path: &Path) -> Machine {

@@ -3,11 +3,11 @@
 use std::io;
 
 use anemone_format::{
-    Capability, Identity, Moment, Principal, StructuredIdentity, StructuredProfile, SubAgent,
+    Capability, Identity, Moment, Principal, SnapshotSource, StructuredIdentity, StructuredProfile,
+    SubAgent,
 };
 
-use crate::plan::{NotRestored, PlanBuilder};
-use crate::source::SnapshotSource;
+use crate::plan::{NotRestored, NotRestoredKind, PlanBuilder};
 
 /// Makes the files that say who the agent is and whom it works for.
 pub(crate) fn documents(
@@ -42,7 +42,7 @@ fn write_identity(identity: &Identity, draft: &mut PlanBuilder) -> Vec<(String, 
                 "bootstrap" => "BOOTSTRAP.md",
                 _ => {
                     draft.not_restored.push(NotRestored {
-                        what: "text",
+                        what: NotRestoredKind::Text,
                         path: Some(name.to_owned()),
                         reason: "no file is known for it".to_owned(),
                     });
@@ -178,7 +178,7 @@ fn write_principals(
         let card = || profile.structured.as_ref().map(profile_card);
         let Some(text) = prose.or_else(card) else {
             draft.not_restored.push(NotRestored {
-                what: "principal",
+                what: NotRestoredKind::Principal,
                 path: Some(principal.id.to_string()),
                 reason: "nothing is known about them".to_owned(),
             });

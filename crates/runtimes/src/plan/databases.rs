@@ -179,10 +179,9 @@ fn has_magic(reader: &mut dyn Read) -> io::Result<bool> {
 mod tests {
     use std::path::Path;
 
-    use anemone_format::Snapshot;
+    use anemone_format::{InMemory, Snapshot};
 
     use super::*;
-    use crate::source::InMemory;
     use crate::tree::tests::{file, names, plan_of, snapshot};
     use crate::tree::{Unwatched, apply};
 

@@ -1,7 +1,6 @@
-use anemone_format::Snapshot;
+use anemone_format::{InMemory, Snapshot};
 
 use super::*;
-use crate::source::InMemory;
 use crate::tree::tests::{carried_folder, file, link, plan_of, snapshot};
 
 const ALL: [OnConflict; 4] =
@@ -157,7 +156,7 @@ fn a_file_does_not_come_back_with_somebody_elses_rights() {
     let source = InMemory::new(&snapshot);
     let plan = plan_of(&root.path().join("w"), &source, OnConflict::Stop).unwrap();
     assert_eq!(plan.steps[0].mode, Some(0o755));
-    assert_eq!(plan.not_restored[0].what, "mode");
+    assert_eq!(plan.not_restored[0].what, NotRestoredKind::Mode);
 }
 
 #[test]

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::io::{self, Read};
 
-use anemone_format::{Attachments, Credentials, Identity, Manifest, Principals, Record, RecordId};
+use anemone_format::{
+    Attachments, Credentials, Identity, Manifest, Principals, Record, RecordId, SnapshotSource,
+    SourceFile,
+};
 
 use super::Returned;
 use crate::adapter::Machine;
 use crate::plan::PlanError;
-use crate::source::{SnapshotSource, SourceFile};
 
 /// A snapshot that is on its way back to the runtime it came from: records and files as they were
 /// there, with what happened to them meanwhile; persona, people and keys as they are now.
@@ -67,7 +69,7 @@ impl SnapshotSource for ComingBack<'_> {
         self.returned.content(file)
     }
 
-    fn each_record(&self, take: &mut dyn FnMut(Record) -> io::Result<()>) -> io::Result<()> {
+    fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()> {
         self.returned.each_record(take)
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use anemone_format::{
     Attachments, Credentials, FileRoot, Identity, Manifest, Moment, Principals, Record, RecordId,
-    Status, Unknown,
+    SnapshotSource, SourceFile, SourceKind, Status, Unknown,
 };
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -27,7 +27,6 @@ use crate::ids::short_digest;
 use crate::paths::{is_name, lossy, spelled};
 use crate::persona::one_line;
 use crate::plan::{Forgotten, MAX_DEPTH, PlanError};
-use crate::source::{SnapshotSource, SourceFile, SourceKind};
 
 /// Describes the database that rows were read from; it lies among the files of the runtime.
 const DESCRIPTION: &str = ".alf-database.json";
@@ -327,20 +326,20 @@ impl SnapshotSource for Returned<'_> {
         self.source.content(*position)
     }
 
-    fn each_record(&self, take: &mut dyn FnMut(Record) -> io::Result<()>) -> io::Result<()> {
+    fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()> {
         let mut new = self.new.iter().peekable();
         self.each_original(&mut |record| {
             let at = record.temporal.created_at.instant();
             while let Some(next) = new.next_if(|it| it.created_at < at) {
-                take(self.spooled(next)?)?;
+                take(&self.spooled(next)?)?;
             }
             match self.states.get(&record.id) {
                 Some(State { fate: Fate::Forgotten, .. }) => Ok(()),
-                Some(state) if state.fate == Fate::Changed => take(self.patched(record, state)?),
-                _ => take(record),
+                Some(state) if state.fate == Fate::Changed => take(&self.patched(record, state)?),
+                _ => take(&record),
             }
         })?;
-        new.try_for_each(|next| take(self.spooled(next)?))
+        new.try_for_each(|next| take(&self.spooled(next)?))
     }
 }
 
@@ -673,7 +672,7 @@ impl<'a> Folder<'a> {
             natives.push(Native {
                 id: record.id,
                 digest: digest_bytes(&record.content),
-                place: place_of(file, name_of(&record).as_deref()),
+                place: place_of(file, name_of(record).as_deref()),
             });
             Ok(())
         });
@@ -764,7 +763,7 @@ impl<'a> Folder<'a> {
                 let part = needed.get(&index);
                 index += 1;
                 let Some(part) = part else { return Ok(()) };
-                keep(&record, part).map_err(|error| {
+                keep(record, part).map_err(|error| {
                     failed = Some(error);
                     io::ErrorKind::Other.into()
                 })

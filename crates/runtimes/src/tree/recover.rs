@@ -157,7 +157,7 @@ mod tests {
     use super::super::{ABLE, Able, Point, Unwatched, apply_with};
     use super::*;
     use crate::plan::OnConflict;
-    use crate::source::InMemory;
+    use anemone_format::InMemory;
 
     /// A workspace with one file that an import replaces and one that stays.
     struct Case {

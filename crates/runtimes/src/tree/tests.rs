@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use anemone_files::{FileKind, FileTime};
-use anemone_format::Moment;
+use anemone_format::{InMemory, Moment};
 use rustix::fs::CWD;
 
 use super::*;
 use crate::plan::{self, OnConflict, PlanBuilder, PlanError, PlanOptions, Wanted};
-use crate::source::InMemory;
 
 pub(crate) fn at(text: &str) -> Moment {
     text.parse().unwrap()
@@ -349,7 +348,7 @@ impl SnapshotSource for Liar<'_> {
     fn attachments(&self) -> io::Result<Option<anemone_format::Attachments>> {
         self.0.attachments()
     }
-    fn files(&self) -> &[crate::source::SourceFile] {
+    fn files(&self) -> &[anemone_format::SourceFile] {
         self.0.files()
     }
     fn content(&self, _: usize) -> io::Result<Box<dyn Read + '_>> {
@@ -357,7 +356,7 @@ impl SnapshotSource for Liar<'_> {
     }
     fn each_record(
         &self,
-        take: &mut dyn FnMut(anemone_format::Record) -> io::Result<()>,
+        take: &mut dyn FnMut(&anemone_format::Record) -> io::Result<()>,
     ) -> io::Result<()> {
         self.0.each_record(take)
     }

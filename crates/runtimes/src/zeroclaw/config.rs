@@ -370,11 +370,10 @@ fn is_deep_value(value: &Value, depth: usize) -> bool {
 pub(super) mod tests {
     use std::collections::BTreeMap;
 
-    use anemone_format::{AgentInfo, Manifest, Snapshot};
+    use anemone_format::{AgentInfo, InMemory, Manifest, Snapshot, SnapshotSource};
 
     use super::*;
     use crate::adapter::Machine;
-    use crate::source::{InMemory, SnapshotSource};
 
     /// Calls with a machine and a snapshot that have nothing.
     pub(in crate::zeroclaw) fn with_nothing<T>(

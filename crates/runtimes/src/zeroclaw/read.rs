@@ -7,7 +7,7 @@ pub(super) mod redact;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use anemone_format::{AgentInfo, Identity, Moment, Opaque, RecordId, Root, Unknown};
+use anemone_format::{AgentInfo, Identity, Moment, Opaque, RecordId, Root, Sink, Unknown};
 use tempfile::TempDir;
 
 use self::install_facts::{InstallFacts, memories_unreadable};
@@ -17,7 +17,7 @@ use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, aieos, brain, entries, sessions};
 use crate::adapter::{
     FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SessionCounts,
-    Sink, Unchanged, Warning,
+    Unchanged, Warning,
 };
 use crate::carrier::{self, Carrier, MAX_TEXT_BYTES, Made, keep_newest};
 use crate::database::DatabaseError;

@@ -17,7 +17,7 @@ use anemone_files::{
     LeftoverKind, create_private, locked_folder, private_temporary_folder, rename_to_free, sweep,
     sync_folder,
 };
-use anemone_format::{FileRoot, Moment, RecordId, sha256_hex};
+use anemone_format::{FileRoot, Moment, RecordId, SnapshotSource, SourceKind, sha256_hex};
 use fs_err as fs;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -37,11 +37,10 @@ use crate::database::{
     is_addable, is_known, merge_rows,
 };
 use crate::plan::{
-    Conflict, MemoriesStep, NotRestored, OnConflict, PlanBuilder, PlanError, PlanOptions, Restore,
-    RestoreError,
+    Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
+    PlanOptions, Restore, RestoreError,
 };
 use crate::sidecar::{Fate, Link, LinkPart, Returned, name_of};
-use crate::source::{SnapshotSource, SourceKind};
 
 /// The longest description of a database that is read.
 const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;
@@ -119,7 +118,7 @@ pub(super) fn plan(
     let replaces = options.on_conflict == OnConflict::Theirs;
     let present = Present::read(machine, path, &target.alias, replaces)?;
     let mut first = FirstPass::default();
-    source.each_record(&mut |record| first.take(&record)).map_err(PlanError::Source)?;
+    source.each_record(&mut |record| first.take(record)).map_err(PlanError::Source)?;
     if first.records == 0 && described.is_none() {
         return Ok(Vec::new());
     }
@@ -152,14 +151,14 @@ pub(super) fn plan(
     if !planner.target.rows.is_empty() {
         let mut by_content = planner.target.by_content();
         let each = source.each_record(&mut |record| {
-            planner.claim(&change.shared, &mut by_content, &record);
+            planner.claim(&change.shared, &mut by_content, record);
             Ok(())
         });
         each.map_err(PlanError::Source)?;
     }
     let each = source.each_record(&mut |record| {
         let changed = is_changed(returned, record.id);
-        planner.take(&mut change, &record, changed);
+        planner.take(&mut change, record, changed);
         Ok(())
     });
     each.map_err(PlanError::Source)?;
@@ -668,7 +667,7 @@ impl<'a> Planner<'a> {
     ) -> Vec<Link> {
         let Counts { added, replaced, kept, same, new_ids } = self.counts;
         let note = |count: u64, reason: &str| NotRestored {
-            what: "memory",
+            what: NotRestoredKind::Memory,
             path: None,
             reason: format!("{count} {reason}"),
         };
@@ -683,7 +682,7 @@ impl<'a> Planner<'a> {
         }
         for column in self.homeless.iter().take(MAX_NAMED) {
             draft.not_restored.push(NotRestored {
-                what: "column",
+                what: NotRestoredKind::Column,
                 path: Some(column.clone()),
                 reason: "the table has no such column, and the runtime does not know it".to_owned(),
             });
@@ -691,7 +690,7 @@ impl<'a> Planner<'a> {
         if self.homeless.len() > MAX_NAMED {
             let more = self.homeless.len() - MAX_NAMED;
             draft.not_restored.push(NotRestored {
-                what: "column",
+                what: NotRestoredKind::Column,
                 path: None,
                 reason: format!("{more} more columns that the table does not have"),
             });
@@ -703,7 +702,7 @@ impl<'a> Planner<'a> {
             let reason = "embeddings were skipped (other model or text); the runtime will \
                           recompute them";
             draft.not_restored.push(NotRestored {
-                what: "embedding",
+                what: NotRestoredKind::Embedding,
                 path: None,
                 reason: format!("{} {reason}", self.lost_vectors),
             });
@@ -855,7 +854,7 @@ impl Change {
                 Some(Step { deed: RowAction::Nothing, .. }) => return Ok(()),
                 Some(step) => {
                     let changed = is_changed(returned.as_ref(), record.id);
-                    self.shared.entry(&record, changed).ok().map(|entry| (step, entry))
+                    self.shared.entry(record, changed).ok().map(|entry| (step, entry))
                 }
                 None => None,
             };

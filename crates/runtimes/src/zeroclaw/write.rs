@@ -12,7 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentId, Credentials, FileRoot, Identity, NOT_EXPORTED};
+use anemone_format::{
+    AgentId, Credentials, FileRoot, Identity, NOT_EXPORTED, RecordPlace, SnapshotSource, SourceFile,
+};
 use serde::Deserialize;
 
 use super::brain::DESCRIPTION;
@@ -24,10 +26,12 @@ use crate::adapter::{FoundAgent, Machine, Warning};
 use crate::new_install::{NewInstall, Note};
 use crate::paths::{lossy, spelled};
 use crate::persona;
-use crate::plan::{self, NotRestored, Plan, PlanBuilder, PlanError, PlanOptions, Wanted};
+use crate::plan::{
+    self, InstallBackend, InstallLayout, NotRestored, NotRestoredKind, Plan, PlanBuilder,
+    PlanError, PlanOptions, Wanted,
+};
 use crate::restore;
 use crate::sidecar::{self, Fate, Keep, Link, Placed, Returned, SIDECAR, is_within};
-use crate::source::{RecordPlace, SnapshotSource, SourceFile};
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
 /// workspace.
@@ -157,7 +161,7 @@ fn merged(mut now: Credentials, had: Credentials) -> Credentials {
 #[derive(Clone, Copy, Default)]
 struct Was {
     /// How, where it kept any.
-    kept: Option<Kept>,
+    kept: Option<InstallBackend>,
     /// Whether records are in no file of the snapshot, and in no database that it describes.
     has_loose: bool,
     has_records: bool,
@@ -167,7 +171,11 @@ impl Was {
     fn of(source: &dyn SnapshotSource) -> io::Result<Self> {
         let files = source.files();
         if files.iter().any(|it| is_raw(it) && it.path == DESCRIPTION.as_bytes()) {
-            return Ok(Self { kept: Some(Kept::Sqlite), has_loose: false, has_records: true });
+            return Ok(Self {
+                kept: Some(InstallBackend::Sqlite),
+                has_loose: false,
+                has_records: true,
+            });
         }
         let own: BTreeSet<&[u8]> =
             files.iter().filter(|it| is_raw(it)).map(|it| it.path.as_slice()).collect();
@@ -178,7 +186,7 @@ impl Was {
             loose |= !is_held && !place.deleted && place.namespace != restore::SESSION;
         })?;
         // The runtime makes its database only when there is something to keep.
-        let kept = (in_files && !loose).then_some(Kept::Markdown);
+        let kept = (in_files && !loose).then_some(InstallBackend::Markdown);
         Ok(Self { kept, has_loose: loose, has_records: in_files || loose })
     }
 }
@@ -239,25 +247,9 @@ fn is_plain_name(alias: &str) -> bool {
 /// Where the agent goes.
 struct Site {
     target: FoundAgent,
-    backend: Kept,
+    backend: InstallBackend,
     /// Whether nothing of the install is there yet.
     is_new: bool,
-}
-
-/// How memories are kept, of the ways that we write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
-    Sqlite,
-    Markdown,
-}
-
-impl Kept {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sqlite => "sqlite",
-            Self::Markdown => "markdown",
-        }
-    }
 }
 
 impl Site {
@@ -281,7 +273,7 @@ impl Site {
         // Only the settings say where the runtime looks for memories.
         let live = config.map(|path| read_config(&path)).transpose()?;
         let configured = live.as_ref().map(|it| it.backend(&target.alias));
-        let asked = options.backend.map(asked_backend).transpose()?;
+        let asked = options.backend;
         let backend = match (configured, asked) {
             (Some(live), Some(asked)) if writable(&live) != Some(asked) => {
                 return Err(PlanError::Choice {
@@ -292,10 +284,10 @@ impl Site {
             }
             (Some(live), _) => writable(&live).ok_or_else(|| cannot_write(&live))?,
             (None, Some(asked)) => asked,
-            (None, None) if has_database => Kept::Sqlite,
+            (None, None) if has_database => InstallBackend::Sqlite,
             (None, None) => {
                 let own = backend_of(archived, &target.alias).or(was.kept);
-                own.unwrap_or(Kept::Sqlite)
+                own.unwrap_or(InstallBackend::Sqlite)
             }
         };
         Ok(Self { target, backend, is_new })
@@ -314,18 +306,20 @@ fn read_config(path: &Path) -> Result<Config, PlanError> {
 }
 
 /// Lays a new install out in one way or the other.
-fn lay_out(target: &mut FoundAgent, layout: &str, is_new: bool) -> Result<(), PlanError> {
-    let refused =
-        |reason: String| PlanError::Choice { what: "layout", given: layout.to_owned(), reason };
-    let wanted = [generation::WORKSPACE, generation::DATA].into_iter().find(|it| *it == layout);
-    let Some(wanted) = wanted else {
-        return Err(refused("known are workspace and data".to_owned()));
+fn lay_out(target: &mut FoundAgent, layout: InstallLayout, is_new: bool) -> Result<(), PlanError> {
+    let wanted = match layout {
+        InstallLayout::Workspace => generation::WORKSPACE,
+        InstallLayout::Data => generation::DATA,
     };
     if target.generation == Some(wanted) {
         return Ok(());
     }
     let Some(install) = target.install.clone().filter(|_| is_new) else {
-        return Err(refused("what is there is laid out in another way".to_owned()));
+        return Err(PlanError::Choice {
+            what: "layout",
+            given: layout.as_str().to_owned(),
+            reason: "what is there is laid out in another way".to_owned(),
+        });
     };
     target.generation = Some(wanted);
     if wanted == generation::WORKSPACE {
@@ -339,27 +333,15 @@ fn lay_out(target: &mut FoundAgent, layout: &str, is_new: bool) -> Result<(), Pl
 }
 
 /// Returns how the configuration of a snapshot says that memories are kept.
-fn backend_of(archived: Option<&str>, alias: &str) -> Option<Kept> {
+fn backend_of(archived: Option<&str>, alias: &str) -> Option<InstallBackend> {
     let config = Config::parse(archived?.to_owned().into())?;
     writable(&config.backend(alias))
 }
 
-fn asked_backend(name: &str) -> Result<Kept, PlanError> {
-    match name {
-        "sqlite" => Ok(Kept::Sqlite),
-        "markdown" => Ok(Kept::Markdown),
-        other => Err(PlanError::Choice {
-            what: "backend",
-            given: other.to_owned(),
-            reason: "known are sqlite and markdown".to_owned(),
-        }),
-    }
-}
-
-fn writable(backend: &Backend) -> Option<Kept> {
+fn writable(backend: &Backend) -> Option<InstallBackend> {
     match backend {
-        Backend::Sqlite | Backend::Lucid => Some(Kept::Sqlite),
-        Backend::Markdown => Some(Kept::Markdown),
+        Backend::Sqlite | Backend::Lucid => Some(InstallBackend::Sqlite),
+        Backend::Markdown => Some(InstallBackend::Markdown),
         Backend::None | Backend::Elsewhere(_) => None,
     }
 }
@@ -410,11 +392,11 @@ impl Planner<'_> {
     fn holds_as_it_was(&self, archived: Option<&str>) -> bool {
         let described = || backend_of(archived, &self.site.target.alias);
         let was = match self.was.kept {
-            Some(Kept::Sqlite) => Some(Kept::Sqlite),
+            Some(InstallBackend::Sqlite) => Some(InstallBackend::Sqlite),
             other => described().or(other),
         };
         // Records that no file holds get entries of their own.
-        let fits = self.site.backend == Kept::Sqlite || !self.was.has_loose;
+        let fits = self.site.backend == InstallBackend::Sqlite || !self.was.has_loose;
         was == Some(self.site.backend) && fits || !self.was.has_records
     }
 
@@ -440,7 +422,7 @@ impl Planner<'_> {
             };
             if !belongs {
                 draft.not_restored.push(NotRestored {
-                    what: "file",
+                    what: NotRestoredKind::File,
                     path: Some(lossy(&file.path)),
                     reason: format!("it means nothing to {RUNTIME}"),
                 });
@@ -458,7 +440,7 @@ impl Planner<'_> {
         for index in homely {
             draft.wanted.push(Wanted::carried(index, &self.source.files()[index]));
         }
-        let has_rows = self.site.backend == Kept::Sqlite;
+        let has_rows = self.site.backend == InstallBackend::Sqlite;
         let links = if has_rows {
             let links = self.rows(true, draft)?;
             let is_row = |it: &RecordPlace<'_>| it.origin_file.is_none();
@@ -483,7 +465,9 @@ impl Planner<'_> {
     /// Returns the files of memories whose entries changed while the agent was away.
     fn stale_sheets(&self) -> io::Result<HashSet<String>> {
         let mut stale = HashSet::new();
-        let Some(returned) = self.returned.filter(|_| self.site.backend == Kept::Markdown) else {
+        let Some(returned) =
+            self.returned.filter(|_| self.site.backend == InstallBackend::Markdown)
+        else {
             return Ok(stale);
         };
         returned.each_original(&mut |record| {
@@ -494,7 +478,7 @@ impl Planner<'_> {
         })?;
         returned.each_record(&mut |record| {
             if returned.fate(record.id).is_none() {
-                stale.insert(entries::file_of(&record));
+                stale.insert(entries::file_of(record));
             }
             Ok(())
         })?;
@@ -557,7 +541,7 @@ impl Planner<'_> {
                 continue;
             } else if self.returned.is_some() {
                 draft.not_restored.push(NotRestored {
-                    what: "file",
+                    what: NotRestoredKind::File,
                     path: Some(lossy(&file.path)),
                     reason: "what it holds is kept in another way now".to_owned(),
                 });
@@ -567,8 +551,8 @@ impl Planner<'_> {
         }
         self.documents(&mut keep, draft)?;
         keep.links = match self.site.backend {
-            Kept::Sqlite => self.rows(false, draft)?,
-            Kept::Markdown => entries::write(self.machine, self.now, draft)?,
+            InstallBackend::Sqlite => self.rows(false, draft)?,
+            InstallBackend::Markdown => entries::write(self.machine, self.now, draft)?,
         };
         if let Some(returned) = self.returned {
             return self.keep_the_other(returned, keep.links, draft);
@@ -636,7 +620,8 @@ impl Planner<'_> {
 
     /// Says whether files of memories are read here as they were where they came from.
     fn keeps_sheets(&self) -> bool {
-        self.site.backend == Kept::Markdown && self.was.kept != Some(Kept::Sqlite)
+        self.site.backend == InstallBackend::Markdown
+            && self.was.kept != Some(InstallBackend::Sqlite)
     }
 
     fn settings(&self, archived: Option<&str>, resumes: bool, draft: &mut PlanBuilder) {

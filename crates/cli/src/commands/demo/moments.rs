@@ -44,5 +44,5 @@ pub(super) fn write(folder: &Path, threads: usize) -> Result<(), CliError> {
 fn write_archive(snapshot: &Snapshot, path: &Path, threads: usize) -> Result<(), CliError> {
     let mut file = Target::create(path, Existing::Keep)?;
     file.write(None, |out| Ok(snapshot.write(out, spool(Some(path))?, threads)?.1))?;
-    file.commit()
+    Ok(file.commit()?)
 }

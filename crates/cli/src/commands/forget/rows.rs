@@ -24,7 +24,7 @@ impl Database {
         if fs_err::symlink_metadata(path).is_err() {
             return Ok(None);
         }
-        living.rows(path, finder).map(|memory| Some(Self { path: path.to_owned(), memory }))
+        Ok(Some(Self { path: path.to_owned(), memory: living.rows(path, finder)? }))
     }
 
     /// Opens the database only to read; `None` when there is none yet.

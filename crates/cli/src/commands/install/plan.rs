@@ -197,7 +197,7 @@ impl Step {
                     .file()
                     .as_file()
                     .set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
-                target.commit()
+                Ok(target.commit()?)
             }
             Thing::Link(target) => link(target, &self.path),
         }

@@ -65,7 +65,7 @@ impl Token {
             Ok(()) => Ok(Self { text, path }),
             // Another server was quicker: its token is the one.
             Err(_) if path.is_file() => Self::read(fs_err::File::open(&path)?, path),
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         }
     }
 }

@@ -33,7 +33,8 @@ fn open(noted: &NotedRows) -> Result<SqliteMemory, CliError> {
         let error = CliError::new(Kind::Failed, "database_gone", message);
         return Err(error.about(&noted.database).hint(HINT));
     }
-    open_rows(&noted.database, &noted.alias, no_finder(), &SharedClock::new(SystemClock))
+    let clock = SharedClock::new(SystemClock);
+    Ok(open_rows(&noted.database, &noted.alias, no_finder(), &clock)?)
 }
 
 fn checked(noted: &NotedRows, back: RowsBack) -> Result<RowsBack, CliError> {

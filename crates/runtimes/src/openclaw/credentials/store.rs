@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{Durability, replace_file};
-use anemone_format::{Credential, Moment};
+use anemone_format::{Credential, Moment, SnapshotSource};
 use fs_err as fs;
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
@@ -18,8 +18,7 @@ use super::{
 };
 use crate::adapter::{FoundAgent, Machine, Warning};
 use crate::database::{Copy, CopyError, DatabaseError, Put, put_rows};
-use crate::plan::{NotRestored, Restore, RestoreError};
-use crate::source::SnapshotSource;
+use crate::plan::{NotRestored, NotRestoredKind, Restore, RestoreError};
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
 /// database.
@@ -182,7 +181,7 @@ fn not_restored(credential: &Credential, reason: &str) -> NotRestored {
         Some(label) => format!("{}: {label}", credential.service),
         None => credential.service.clone(),
     };
-    NotRestored { what: "credential", path: Some(name), reason: reason.to_owned() }
+    NotRestored { what: NotRestoredKind::Credential, path: Some(name), reason: reason.to_owned() }
 }
 
 /// Says whether the program knows that its profiles are in the state database. Profiles that it

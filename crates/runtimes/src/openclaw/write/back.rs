@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use anemone_format::{Credentials, FileRoot, Moment, Record, RecordId, Status};
+use anemone_format::{
+    Credentials, FileRoot, Moment, Record, RecordId, SnapshotSource, SourceKind, Status,
+};
 
 use super::cut::{self, cut};
 use super::records::{Became, Item, Leaf, Pages, changed_at, file_of, heading_end};
@@ -17,10 +19,9 @@ use crate::carrier::MAX_TEXT_BYTES;
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::{FACTS, MemoryKind};
 use crate::paths::spelled;
-use crate::plan::{NotRestored, PlanBuilder, PlanError, Wanted};
+use crate::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};
 use crate::restore::SESSION;
 use crate::sidecar::{Fate, LinkPart, Placed, Returned, SIDECAR, digest_of, is_within, name_of};
-use crate::source::{SnapshotSource, SourceKind};
 
 /// Records that are named one by one, at most.
 const MAX_NAMED: usize = 20;
@@ -160,7 +161,7 @@ impl Back<'_> {
         }
         let mut failed = None;
         let walked = returned.each_record(&mut |record| {
-            self.look_at(&record).map_err(|error| {
+            self.look_at(record).map_err(|error| {
                 failed = Some(error);
                 io::ErrorKind::Other.into()
             })
@@ -300,7 +301,7 @@ impl Back<'_> {
                     false => "everything in it was forgotten",
                 };
                 draft.not_restored.push(NotRestored {
-                    what: "file",
+                    what: NotRestoredKind::File,
                     path: Some(path.to_owned()),
                     reason: reason.to_owned(),
                 });
@@ -327,7 +328,7 @@ impl Back<'_> {
             let foreign = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
             if foreign || file.root == FileRoot::Other {
                 draft.not_restored.push(NotRestored {
-                    what: "file",
+                    what: NotRestoredKind::File,
                     path: Some(crate::paths::lossy(&file.path)),
                     reason: "the snapshot does not say where it belongs".to_owned(),
                 });
@@ -359,11 +360,19 @@ impl Back<'_> {
         let more = self.lost.len().saturating_sub(MAX_NAMED);
         for (name, why) in self.lost.drain(..).take(MAX_NAMED) {
             let reason = why.to_owned();
-            draft.not_restored.push(NotRestored { what: "record", path: Some(name), reason });
+            draft.not_restored.push(NotRestored {
+                what: NotRestoredKind::Record,
+                path: Some(name),
+                reason,
+            });
         }
         if more > 0 {
             let reason = format!("{more} more like these");
-            draft.not_restored.push(NotRestored { what: "records", path: None, reason });
+            draft.not_restored.push(NotRestored {
+                what: NotRestoredKind::Records,
+                path: None,
+                reason,
+            });
         }
         if self.unknown_files > 0 {
             draft.warnings.push(Warning {
@@ -395,7 +404,7 @@ impl Back<'_> {
         draft.wanted.retain(|it| !is_within(&it.path, SIDECAR.as_bytes()));
         if draft.wanted.len() < before {
             draft.not_restored.push(NotRestored {
-                what: "files",
+                what: NotRestoredKind::Files,
                 path: Some(SIDECAR.to_owned()),
                 reason: "a newer one takes its place".to_owned(),
             });

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use anemone_format::{Moment, Record, RecordId, Status};
+use anemone_format::{Moment, Record, RecordId, SnapshotSource, Status};
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -19,7 +19,6 @@ use crate::openclaw::layout::MemoryKind;
 use crate::plan::{self, PlanBuilder, PlanError, Wanted};
 use crate::restore::{Lost, SESSION};
 use crate::sidecar::{LinkPart, Placed, Spooler, Written};
-use crate::source::SnapshotSource;
 
 /// A file that is put together from more than one record grows no longer than this; the next one
 /// goes into a file of its own. Readers take files as a whole.
@@ -183,7 +182,7 @@ impl Pages {
     pub(super) fn take_all(&mut self, source: &dyn SnapshotSource) -> Result<(), PlanError> {
         let mut failed = None;
         let walked = source.each_record(&mut |record| {
-            self.take(&record, file_of(&record)).map_err(|error| {
+            self.take(record, file_of(record)).map_err(|error| {
                 failed = Some(error);
                 io::ErrorKind::Other.into()
             })

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::Path;
 
-use anemone_format::{File, Moment, Node, Opaque, Snapshot, StampTable, Status};
+use anemone_format::{File, InMemory, Moment, Node, Opaque, Snapshot, StampTable, Status};
 use proptest::prelude::*;
 use serde::Serialize;
 
@@ -12,7 +12,6 @@ use super::*;
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 use crate::plan::StepKind;
 use crate::sidecar::{self, Fate, LinkPart};
-use crate::source::InMemory;
 use crate::tree::tests::{at, carried_folder, file, link, snapshot};
 
 const OTHER: &str = "zeroclaw";
@@ -312,7 +311,7 @@ fn what_was_forgotten_is_counted_and_named() {
         ["memory/2026-01-15.md: Evening", "memory/2026-01-16.md: no heading at all, no end"];
     assert_eq!(names, expected);
     // Nothing takes the place of the file, so it stays.
-    let noted = plan.not_restored.iter().find(|it| it.what == "file").unwrap();
+    let noted = plan.not_restored.iter().find(|it| it.what.as_str() == "file").unwrap();
     assert_eq!(noted.path.as_deref(), Some("memory/2026-01-16.md"));
     assert!(noted.reason.ends_with("the file that is there stays"), "{noted:?}");
 }
@@ -484,7 +483,7 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
     let mut fates = Vec::new();
     returned
         .each_record(&mut |it| {
-            fates.push((it.content, returned.fate(it.id)));
+            fates.push((it.content.clone(), returned.fate(it.id)));
             Ok(())
         })
         .unwrap();
@@ -616,7 +615,7 @@ fn fates(workspace: &Snapshot, original: &Snapshot) -> BTreeMap<&'static str, us
             if returned.fate(record.id).is_none() {
                 *counts.entry("new").or_default() += 1;
             }
-            now.insert(record.id, record);
+            now.insert(record.id, record.clone());
             Ok(())
         })
         .unwrap();
@@ -775,7 +774,7 @@ fn a_row_that_changed_comes_back_without_what_was_written_around_it() {
         .unwrap()
         .each_record(&mut |record| {
             if record.content.contains("pu-erh") {
-                changed = Some(record);
+                changed = Some(record.clone());
             }
             Ok(())
         })

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::Moment;
+use anemone_format::{Moment, SnapshotSource};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
@@ -12,7 +12,6 @@ use super::redact::{Rule, Shape, is_redacted, rule_below};
 use super::{Config, MAX_BYTES, file, schema_of};
 use crate::adapter::{Machine, Warning};
 use crate::plan::{ConfigStep, Restore, RestoreError};
-use crate::source::SnapshotSource;
 
 /// Keys that a message names, at most.
 const MAX_NAMED: usize = 10;

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Credential, CredentialType, Credentials, Moment, NOT_EXPORTED};
+use anemone_format::{
+    Credential, CredentialType, Credentials, Moment, NOT_EXPORTED, SnapshotSource,
+};
 use fs_err as fs;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -21,9 +23,9 @@ use super::{
 };
 use crate::adapter::{FoundAgent, Machine};
 use crate::plan::{
-    CredentialsStep, NotRestored, OnConflict, PlanBuilder, PlanOptions, Restore, RestoreError,
+    CredentialsStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanOptions, Restore,
+    RestoreError,
 };
-use crate::source::SnapshotSource;
 use crate::times;
 use crate::zeroclaw::RUNTIME;
 use crate::zeroclaw::config::{
@@ -191,7 +193,7 @@ fn name_of(credential: &Credential) -> String {
 }
 
 fn not_restored(name: &str, reason: String) -> NotRestored {
-    NotRestored { what: "credential", path: Some(name.to_owned()), reason }
+    NotRestored { what: NotRestoredKind::Credential, path: Some(name.to_owned()), reason }
 }
 
 /// Says whether a credential has no secret.

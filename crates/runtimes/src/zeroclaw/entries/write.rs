@@ -9,7 +9,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
-use anemone_format::{MemoryType, Moment, Record, RecordId, Status, sha256_hex};
+use anemone_format::{MemoryType, Moment, Record, RecordId, SnapshotSource, Status, sha256_hex};
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -20,7 +20,6 @@ use crate::ids::short_digest;
 use crate::plan::{Piece, PlanBuilder, PlanError, Wanted};
 use crate::restore::Lost;
 use crate::sidecar::{Link, LinkPart, Spooler};
-use crate::source::SnapshotSource;
 
 /// A key is cut to this.
 const MAX_KEY_CHARS: usize = 120;
@@ -66,20 +65,20 @@ pub(in crate::zeroclaw) fn write(
                 links.push(Link { id: record.id, parts: Vec::new() });
                 return Ok(());
             }
-            if is_transcript(&record) {
+            if is_transcript(record) {
                 lost.session += 1;
                 links.push(Link { id: record.id, parts: Vec::new() });
                 return Ok(());
             }
-            let place = Place::of(&record);
+            let place = Place::of(record);
             records += 1;
-            if let Some(file) = own_file(&record).filter(|file| taken.contains(file.as_bytes())) {
-                links.push(link(&record, file, place.key));
+            if let Some(file) = own_file(record).filter(|file| taken.contains(file.as_bytes())) {
+                links.push(link(record, file, place.key));
                 return Ok(());
             }
-            let path = free_path(file_of(&record), &taken);
-            let key = keys.unique(key_of(&record, &place));
-            links.push(link(&record, &path, Some(key.clone())));
+            let path = free_path(file_of(record), &taken);
+            let key = keys.unique(key_of(record, &place));
+            links.push(link(record, &path, Some(key.clone())));
             let content = escaped(&record.content);
             let offset = out.write(content.as_bytes()).map_err(|error| {
                 write_error = Some(error);
@@ -298,7 +297,7 @@ impl Keys {
 mod tests {
     use std::io::{Read as _, Seek as _, SeekFrom};
 
-    use anemone_format::{AgentInfo, File, FileRoot, Manifest, Opaque, Snapshot};
+    use anemone_format::{AgentInfo, File, FileRoot, InMemory, Manifest, Opaque, Snapshot};
     use serde_json::json;
     use tempfile::TempDir;
 
@@ -306,7 +305,6 @@ mod tests {
     use super::*;
     use crate::database::tests::machine;
     use crate::plan::{Content, WantedNode};
-    use crate::source::InMemory;
 
     const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
 

@@ -1,13 +1,12 @@
 use std::io::Read;
 
-use anemone_format::{FileHead, Record, WriteArchiveError, sha256_hex};
+use anemone_format::{FileHead, Record, SinkError, SourceFile, SourceKind, sha256_hex};
 use rusqlite::Connection;
 
 use super::*;
 use crate::adapter::SecretPolicy;
 use crate::database::tests::machine;
 use crate::previous::PreviousSnapshot;
-use crate::source::{SourceFile, SourceKind};
 use crate::zeroclaw::discover::locate;
 
 /// Keeps everything, and minds the order.
@@ -40,11 +39,7 @@ impl Kept {
 }
 
 impl Sink for Kept {
-    fn file(
-        &mut self,
-        head: &FileHead<'_>,
-        content: &mut dyn Read,
-    ) -> Result<String, WriteArchiveError> {
+    fn file(&mut self, head: &FileHead<'_>, content: &mut dyn Read) -> Result<String, SinkError> {
         let mut bytes = Vec::new();
         content.read_to_end(&mut bytes).unwrap();
         let (size, sha256) = (bytes.len() as u64, sha256_hex(&bytes));
@@ -53,17 +48,17 @@ impl Sink for Kept {
         Ok(self.last.clone())
     }
 
-    fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), WriteArchiveError> {
+    fn symlink(&mut self, head: &FileHead<'_>, target: &[u8]) -> Result<(), SinkError> {
         self.head(head, SourceKind::Symlink(target.to_vec()));
         Ok(())
     }
 
-    fn folder(&mut self, head: &FileHead<'_>) -> Result<(), WriteArchiveError> {
+    fn folder(&mut self, head: &FileHead<'_>) -> Result<(), SinkError> {
         self.head(head, SourceKind::Folder);
         Ok(())
     }
 
-    fn record(&mut self, record: &Record) -> Result<(), WriteArchiveError> {
+    fn record(&mut self, record: &Record) -> Result<(), SinkError> {
         self.records.push(record.clone());
         Ok(())
     }

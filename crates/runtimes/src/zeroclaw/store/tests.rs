@@ -3,8 +3,8 @@ mod live;
 mod other_runtimes;
 
 use anemone_format::{
-    AgentInfo, Embedding, EmbeddingSource, File, Manifest, MemoryType, Opaque, Record, Relation,
-    Snapshot, StampTable, Status, Unknown,
+    AgentInfo, Embedding, EmbeddingSource, File, InMemory, Manifest, MemoryType, Opaque, Record,
+    Relation, Snapshot, StampTable, Status, Unknown,
 };
 use anemone_testkit::SlowGroup;
 use rusqlite::Connection;
@@ -14,7 +14,6 @@ use super::super::brain::Brain;
 use super::super::rows::{RowReader, Shared as ReadShared};
 use super::*;
 use crate::database::tests::machine;
-use crate::source::InMemory;
 
 const NOW: &str = "2026-08-30T12:00:00Z";
 
@@ -467,8 +466,12 @@ fn columns_are_added_as_the_runtime_adds_them_and_others_are_told() {
     let (planned, result) =
         import(home.path(), &to, &out, &agent("default", "workspace"), OnConflict::Stop);
     result.unwrap();
-    let notes: Vec<_> =
-        planned.draft.not_restored.iter().map(|it| (it.what, it.path.as_deref())).collect();
+    let notes: Vec<_> = planned
+        .draft
+        .not_restored
+        .iter()
+        .map(|it| (it.what.as_str(), it.path.as_deref()))
+        .collect();
     assert_eq!(notes, [("column", Some("mood")), ("embedding", None)]);
     assert_eq!(
         query(&to, "SELECT key, namespace, importance, pinned FROM memories ORDER BY key"),

@@ -1,5 +1,5 @@
 use anemone_format::{
-    AgentInfo, Credential, File, Manifest, Opaque, Record, RecordId, Snapshot, VaultKey,
+    AgentInfo, Credential, File, InMemory, Manifest, Opaque, Record, RecordId, Snapshot, VaultKey,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -7,7 +7,6 @@ use tempfile::TempDir;
 use super::*;
 use crate::database::tests::machine;
 use crate::plan::{Action, OnConflict};
-use crate::source::InMemory;
 use crate::zeroclaw::discover::locate;
 
 const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
@@ -40,7 +39,11 @@ fn with_records(mut snapshot: Snapshot, records: Vec<Record>) -> Snapshot {
     snapshot
 }
 
-fn planned(folder: &Path, snapshot: &Snapshot, backend: Option<&str>) -> Result<Plan, PlanError> {
+fn planned(
+    folder: &Path,
+    snapshot: &Snapshot,
+    backend: Option<InstallBackend>,
+) -> Result<Plan, PlanError> {
     let scratch = TempDir::new().unwrap();
     let machine = machine(scratch.path());
     let target = locate(&machine, folder, None);
@@ -71,7 +74,8 @@ fn rows_and_notes_of_a_database_all_become_entries_of_a_markdown_install() {
         raw("MEMORY.md", "- **curated**: curated\n"),
         raw("memory/2026-01-15.md", "- **noted**: noted\n"),
     ];
-    let plan = planned(&folder.path().join("new"), &snapshot, Some("markdown")).unwrap();
+    let plan =
+        planned(&folder.path().join("new"), &snapshot, Some(InstallBackend::Markdown)).unwrap();
     assert_eq!(files(&plan), ["MEMORY.md", "memory/2026-01-15.md"]);
     assert_eq!(plan.records, 3);
     let length = |path: &str| {
@@ -100,7 +104,8 @@ fn a_snapshot_without_settings_and_database_comes_back_as_files() {
     let config = plan.config.unwrap();
     assert!(config.change.planned_text().unwrap().contains("backend = \"markdown\""));
     // Into a database, the notes become rows, and only they have no place.
-    let plan = planned(&folder.path().join("new"), &snapshot, Some("sqlite")).unwrap();
+    let plan =
+        planned(&folder.path().join("new"), &snapshot, Some(InstallBackend::Sqlite)).unwrap();
     assert_eq!(files(&plan), ["SOUL.md", "cron/jobs.db", "state/x.json"]);
     assert_eq!(plan.memories.unwrap().added, 1);
 }
@@ -113,7 +118,8 @@ fn records_that_no_file_holds_are_never_left_out() {
     snapshot.files = vec![raw("memory/2026-01-15.md", "- **noted**: noted\n")];
     let plan = planned(&folder.path().join("new"), &snapshot, None).unwrap();
     assert_eq!(plan.memories.unwrap().added, 2);
-    let plan = planned(&folder.path().join("new"), &snapshot, Some("markdown")).unwrap();
+    let plan =
+        planned(&folder.path().join("new"), &snapshot, Some(InstallBackend::Markdown)).unwrap();
     assert_eq!(files(&plan), ["memory/2026-01-15.md", "memory/2026-01-15_1.md"]);
     assert_eq!((plan.records, plan.not_restored.len()), (2, 0));
 }

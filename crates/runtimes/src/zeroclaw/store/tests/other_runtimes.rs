@@ -157,7 +157,7 @@ fn a_vector_stays_only_where_the_same_model_made_it() {
         query(&to, "SELECT key, hex(embedding) FROM memories WHERE rowid > 9 ORDER BY key"),
         ["fits|0000803F00000040", "other|"]
     );
-    assert_eq!(planned.draft.not_restored[0].what, "embedding");
+    assert_eq!(planned.draft.not_restored[0].what.as_str(), "embedding");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn vectors_of_models_that_nobody_knows_are_not_mixed() {
     let (planned, result) = import(home.path(), &to, &out, &target, OnConflict::Stop);
     result.unwrap();
     assert_eq!(query(&to, vector), [""]);
-    assert_eq!(planned.draft.not_restored[0].what, "embedding");
+    assert_eq!(planned.draft.not_restored[0].what.as_str(), "embedding");
 }
 
 #[test]

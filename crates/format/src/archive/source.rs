@@ -1,19 +1,22 @@
-//! An open archive as the source of an import.
+//! An open archive as a [`SnapshotSource`].
 
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use anemone_format::{
-    Archive, Attachments, CarriedFile, Credentials, EntryKind, Identity, Layer, Manifest,
-    Principals, ReadEntryError, Record, Status,
-};
-use anemone_runtimes::{RecordPlace, SnapshotSource, SourceFile, SourceKind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::Error;
+use super::Layer;
+use super::read::{Archive, CarriedFile, ReadEntryError};
+use crate::attachments::Attachments;
+use crate::credentials::Credentials;
+use crate::identity::Identity;
+use crate::manifest::{EntryKind, Manifest};
+use crate::principals::Principals;
+use crate::record::{Record, Status};
+use crate::source::{RecordPlace, SnapshotSource, SourceFile, SourceKind};
 
-/// An archive, read piece by piece.
+/// An archive as the source of a snapshot; nothing is read before it is asked for.
 pub struct ArchiveSource<'a> {
     archive: &'a Archive,
     files: Vec<SourceFile>,
@@ -22,21 +25,23 @@ pub struct ArchiveSource<'a> {
 }
 
 impl<'a> ArchiveSource<'a> {
-    pub fn new(archive: &'a Archive) -> Result<Self, Error> {
+    /// Takes an archive, and lists its files.
+    pub fn new(archive: &'a Archive) -> Result<Self, ReadEntryError> {
         let carried = archive.files()?;
         let files = carried.iter().map(describe).collect();
         let entries = carried.into_iter().map(|file| file.entry.path).collect();
         Ok(Self { archive, files, entries })
     }
 
+    /// Returns the files alone.
+    #[must_use]
+    pub fn into_files(self) -> Vec<SourceFile> {
+        self.files
+    }
+
     fn document<T: DeserializeOwned>(&self, layer: Layer) -> io::Result<Option<T>> {
         self.archive.parse_document(layer).map_err(io::Error::other)
     }
-}
-
-/// Returns the files of an archive.
-pub fn source_files(archive: &Archive) -> Result<Vec<SourceFile>, Error> {
-    Ok(archive.files()?.iter().map(describe).collect())
 }
 
 fn describe(file: &CarriedFile) -> SourceFile {
@@ -114,10 +119,10 @@ impl SnapshotSource for ArchiveSource<'_> {
         Ok(Box::new(self.archive.read_file(entry).map_err(io::Error::other)?))
     }
 
-    fn each_record(&self, take: &mut dyn FnMut(Record) -> io::Result<()>) -> io::Result<()> {
+    fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()> {
         let walked = self.archive.each_record_line(|line| {
             let record = serde_json::from_slice(line).map_err(|error| WalkError(error.into()))?;
-            take(record).map_err(WalkError)
+            take(&record).map_err(WalkError)
         });
         walked.map_err(|WalkError(error)| error)
     }

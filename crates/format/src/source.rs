@@ -1,11 +1,16 @@
-//! A snapshot that can be read piece by piece: what an adapter plans from.
+//! A snapshot that can be read piece by piece.
 
 use std::io::{self, Read};
 
-use anemone_format::{
-    Attachments, Credentials, File, FileRoot, Identity, Manifest, Moment, Node, Principals, Record,
-    Snapshot, Status, sha256_hex,
-};
+use crate::attachments::Attachments;
+use crate::credentials::Credentials;
+use crate::digest::sha256_hex;
+use crate::identity::Identity;
+use crate::manifest::Manifest;
+use crate::moment::Moment;
+use crate::principals::Principals;
+use crate::record::{Record, Status};
+use crate::snapshot::{File, FileRoot, Node, Snapshot};
 
 /// A snapshot, wherever it is kept.
 pub trait SnapshotSource {
@@ -24,7 +29,7 @@ pub trait SnapshotSource {
     /// Opens the content of a file, by its position in [`SnapshotSource::files`].
     fn content(&self, file: usize) -> io::Result<Box<dyn Read + '_>>;
     /// Hands out every record, oldest first.
-    fn each_record(&self, take: &mut dyn FnMut(Record) -> io::Result<()>) -> io::Result<()>;
+    fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()>;
 
     /// Hands out where every record came from; a source that can do so without reading the whole
     /// records should.
@@ -141,13 +146,13 @@ impl SnapshotSource for InMemory<'_> {
     }
 
     fn content(&self, file: usize) -> io::Result<Box<dyn Read + '_>> {
-        match self.snapshot.files.get(file).map(|it| &it.node) {
+        match self.snapshot.files.get(file).map(|file| &file.node) {
             Some(Node::File(content)) => Ok(Box::new(&content[..])),
             _ => Err(io::ErrorKind::NotFound.into()),
         }
     }
 
-    fn each_record(&self, take: &mut dyn FnMut(Record) -> io::Result<()>) -> io::Result<()> {
-        self.snapshot.records.iter().try_for_each(|record| take(record.clone()))
+    fn each_record(&self, take: &mut dyn FnMut(&Record) -> io::Result<()>) -> io::Result<()> {
+        self.snapshot.records.iter().try_for_each(take)
     }
 }
