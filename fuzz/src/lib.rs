@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write as _};
 
 use anemone_format::{
-    Archive, Kind, Limits, Report, Snapshot, apply_delta, sha256_hex, validate, write_delta,
+    Archive, ArchiveKind, Limits, Report, Snapshot, apply_delta, sha256_hex, validate, write_delta,
 };
 use rawzip::{CompressionMethod, DataDescriptorOutput, ZipArchiveWriter};
 
@@ -42,7 +42,7 @@ pub fn check_file(bytes: &[u8]) {
     let report = check(bytes);
     let length = bytes.len() as u64;
     let Ok(archive) = Archive::open(Box::new(bytes.to_vec()), length, &limits()) else {
-        assert!(!report.is_valid() || report.kind == Some(Kind::Delta));
+        assert!(!report.is_valid() || report.kind == Some(ArchiveKind::Delta));
         return;
     };
     let snapshot = Snapshot::read(&archive);

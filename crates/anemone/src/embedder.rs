@@ -13,8 +13,8 @@ mod stop;
 use std::path::PathBuf;
 
 use anemone_embed::{
-    Builtin, BuiltinQuality, Effort, Embedder, Identity, KeyError, MiniLm, ModelError, Provider,
-    RemoteError,
+    Builtin, BuiltinQuality, Effort, Embedder, KeyError, MiniLm, ModelError, ModelIdentity,
+    Provider, RemoteError,
 };
 use anemone_index::{Index, StoreError, VectorSet};
 
@@ -155,7 +155,7 @@ pub struct ChosenEmbedder {
 }
 
 impl ChosenEmbedder {
-    pub fn identity(&self) -> &Identity {
+    pub fn identity(&self) -> &ModelIdentity {
         self.embedder.identity()
     }
 
@@ -376,7 +376,7 @@ impl Maker<'_> {
 
     /// Finds the embedder whose vectors an index has, or had before it was made anew.
     fn of_index(&self, notes: &mut Vec<SearchNote>) -> Option<ChosenEmbedder> {
-        let there = self.sets.iter().find(|it| !it.is_table && it.chunks > 0);
+        let there = self.sets.iter().find(|it| !it.is_static && it.chunks > 0);
         let noted = self.noted();
         let wanted = match there {
             Some(set) => wanted_of(&set.identity)?,
@@ -409,8 +409,8 @@ impl Maker<'_> {
 }
 
 /// Names the embedder that made vectors.
-fn wanted_of(identity: &Identity) -> Option<Wanted> {
-    let Identity { provider, model, .. } = identity;
+fn wanted_of(identity: &ModelIdentity) -> Option<Wanted> {
+    let ModelIdentity { provider, model, .. } = identity;
     let own = |name| Some(Wanted::of(name));
     match provider.as_str() {
         "builtin" if model == "anemone-quality-1" => own(Name::BuiltinQuality),

@@ -5,7 +5,7 @@ use anemone_format::{
     ApplyDeltaError, ApplyPurgeError, CompareError, ContainerError, OpenError, ParseIdError,
     PlanPurgeError, ReadEntryError, VaultError, WriteArchiveError, WriteDeltaError,
 };
-use anemone_index::{OpenIndexError, RefreshError, SearchError, SourceError, StoreError};
+use anemone_index::{OpenIndexError, QueryError, RefreshError, SourceError, StoreError};
 use anemone_runtimes::{ApplyError, PlanError, ReadError};
 
 /// The sort of failure; decides the exit code.
@@ -415,8 +415,8 @@ impl From<RemoteError> for Error {
     }
 }
 
-impl From<SearchError> for Error {
-    fn from(error: SearchError) -> Self {
+impl From<QueryError> for Error {
+    fn from(error: QueryError) -> Self {
         Self::from_error(Kind::Failed, "index", &error)
             .hint("rebuild it with `anemone index --rebuild`")
     }

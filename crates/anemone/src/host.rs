@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anemone_format::{Bytes, Moment, ReaderAt};
-use anemone_index::Silent;
+use anemone_index::NoProgress;
 use anemone_memory::Clock;
 use anemone_runtimes::Machine;
 use jiff::Timestamp;
@@ -238,13 +238,13 @@ pub trait Console: Send + Sync {
     }
 
     /// Shows progress while documents are indexed.
-    fn indexing(&self) -> Box<dyn anemone_index::Progress> {
-        Box::new(Silent)
+    fn indexing(&self) -> Box<dyn anemone_index::IndexProgress> {
+        Box::new(NoProgress)
     }
 
     /// Shows progress while texts are turned into vectors.
-    fn embedding(&self, _embedder: &str) -> Box<dyn anemone_index::Progress> {
-        Box::new(Silent)
+    fn embedding(&self, _embedder: &str) -> Box<dyn anemone_index::IndexProgress> {
+        Box::new(NoProgress)
     }
 
     /// Says what state the work is in, for the case that the process is interrupted from here on.

@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use anemone_format::StampTable;
 use anemone_index::{
-    Answer, Explanation, Freshness, Hit, Index, Kinds, Note, Profile, Provenance, Request,
+    Answer, AnswerNote, Explanation, Freshness, Hit, Index, Kinds, Profile, Provenance, Request,
     SourceError, StoreError,
 };
 use anemone_memory::Successor;
@@ -456,7 +456,7 @@ pub fn ask(
     if is_empty && request.ranking.profile == Profile::OpenClaw2026_3 {
         notes.push(SearchNote::MinimumScore { profile: request.ranking.profile.name() });
     }
-    let compared = Compared::of(&answer.legs, &embedders);
+    let compared = Compared::of(&answer.rankers, &embedders);
     notes.extend(compared.notes.into_iter().map(SearchNote::Vectors));
     Ok(SearchReport {
         ok: true,
@@ -510,15 +510,21 @@ impl Choosing<'_> {
     }
 }
 
-fn note_of(note: &Note, request: &SearchRequest, index: &Index) -> Result<SearchNote, IndexError> {
+fn note_of(
+    note: &AnswerNote,
+    request: &SearchRequest,
+    index: &Index,
+) -> Result<SearchNote, IndexError> {
     Ok(match note {
-        Note::PhraseNotFound { phrase } => SearchNote::PhraseNotFound { phrase: phrase.clone() },
-        Note::NothingAsked if only_excludes(&request.query) => SearchNote::OnlyExclusions,
-        Note::NothingAsked => SearchNote::NothingAsked,
-        Note::OnlyAlike => SearchNote::OnlyAlike,
-        Note::OnlyWeak => SearchNote::OnlyWeak,
-        Note::TooWeak { .. } => SearchNote::TooWeak,
-        Note::FilteredOut => {
+        AnswerNote::PhraseNotFound { phrase } => {
+            SearchNote::PhraseNotFound { phrase: phrase.clone() }
+        }
+        AnswerNote::NothingAsked if only_excludes(&request.query) => SearchNote::OnlyExclusions,
+        AnswerNote::NothingAsked => SearchNote::NothingAsked,
+        AnswerNote::OnlyAlike => SearchNote::OnlyAlike,
+        AnswerNote::OnlyWeak => SearchNote::OnlyWeak,
+        AnswerNote::TooWeak { .. } => SearchNote::TooWeak,
+        AnswerNote::FilteredOut => {
             let (by_type, by_name) = (!request.types.is_empty(), !request.namespaces.is_empty());
             let known = if by_type || by_name { index.kinds()? } else { Kinds::default() };
             SearchNote::FilteredOut {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{FileKind, FileStat, FileTime, Folder, Step, Visited, Visitor, walk};
+use anemone_files::{FileKind, FileStat, FileTime, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
 use anemone_runtimes::{AGENT_ID_FILE, Adapter, SearchedFolder, Store, StoreKind};
 use jiff::Timestamp;
 
@@ -92,16 +92,16 @@ struct Count<'a> {
     seen: u64,
 }
 
-impl Visitor for Count<'_> {
-    fn visit(&mut self, visited: &Visited<'_>) -> Step {
+impl WalkVisitor for Count<'_> {
+    fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
         self.seen += 1;
         if self.seen > MAX_ENTRIES {
             self.survey.is_partial = true;
-            return Step::Stop;
+            return WalkStep::Stop;
         }
         let Ok(stat) = visited.stat() else {
             self.survey.unreadable += 1;
-            return Step::Pass;
+            return WalkStep::Pass;
         };
         match stat.kind {
             FileKind::Folder => {
@@ -109,7 +109,7 @@ impl Visitor for Count<'_> {
                 match self.scan.adapter.searched_folder(&path) {
                     SearchedFolder::OfTool | SearchedFolder::MachineState => {}
                     _ if visited.depth >= MAX_DEPTH => self.survey.is_partial = true,
-                    _ => return Step::Enter,
+                    _ => return WalkStep::Enter,
                 }
             }
             FileKind::File if visited.name != AGENT_ID_FILE => {
@@ -122,7 +122,7 @@ impl Visitor for Count<'_> {
             }
             FileKind::File | FileKind::Symlink | FileKind::Special => {}
         }
-        Step::Pass
+        WalkStep::Pass
     }
 
     fn unreadable(&mut self, _: &[u8], error: io::Error) -> ControlFlow<()> {

@@ -41,11 +41,11 @@ impl Console for Terminal {
         self.shows_progress.then(|| Arc::new(ByteBar::new(what, total)) as Arc<dyn ByteProgress>)
     }
 
-    fn indexing(&self) -> Box<dyn anemone_index::Progress> {
+    fn indexing(&self) -> Box<dyn anemone_index::IndexProgress> {
         Box::new(Indexing::new(self.shows_progress))
     }
 
-    fn embedding(&self, embedder: &str) -> Box<dyn anemone_index::Progress> {
+    fn embedding(&self, embedder: &str) -> Box<dyn anemone_index::IndexProgress> {
         Box::new(Embedding::new(self.shows_progress, embedder))
     }
 

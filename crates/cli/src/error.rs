@@ -121,7 +121,7 @@ worded_by_the_library! {
     format::WriteDeltaError,
     index::OpenIndexError,
     index::RefreshError,
-    index::SearchError,
+    index::QueryError,
     index::SourceError,
     index::StoreError,
     memory::ApplyError,

@@ -95,7 +95,7 @@ impl Indexing {
     }
 }
 
-impl anemone_index::Progress for Indexing {
+impl anemone_index::IndexProgress for Indexing {
     fn indexed(&self, done: u64, total: u64) {
         let bar = self.0.appear();
         bar.set_length(total);
@@ -118,7 +118,7 @@ impl Embedding {
     }
 }
 
-impl anemone_index::Progress for Embedding {
+impl anemone_index::IndexProgress for Embedding {
     fn indexed(&self, _done: u64, _total: u64) {}
 
     fn embedded(&self, done: u64, total: u64) {

@@ -120,8 +120,9 @@ fn texts() -> Vec<String> {
 /// Texts in another script, whose letters take the long way.
 fn cyrillic() -> Vec<String> {
     let letters: Vec<char> = ('а'..='я').collect();
-    let word = |at: usize| (0..7).map(|it| letters[(at * 7 + it * it) % 32]).collect::<String>();
-    let text = |at: usize| (0..15).map(|it| word(at + it) + " ").collect();
+    let word =
+        |at: usize| (0..7).map(|place| letters[(at * 7 + place * place) % 32]).collect::<String>();
+    let text = |at: usize| (0..15).map(|place| word(at + place) + " ").collect();
     (0..TEXTS).map(text).collect()
 }
 

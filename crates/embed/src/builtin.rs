@@ -1,28 +1,28 @@
-//! The table of token vectors inside the binary, and who asks it.
+//! The static model in the binary: a table of token vectors, and the embedder that uses it.
 
 use std::sync::OnceLock;
 
 use crate::minilm::embed;
 use crate::quality::{failed, model};
-use crate::table::{Table, to_unit_length};
+use crate::static_model::{StaticModel, to_unit_length};
 use crate::tensors::Tensors;
 use crate::tokens::Tokenizer;
-use crate::{Effort, EmbedError, Embedder, Identity, ModelError, Purpose};
+use crate::{Effort, EmbedError, Embedder, ModelError, ModelIdentity, Purpose};
 
 /// Tokens of a text that count. What comes later hardly turns a sum of so many.
 const TOKENS: usize = 512;
 
-/// Made by tools/model/export.py.
+/// EmbeddingBatch by tools/model/export.py.
 static ASSET: &[u8] = include_bytes!("../assets/table.safetensors");
 
-/// The table, which all embedders of a process share.
-static TABLE: OnceLock<Result<Table, ModelError>> = OnceLock::new();
+/// The static model, which all embedders of a process share.
+static TABLE: OnceLock<Result<StaticModel, ModelError>> = OnceLock::new();
 
-/// What turns the small transformer's vectors into the table's, row after row.
+/// What turns the small transformer's vectors into the static model's, row after row.
 static TURN: OnceLock<Result<Vec<f32>, ModelError>> = OnceLock::new();
 
-fn table() -> Result<&'static Table, &'static ModelError> {
-    TABLE.get_or_init(|| Table::open(&mut Tensors::of_binary(ASSET)?)).as_ref()
+fn static_model() -> Result<&'static StaticModel, &'static ModelError> {
+    TABLE.get_or_init(|| StaticModel::open(&mut Tensors::of_binary(ASSET)?)).as_ref()
 }
 
 fn turn() -> Result<&'static [f32], &'static ModelError> {
@@ -38,27 +38,27 @@ fn turn() -> Result<&'static [f32], &'static ModelError> {
 ///
 /// The vector of a document is the sum of its tokens' vectors, so the order of words says nothing.
 /// Questions are few and short, so they get the small transformer's vector, turned into the space
-/// of the table: that finds a fifth more than asking with a sum of tokens.
+/// of the static model: that finds a fifth more than asking with a sum of tokens.
 #[derive(Debug)]
 pub struct Builtin {
-    identity: Identity,
+    identity: ModelIdentity,
 }
 
 impl Builtin {
-    /// Returns the embedder. Only the header of the table is read.
+    /// Returns the embedder. Only the header of the model is read.
     #[must_use]
     pub fn new() -> Self {
-        let (model, dimensions) = match table() {
-            Ok(table) => (table.name().to_owned(), table.dimensions()),
+        let (model, dimensions) = match static_model() {
+            Ok(model) => (model.name().to_owned(), model.dimensions()),
             Err(_) => (String::new(), 0),
         };
-        Self { identity: Identity { provider: "builtin".to_owned(), model, dimensions } }
+        Self { identity: ModelIdentity { provider: "builtin".to_owned(), model, dimensions } }
     }
 
     /// Returns the vector of a question.
-    fn asked(&self, text: &str, table: &Table) -> Result<Vec<f32>, EmbedError> {
-        let of_words = table.vector(&Tokenizer::get().encode(text, TOKENS));
-        if of_words.iter().all(|it| *it == 0.0) {
+    fn asked(&self, text: &str, words: &StaticModel) -> Result<Vec<f32>, EmbedError> {
+        let of_words = words.vector(&Tokenizer::get().encode(text, TOKENS));
+        if of_words.iter().all(|number| *number == 0.0) {
             // No word of it is known, so whatever the transformer makes of it is noise.
             return Ok(of_words);
         }
@@ -82,7 +82,7 @@ impl Default for Builtin {
 }
 
 impl Embedder for Builtin {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
@@ -100,16 +100,17 @@ impl Embedder for Builtin {
     }
 
     fn embed(&self, texts: &[&str], purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let table = table().map_err(|error| failed(&self.identity, error))?;
+        let words = static_model().map_err(|error| failed(&self.identity, error))?;
         let tokenizer = Tokenizer::get();
         let vector = |text: &&str| {
             if purpose == Purpose::Query {
-                return self.asked(text, table);
+                return self.asked(text, words);
             }
             let ids = tokenizer.encode(text, TOKENS);
-            Ok(match tokenizer.is_readable(&ids) {
-                true => table.vector(&ids),
-                false => vec![0.0; table.dimensions()],
+            Ok(if tokenizer.is_readable(&ids) {
+                words.vector(&ids)
+            } else {
+                vec![0.0; words.dimensions()]
             })
         };
         texts.iter().map(vector).collect()
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_in_the_binary_has_the_agreed_name() {
+    fn the_static_model_in_the_binary_has_the_agreed_name() {
         let identity = Builtin::new().identity().clone();
         assert_eq!((&*identity.provider, &*identity.model), ("builtin", "anemone-table-1"));
         assert!((64..=512).contains(&identity.dimensions));
@@ -157,7 +158,7 @@ mod tests {
     fn a_text_that_says_nothing_is_zeros() {
         for text in ["", " \n", "\u{200b}\u{301}", "🙃🙃", &"a".repeat(101)] {
             let vector = vectors(&[text], Purpose::Query).remove(0);
-            assert!(vector.iter().all(|&it| it == 0.0), "{text:?}");
+            assert!(vector.iter().all(|&number| number == 0.0), "{text:?}");
         }
     }
 

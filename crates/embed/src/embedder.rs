@@ -3,7 +3,7 @@
 /// Turns texts into vectors.
 pub trait Embedder: Send + Sync {
     /// Whose vectors these are.
-    fn identity(&self) -> &Identity;
+    fn identity(&self) -> &ModelIdentity;
 
     /// What its vectors cost.
     fn effort(&self) -> Effort;
@@ -32,21 +32,24 @@ pub trait Embedder: Send + Sync {
 
     /// As [`embed`](Self::embed), and hands out what was made before something failed: it may have
     /// been paid for.
-    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> Made {
+    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> EmbeddingBatch {
         match self.embed(texts, purpose) {
-            Ok(vectors) => {
-                Made { vectors: vectors.into_iter().map(Some).collect(), ..Made::default() }
-            }
-            Err(error) => {
-                Made { vectors: vec![None; texts.len()], error: Some(error), ..Made::default() }
-            }
+            Ok(vectors) => EmbeddingBatch {
+                vectors: vectors.into_iter().map(Some).collect(),
+                ..EmbeddingBatch::default()
+            },
+            Err(error) => EmbeddingBatch {
+                vectors: vec![None; texts.len()],
+                error: Some(error),
+                ..EmbeddingBatch::default()
+            },
         }
     }
 }
 
 /// What came of a call.
 #[derive(Debug, Default)]
-pub struct Made {
+pub struct EmbeddingBatch {
     /// A place for each text. It is empty where something failed before the text had its turn.
     pub vectors: Vec<Option<Vec<f32>>>,
     /// Texts that were too long, and have vectors of their beginnings.
@@ -57,7 +60,7 @@ pub struct Made {
     pub error: Option<EmbedError>,
 }
 
-impl Made {
+impl EmbeddingBatch {
     /// Returns all vectors, or why there are not all.
     pub fn into_result(self) -> Result<Vec<Vec<f32>>, EmbedError> {
         match self.error {
@@ -80,7 +83,7 @@ pub enum Effort {
 
 /// What makes two vectors comparable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Identity {
+pub struct ModelIdentity {
     /// Who computes them, such as `builtin` or `openai`.
     pub provider: String,
     /// The model, such as `text-embedding-3-small`. Two servers may mean different models by one
@@ -91,7 +94,7 @@ pub struct Identity {
     pub dimensions: usize,
 }
 
-impl Identity {
+impl ModelIdentity {
     /// Returns the model as its server knows it, without the host.
     #[must_use]
     pub fn bare_model(&self) -> &str {
@@ -107,7 +110,7 @@ impl Identity {
 pub enum Purpose {
     /// Something that will be looked for.
     Document,
-    /// What somebody looks for.
+    /// A search query.
     Query,
 }
 
@@ -145,7 +148,7 @@ mod tests {
             ("@cf/baai/bge-m3@example.org", "@cf/baai/bge-m3"),
         ] {
             let (provider, model) = ("openai".to_owned(), model.to_owned());
-            assert_eq!(Identity { provider, model, dimensions: 1 }.bare_model(), bare);
+            assert_eq!(ModelIdentity { provider, model, dimensions: 1 }.bare_model(), bare);
         }
     }
 }

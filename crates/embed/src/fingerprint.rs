@@ -11,7 +11,7 @@ const PIECES: u64 = 256;
 const PIECE_BYTES: u64 = 4096;
 
 /// Returns sixteen hexadecimal digits that two models hardly ever share. They guard against
-/// mistakes, not against somebody who wants two files to be taken for one.
+/// mistakes, not against an attacker who wants two files to be taken for one.
 pub(crate) fn fingerprint(path: &Path) -> io::Result<String> {
     let mut file = fs_err::File::open(path)?;
     let size_bytes = file.metadata()?.len();

@@ -1,4 +1,4 @@
-//! Text to vectors: what an embedder is, and how its vectors are told from another's.
+//! Text to vectors: what an embedder is, and how its vectors are distinguished from another's.
 //!
 //! Vectors of two models cannot be compared, so each vector is kept with the identity of the
 //! embedder that made it.
@@ -13,14 +13,14 @@ mod key;
 mod minilm;
 mod quality;
 mod remote;
-mod table;
+mod static_model;
 mod tensors;
 mod tokens;
 mod transformer;
 
 pub use builtin::Builtin;
 pub use client::http_client;
-pub use embedder::{Effort, EmbedError, Embedder, Identity, Made, Purpose};
+pub use embedder::{Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Purpose};
 pub use key::{ApiKey, KeyError};
 pub use minilm::MiniLm;
 pub use quality::BuiltinQuality;

@@ -1,4 +1,4 @@
-//! all-MiniLM-L6-v2, from a file that somebody has fetched.
+//! all-MiniLM-L6-v2, from a downloaded file.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use crate::fingerprint::fingerprint;
 use crate::tensors::Tensors;
 use crate::tokens::Tokenizer;
 use crate::transformer::Transformer;
-use crate::{Effort, EmbedError, Embedder, Identity, ModelError, Purpose};
+use crate::{Effort, EmbedError, Embedder, ModelError, ModelIdentity, Purpose};
 
 /// The transformer all-MiniLM-L6-v2: better vectors than the ones inside the binary, and slower.
 #[derive(Debug)]
 pub struct MiniLm {
-    identity: Identity,
+    identity: ModelIdentity,
     model: Transformer,
     threads: usize,
 }
@@ -55,7 +55,7 @@ impl MiniLm {
             print if print == Self::FINGERPRINT => name.to_owned(),
             print => format!("{name}-{print}"),
         };
-        let identity = Identity { provider, model: name, dimensions: Self::DIMENSIONS };
+        let identity = ModelIdentity { provider, model: name, dimensions: Self::DIMENSIONS };
         Ok(Self { identity, model, threads: 1 })
     }
 
@@ -67,7 +67,7 @@ impl MiniLm {
 }
 
 impl Embedder for MiniLm {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
@@ -95,7 +95,7 @@ pub(crate) const TOKENS: usize = 512;
 /// Returns the vectors that `model` has for `texts`.
 pub(crate) fn embed(
     model: &Transformer,
-    identity: &Identity,
+    identity: &ModelIdentity,
     texts: &[&str],
     purpose: Purpose,
     threads: usize,

@@ -6,9 +6,9 @@ use crate::minilm::{TOKENS, embed};
 use crate::tensors::Tensors;
 use crate::tokens::Tokenizer;
 use crate::transformer::Transformer;
-use crate::{Effort, EmbedError, Embedder, Identity, ModelError, Purpose};
+use crate::{Effort, EmbedError, Embedder, ModelError, ModelIdentity, Purpose};
 
-/// Made by tools/model/export.py, which says what it holds.
+/// EmbeddingBatch by tools/model/export.py, which says what it holds.
 static ASSET: &[u8] = include_bytes!("../assets/quality.safetensors");
 
 /// The model, which all embedders of a process share.
@@ -23,7 +23,7 @@ pub(crate) fn model() -> Result<&'static Transformer, &'static ModelError> {
 /// The transformer that comes with the binary.
 #[derive(Debug)]
 pub struct BuiltinQuality {
-    identity: Identity,
+    identity: ModelIdentity,
     threads: usize,
 }
 
@@ -34,7 +34,8 @@ impl BuiltinQuality {
         let tensors = Tensors::of_binary(ASSET).ok();
         let dimensions = tensors.and_then(|tensors| tensors.metadata("dims")?.parse().ok());
         let (provider, model) = ("builtin".to_owned(), "anemone-quality-1".to_owned());
-        let identity = Identity { provider, model, dimensions: dimensions.unwrap_or_default() };
+        let identity =
+            ModelIdentity { provider, model, dimensions: dimensions.unwrap_or_default() };
         Self { identity, threads: 1 }
     }
 
@@ -52,7 +53,7 @@ impl Default for BuiltinQuality {
 }
 
 impl Embedder for BuiltinQuality {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
@@ -76,7 +77,7 @@ impl Embedder for BuiltinQuality {
 }
 
 /// Says that an embedder of this binary has no model.
-pub(crate) fn failed(identity: &Identity, error: &'static ModelError) -> EmbedError {
+pub(crate) fn failed(identity: &ModelIdentity, error: &'static ModelError) -> EmbedError {
     EmbedError::Failed { provider: identity.provider.clone(), source: Box::new(error) }
 }
 

@@ -29,7 +29,7 @@ pub use error::RemoteError;
 pub use provider::Provider;
 pub use settings::{Encoding, Patience, Pause, RemoteSettings, Sleep};
 
-use crate::{Effort, EmbedError, Embedder, Identity, Made, Purpose};
+use crate::{Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Purpose};
 use job::{Done, Job};
 use request::Form;
 use scrub::Secrets;
@@ -42,7 +42,7 @@ const PROBE: &str = "size";
 
 /// An embedder behind an HTTP API.
 pub struct Remote {
-    identity: Identity,
+    identity: ModelIdentity,
     settings: RemoteSettings,
     form: Form,
     url: Url,
@@ -81,7 +81,7 @@ impl Remote {
         let dimensions = settings.dimensions.or(own).unwrap_or(0);
         let most_texts = settings.max_batch.unwrap_or(provider.most_texts()).max(1);
         Ok(Self {
-            identity: Identity { provider: provider.name().to_owned(), model, dimensions },
+            identity: ModelIdentity { provider: provider.name().to_owned(), model, dimensions },
             settings,
             form,
             url,
@@ -102,11 +102,12 @@ impl Remote {
             return Ok(());
         }
         let Done { vectors, error, .. } = self.vectors(&[PROBE], Purpose::Document);
-        self.identity.dimensions = vectors.into_iter().flatten().next().map_or(0, |it| it.len());
+        self.identity.dimensions =
+            vectors.into_iter().flatten().next().map_or(0, |vector| vector.len());
         error.map_or(Ok(()), Err)
     }
 
-    /// Takes the size of the model's vectors from whoever has some of them already, which spares
+    /// Sets the size of the model's vectors from vectors that are known already, which spares
     /// asking. Settings that name a size hold.
     #[must_use]
     pub fn knowing(mut self, dimensions: usize) -> Self {
@@ -149,7 +150,7 @@ impl Remote {
 
     /// Asks for one vector for each text; none of them may be empty.
     ///
-    /// Requests run on threads of their own, also a single one: the caller may stand in an
+    /// Requests run on threads of their own, also a single one: the caller may run in an
     /// asynchronous runtime, where the client must not block.
     fn vectors(&self, texts: &[&str], purpose: Purpose) -> Done {
         let most_tokens = self.settings.provider.most_tokens();
@@ -175,8 +176,8 @@ impl Remote {
     }
 }
 
-/// Names a model so that it is not taken for another server's, nor for one that is told otherwise
-/// what its texts are.
+/// Names a model so that it is not taken for another server's, nor for one that is prompted
+/// differently what its texts are.
 fn full_name(settings: &RemoteSettings, model: &str, url: &Url) -> String {
     let input_type = match settings.provider {
         Provider::OpenAi => settings.document_input_type.as_deref(),
@@ -192,7 +193,7 @@ fn full_name(settings: &RemoteSettings, model: &str, url: &Url) -> String {
 }
 
 impl Embedder for Remote {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
@@ -208,25 +209,28 @@ impl Embedder for Remote {
         self.embed_some(texts, purpose).into_result()
     }
 
-    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> Made {
+    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> EmbeddingBatch {
         let failed = |error: RemoteError| EmbedError::Failed {
             provider: self.identity.provider.clone(),
             source: Box::new(error),
         };
         let Some(dimensions) = self.dimensions() else {
             let error = Some(failed(RemoteError::NotConnected));
-            return Made { vectors: vec![None; texts.len()], error, ..Made::default() };
+            return EmbeddingBatch {
+                vectors: vec![None; texts.len()],
+                error,
+                ..EmbeddingBatch::default()
+            };
         };
         // Providers refuse empty texts, and a vector of zeros says all there is to say.
         let is_blank = |text: &&str| text.trim().is_empty();
         let asked: Vec<&str> = texts.iter().copied().filter(|text| !is_blank(text)).collect();
         let Done { vectors, cut, refused, error } = self.vectors(&asked, purpose);
         let mut vectors = vectors.into_iter();
-        let all = texts.iter().map(|text| match is_blank(text) {
-            true => Some(vec![0.0; dimensions]),
-            false => vectors.next().flatten(),
+        let all = texts.iter().map(|text| {
+            if is_blank(text) { Some(vec![0.0; dimensions]) } else { vectors.next().flatten() }
         });
-        Made { vectors: all.collect(), cut, refused, error: error.map(failed) }
+        EmbeddingBatch { vectors: all.collect(), cut, refused, error: error.map(failed) }
     }
 }
 

@@ -63,7 +63,7 @@ pub enum ModelError {
         /// The tensor.
         tensor: String,
     },
-    /// Two tensors lie in the same place.
+    /// Two tensors overlap.
     #[error("{tensor} overlaps another tensor")]
     Overlap {
         /// The second of them.
@@ -125,7 +125,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Returns the bytes in `range`, without a copy where they lie in memory already.
+    /// Returns the bytes in `range`, without a copy where they are in memory already.
     fn bytes(&mut self, range: Range<u64>) -> Result<Cow<'static, [u8]>, ModelError> {
         let length = usize::try_from(range.end.saturating_sub(range.start)).map_err(too_short)?;
         match self {
@@ -148,7 +148,7 @@ fn too_short<E>(_: E) -> ModelError {
     ModelError::Read(io::ErrorKind::UnexpectedEof.into())
 }
 
-/// The kinds of numbers that may stand in a file. Only some of them are read.
+/// The kinds of numbers that a file may contain. Only some of them are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Dtype {
@@ -247,7 +247,7 @@ impl Tensors {
         self.metadata.get(key).map(String::as_str)
     }
 
-    /// Returns what stands before `name` in the file, which is nothing, or ends with a dot.
+    /// Returns the prefix of `name` in the file: nothing, or a text that ends with a dot.
     ///
     /// A model that was saved as a part of another has names such as `bert.pooler.dense.weight`.
     pub(crate) fn prefix_of(&self, name: &str) -> Option<&str> {

@@ -1,9 +1,9 @@
 //! Text to word pieces, as the models read it.
 //!
-//! The models were trained on BERT's uncased WordPiece: text without case and accents, cut at spaces
-//! and punctuation, and each word cut into the longest pieces that the vocabulary holds. A model
-//! that is given other pieces than in training answers nonsense, so the ids here are those of the
-//! reference, one for one, its oddities among them.
+//! The models were trained on BERT's uncased WordPiece: text without case and accents, cut at
+//! spaces and punctuation, and each word cut into the longest pieces that the vocabulary holds. A
+//! model that is given other pieces than in training answers nonsense, so the ids here are those of
+//! the reference, one for one, its oddities among them.
 
 mod characters;
 mod classes;
@@ -99,23 +99,23 @@ impl Tokenizer {
         let (mut read, mut all) = (0_u16, 0_u16);
         for id in ids.iter().take(SHARE_PIECES) {
             let piece = self.piece(*id).unwrap_or_default();
-            let first = piece.chars().find(|it| it.is_alphanumeric() && !it.is_ascii_digit());
+            let first = piece.chars().find(|c| c.is_alphanumeric() && !c.is_ascii_digit());
             read += u16::from(*id != UNKNOWN && first.is_some_and(is_latin));
             all += u16::from(first.is_some());
         }
         f32::from(read) / f32::from(all.max(1))
     }
 
-    /// Returns the share of words that are in the vocabulary, whole or with an ending; 1 where there
-    /// are no words. A word that nobody uses falls into short pieces.
+    /// Returns the share of words that are in the vocabulary, whole or with an ending; 1 where
+    /// there are no words. A word that does not exist falls into short pieces.
     pub(crate) fn known_share(&self, words: &str) -> f32 {
         let (mut known, mut all) = (0_u16, 0_u16);
         let words = words.split(|c: char| !c.is_alphanumeric());
-        for word in words.filter(|it| it.contains(char::is_alphabetic)).take(SHARE_PIECES) {
+        for word in words.filter(|word| word.contains(char::is_alphabetic)).take(SHARE_PIECES) {
             let is_word = match self.encode(word, WORD_PIECES)[..] {
                 [id] => id != UNKNOWN && word.chars().nth(1).is_some(),
                 [stem, ending] => {
-                    let letters = self.piece(stem).map_or(0, |it| it.chars().count());
+                    let letters = self.piece(stem).map_or(0, |piece| piece.chars().count());
                     ending != UNKNOWN && letters >= STEM_LETTERS
                 }
                 _ => false,
@@ -127,7 +127,7 @@ impl Tokenizer {
     }
 
     /// Says whether a document is one that the models can judge: what they cannot read has a vector
-    /// too, and all of that lies in one corner, near to whatever question comes by.
+    /// too, and all of that is in one corner, near to whatever question comes by.
     pub(crate) fn is_readable(&self, ids: &[u32]) -> bool {
         self.readable_share(ids) >= READABLE
     }

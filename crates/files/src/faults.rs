@@ -4,7 +4,9 @@
 //! Without the feature `faults` the functions do what they say and nothing else.
 
 #[cfg(feature = "faults")]
-pub use self::injected::{Fault, How, Met, Torn, step, sync, with_faults, write_all};
+pub use self::injected::{
+    FaultKind, FaultReport, InjectedFault, TornWrite, step, sync, with_faults, write_all,
+};
 #[cfg(not(feature = "faults"))]
 pub use self::real::{step, sync, write_all};
 
@@ -36,7 +38,7 @@ mod injected {
 
     /// What happens at a step.
     #[derive(Clone, Copy, Debug)]
-    pub enum How {
+    pub enum FaultKind {
         /// The operation fails; the next one succeeds.
         Error,
         /// The disk is full from here on.
@@ -47,7 +49,7 @@ mod injected {
 
     /// How much of a write is on the disk when it fails.
     #[derive(Clone, Copy, Debug)]
-    pub enum Torn {
+    pub enum TornWrite {
         /// Nothing of it.
         Nothing,
         /// The first half.
@@ -58,18 +60,18 @@ mod injected {
 
     /// Something that goes wrong.
     #[derive(Clone, Copy, Debug)]
-    pub struct Fault {
+    pub struct InjectedFault {
         /// The number of the step, from 0.
         pub at: usize,
         /// What happens there.
-        pub how: How,
+        pub how: FaultKind,
         /// What a write leaves.
-        pub torn: Torn,
+        pub torn: TornWrite,
     }
 
     #[derive(Default)]
     struct Run {
-        faults: Vec<Fault>,
+        faults: Vec<InjectedFault>,
         steps: usize,
         writes: Vec<usize>,
         syncs: usize,
@@ -79,7 +81,7 @@ mod injected {
 
     /// What was met in a run.
     #[derive(Debug)]
-    pub struct Met {
+    pub struct FaultReport {
         /// How many steps there were.
         pub steps: usize,
         /// Which of them were writes.
@@ -93,18 +95,18 @@ mod injected {
     }
 
     /// Runs something with faults, and says what steps it had.
-    pub fn with_faults<T>(faults: &[Fault], work: impl FnOnce() -> T) -> (T, Met) {
+    pub fn with_faults<T>(faults: &[InjectedFault], work: impl FnOnce() -> T) -> (T, FaultReport) {
         let run = Run { faults: faults.to_vec(), ..Run::default() };
-        RUN.with(|it| *it.borrow_mut() = Some(run));
+        RUN.with(|current| *current.borrow_mut() = Some(run));
         let done = work();
         let run = RUN.with(|run| run.borrow_mut().take()).unwrap_or_default();
-        (done, Met { steps: run.steps, writes: run.writes, syncs: run.syncs })
+        (done, FaultReport { steps: run.steps, writes: run.writes, syncs: run.syncs })
     }
 
-    fn next(is_write: bool) -> Result<(), (io::Error, Option<Torn>)> {
-        RUN.with(|it| {
-            let mut it = it.borrow_mut();
-            let Some(run) = it.as_mut() else { return Ok(()) };
+    fn next(is_write: bool) -> Result<(), (io::Error, Option<TornWrite>)> {
+        RUN.with(|current| {
+            let mut current = current.borrow_mut();
+            let Some(run) = current.as_mut() else { return Ok(()) };
             if run.is_dead {
                 return Err((io::ErrorKind::Other.into(), None));
             }
@@ -113,11 +115,11 @@ mod injected {
             if is_write {
                 run.writes.push(at);
             }
-            if let Some(fault) = run.faults.iter().find(|it| it.at == at).copied() {
+            if let Some(fault) = run.faults.iter().find(|fault| fault.at == at).copied() {
                 match fault.how {
-                    How::Error => {}
-                    How::Full => run.is_full = true,
-                    How::Kill => run.is_dead = true,
+                    FaultKind::Error => {}
+                    FaultKind::Full => run.is_full = true,
+                    FaultKind::Kill => run.is_dead = true,
                 }
                 return Err((io::Error::from_raw_os_error(5), Some(fault.torn)));
             }
@@ -137,7 +139,7 @@ mod injected {
     pub fn sync(work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         step()?;
         let is_injected =
-            RUN.with(|it| it.borrow_mut().as_mut().map(|run| run.syncs += 1)).is_some();
+            RUN.with(|current| current.borrow_mut().as_mut().map(|run| run.syncs += 1)).is_some();
         if is_injected { Ok(()) } else { work() }
     }
 
@@ -145,9 +147,9 @@ mod injected {
     pub fn write_all(file: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
         let Err((error, torn)) = next(true) else { return file.write_all(bytes) };
         let length = match torn {
-            None | Some(Torn::Nothing) => 0,
-            Some(Torn::Half) => bytes.len() / 2,
-            Some(Torn::AllButOne) => bytes.len().saturating_sub(1),
+            None | Some(TornWrite::Nothing) => 0,
+            Some(TornWrite::Half) => bytes.len() / 2,
+            Some(TornWrite::AllButOne) => bytes.len().saturating_sub(1),
         };
         file.write_all(&bytes[..length])?;
         Err(error)

@@ -1,6 +1,6 @@
 //! A folder that is open: everything in it is done by its handle.
 //!
-//! Whoever puts a link in the place of a folder while we work does not make us read or write
+//! Replacing a folder by a link while we work does not make us read or write
 //! elsewhere.
 
 use std::ffi::{CStr, OsStr};
@@ -43,27 +43,27 @@ pub struct FileRead {
     pub mode: u32,
 }
 
-/// Whether what stood under a name was what was expected there.
+/// Whether a name still led to the expected file when it was swapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Swapped {
-    /// It was, and the new file stands there now.
+pub enum SwapOutcome {
+    /// It did, and now leads to the new file.
     Done,
-    /// It was not, and still stands there.
+    /// It did not, and nothing was changed.
     Refused,
 }
 
 /// Whether something was added to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Appended {
+pub enum AppendOutcome {
     /// It was; this is the file's stamp then.
     Done(FileStamp),
-    /// It was, and somebody saved the file at the same moment: the stamp is theirs, and what was
-    /// added may be in the file or not.
+    /// It was, and another process saved the file at the same moment: the stamp is of that save,
+    /// and what was added may be in the file or not.
     Contested(FileStamp),
     /// The file was no longer the one that was read, and nothing was added.
     Refused,
-    /// Somebody emptied the file after it was looked at, and what was added begins here. Their text
-    /// may cover it, or a part of it.
+    /// Another process truncated the file after it was inspected, and the addition begins here. Its
+    /// text may cover it, or a part of it.
     Displaced(u64),
 }
 
@@ -89,7 +89,7 @@ impl FolderEntry {
 }
 
 impl Folder {
-    /// Opens a folder. A link is followed: whoever names the folder means what it leads to.
+    /// Opens a folder. A link is followed: the caller means its target.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { handle: openat(CWD, path, FOLDER, Mode::empty())? })
     }
@@ -126,7 +126,7 @@ impl Folder {
         })
     }
 
-    /// Opens the folder that a path below this one lies in, part by part and never through a link,
+    /// Opens the folder that a path below this one is in, part by part and never through a link,
     /// and returns it with the last part; `None` is this folder itself.
     pub fn above<'a>(&self, path: &'a [u8]) -> io::Result<(Option<Self>, &'a [u8])> {
         let mut parts = path.split(|byte| *byte == b'/');
@@ -174,7 +174,8 @@ impl Folder {
         Ok(entries.filter(move |entry| !entry.as_ref().is_ok_and(is_own)))
     }
 
-    /// Says what an entry of this folder is; the file is asked only where the listing does not say it.
+    /// Says what an entry of this folder is; the file is asked only where the listing does not say
+    /// it.
     pub fn kind_of(&self, entry: &FolderEntry) -> io::Result<FileKind> {
         entry.kind().map_or_else(|| Ok(self.stat(entry.name())?.kind), Ok)
     }
@@ -216,7 +217,7 @@ impl Folder {
     /// Reads a file of at most `max_bytes`; `None` when there is none. What is no regular file is
     /// an error.
     ///
-    /// The stamp is taken after reading: bytes that were read while somebody saved have the stamp
+    /// The stamp is taken after reading: bytes that were read during a save have the stamp
     /// of a file that was just saved, and not that of the file before.
     pub fn read(&self, name: &str, max_bytes: u64) -> io::Result<Option<FileRead>> {
         faults::step()?;
@@ -229,14 +230,14 @@ impl Folder {
         Ok(Some(FileRead { bytes, stamp: stat.stamp(), mode: stat.mode }))
     }
 
-    /// Adds to the end of a file with one write, if the file still has the stamp `expected`; makes it
-    /// where none is expected. When not all of it can be written, nothing of it stays.
+    /// Adds to the end of a file with one write, if the file still has the stamp `expected`; makes
+    /// it where none is expected. When not all of it can be written, nothing of it stays.
     pub fn append(
         &self,
         name: &str,
         bytes: &[u8],
         expected: Option<FileStamp>,
-    ) -> io::Result<Appended> {
+    ) -> io::Result<AppendOutcome> {
         faults::step()?;
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let flags = flags | OFlags::CLOEXEC;
@@ -245,12 +246,12 @@ impl Folder {
             None => flags | OFlags::CREATE | OFlags::EXCL,
         };
         let handle = match self.open_name(name, flags, 0o666) {
-            Err(Errno::EXIST | Errno::NOENT) => return Ok(Appended::Refused),
+            Err(Errno::EXIST | Errno::NOENT) => return Ok(AppendOutcome::Refused),
             handle => handle?,
         };
         let stat = stat_regular(&handle)?;
         if expected.is_some_and(|expected| expected != stat.stamp()) {
-            return Ok(Appended::Refused);
+            return Ok(AppendOutcome::Refused);
         }
         let before = stat.size;
         let mut file = std::fs::File::from(handle);
@@ -265,15 +266,15 @@ impl Folder {
         let end = io::Seek::stream_position(&mut file)?;
         let stamp = FileStat::of(&file)?.stamp();
         if end != before + bytes.len() as u64 {
-            return Ok(Appended::Displaced(end.saturating_sub(bytes.len() as u64)));
+            return Ok(AppendOutcome::Displaced(end.saturating_sub(bytes.len() as u64)));
         }
         faults::sync(|| file.sync_all())?;
         if expected.is_none() {
             self.sync()?;
         }
-        // How somebody else left the file must not be taken for how we left it.
+        // Another process's state of the file must not be mistaken for ours.
         let is_ours = stamp.size == end;
-        Ok(if is_ours { Appended::Done(stamp) } else { Appended::Contested(stamp) })
+        Ok(if is_ours { AppendOutcome::Done(stamp) } else { AppendOutcome::Contested(stamp) })
     }
 
     /// Says whether a file ends with a line ending; one that is empty or missing does, too.
@@ -290,19 +291,19 @@ impl Folder {
     }
 
     /// Cuts the end off a file that still has the stamp `expected`.
-    pub fn cut(&self, name: &str, length: u64, expected: FileStamp) -> io::Result<Swapped> {
+    pub fn cut(&self, name: &str, length: u64, expected: FileStamp) -> io::Result<SwapOutcome> {
         faults::step()?;
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let handle = match self.open_name(name, flags, 0) {
-            Err(Errno::NOENT) => return Ok(Swapped::Refused),
+            Err(Errno::NOENT) => return Ok(SwapOutcome::Refused),
             handle => handle?,
         };
         if stat_regular(&handle)?.stamp() != expected || length > expected.size {
-            return Ok(Swapped::Refused);
+            return Ok(SwapOutcome::Refused);
         }
         ftruncate(&handle, length)?;
         faults::sync(|| Ok(fsync(&handle)?))?;
-        Ok(Swapped::Done)
+        Ok(SwapOutcome::Done)
     }
 
     /// Writes a new file, whole and safe on the disk; it gets exactly `mode`, where one is given.
@@ -340,21 +341,21 @@ impl Folder {
     }
 
     /// Gives a file a name that no other file has.
-    pub fn name(&self, from: &str, to: &str) -> io::Result<Swapped> {
+    pub fn name(&self, from: &str, to: &str) -> io::Result<SwapOutcome> {
         faults::step()?;
         match renameat_with(self, from, self, to, RenameFlags::NOREPLACE) {
             Ok(()) => {}
-            Err(Errno::EXIST) => return Ok(Swapped::Refused),
+            Err(Errno::EXIST) => return Ok(SwapOutcome::Refused),
             Err(error) if is_unable(error) => {
                 if self.stamp(to)?.is_some() {
-                    return Ok(Swapped::Refused);
+                    return Ok(SwapOutcome::Refused);
                 }
                 renameat(self, from, self, to)?;
             }
             Err(error) => return Err(error.into()),
         }
         self.sync()?;
-        Ok(Swapped::Done)
+        Ok(SwapOutcome::Done)
     }
 
     /// Exchanges two files; `false` where the file system cannot.

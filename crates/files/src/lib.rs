@@ -11,7 +11,7 @@
 //! | [`edit_distance`] | how far apart two names are |
 //!
 //! This crate is a leaf: it knows no agent, no memory and no archive. Which files count is decided
-//! by whoever calls it.
+//! by the caller.
 
 mod distance;
 pub mod faults;
@@ -24,7 +24,7 @@ mod temporary;
 mod walk;
 
 pub use distance::edit_distance;
-pub use folder::{Appended, FileRead, Folder, FolderEntry, Swapped};
+pub use folder::{AppendOutcome, FileRead, Folder, FolderEntry, SwapOutcome};
 pub use read::{NotRegularFile, each_block, is_not_plain, open_regular, read_limited, read_small};
 pub use remove::{prune, remove_tree};
 pub use replace::{
@@ -36,4 +36,4 @@ pub use temporary::{
     LeftoverKind, TEMPORARY_FILE, lock_folder, locked_folder, private_temporary_folder, sweep,
     temporary_file,
 };
-pub use walk::{Step, Visited, Visitor, walk};
+pub use walk::{WalkEntry, WalkStep, WalkVisitor, walk};

@@ -16,7 +16,7 @@ use crate::{FileStat, Folder};
 /// How much is read at once.
 const BLOCK_BYTES: usize = 1 << 20;
 
-// Somebody may have put a pipe there; opening that would wait for a writer.
+// The name may be a pipe; opening that would wait for a writer.
 pub(crate) const READ: OFlags =
     OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
@@ -82,7 +82,7 @@ pub fn read_small(path: &Path, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Hands out a file block by block, until there is no more or somebody has seen enough.
+/// Hands out a file block by block, until its end or until the caller has seen enough.
 pub fn each_block(
     mut file: File,
     take: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,

@@ -61,7 +61,7 @@ fn handle_of(folder: Option<&Folder>) -> BorrowedFd<'_> {
 /// Removes the files and links that `remove` chooses by their path below `root`, and folders that
 /// are then empty; says whether nothing is left.
 ///
-/// Somebody else may be removing the same tree: what is gone already is fine.
+/// Another process may be removing the same tree, so missing files are not an error.
 pub fn prune(root: &Path, remove: &mut dyn FnMut(&[u8], &FileStat) -> bool) -> io::Result<bool> {
     let mut path = Vec::new();
     let mut levels = vec![Level::open(None, root.as_os_str(), 0)?];

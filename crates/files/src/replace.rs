@@ -29,7 +29,7 @@ pub enum Durability {
     Immediate,
 }
 
-/// Returns the folder that a path lies in; that of a bare name is the current one.
+/// Returns the folder that a path is in; that of a bare name is the current one.
 #[must_use]
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -55,7 +55,7 @@ pub fn commit(
     }
     let named = match existing {
         Existing::Replace => file.persist(path),
-        // Somebody may have made a file of that name meanwhile.
+        // Another process may have created a file of that name meanwhile.
         Existing::Keep => file.persist_noclobber(path),
     };
     named.map_err(|error| error.error)?;
@@ -65,7 +65,7 @@ pub fn commit(
     }
 }
 
-/// As [`replace_file`], for whoever holds a lock that keeps others away: the file is written to
+/// As [`replace_file`], for callers that hold an exclusive lock: the file is written to
 /// `beside`, and what a killed process left there is overwritten. The caller syncs the folder.
 pub fn replace_through(
     beside: &Path,
@@ -87,7 +87,7 @@ pub fn replace_through(
         fs_err::rename(beside, path)
     };
     write().inspect_err(|_| {
-        // The error is what counts; whoever comes next overwrites what is left.
+        // The error is reported; the next call overwrites what is left.
         if faults::step().is_ok() {
             fs_err::remove_file(beside).ok();
         }
@@ -137,7 +137,7 @@ pub fn open_private(path: &Path) -> io::Result<File> {
     Ok(options.write(true).create(true).truncate(false).mode(0o600).open(path)?.into_file())
 }
 
-/// Gives a file or folder a name that nobody has.
+/// Gives a file or folder a name that is free.
 pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // Without the flag, a folder still replaces nothing but an empty folder.

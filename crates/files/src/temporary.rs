@@ -1,8 +1,8 @@
 //! Temporary files and folders, and those that a killed process left behind.
 //!
-//! Whoever makes one locks it with `flock` for as long as it is used. The system releases the lock
+//! Its creator locks it with `flock` for as long as it is used. The system releases the lock
 //! of a process that ends, however it ends. So what carries one of our temporary names and can be
-//! locked is nobody's, and whoever makes the next one in the same folder removes it.
+//! locked is unused, and the next call that creates one in the same folder removes it.
 
 use std::fs::File;
 use std::io;
@@ -20,7 +20,7 @@ pub const TEMPORARY_FILE: &str = ".anemone-";
 const RANDOM_BYTES: usize = 6;
 /// Names of a folder that are looked at, at most: a folder may hold any number of them.
 const MAX_NAMES: usize = 100_000;
-/// How often a new file is made again because somebody else is about to remove it.
+/// How often creation is retried because another process is about to remove the new file.
 const ATTEMPTS: usize = 16;
 
 /// Makes a locked temporary file in a folder, and removes those that killed processes left there.
@@ -29,7 +29,7 @@ pub fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
     for _ in 0..ATTEMPTS {
         let file = tempfile::Builder::new().prefix(TEMPORARY_FILE).tempfile_in(folder)?;
         match file.as_file().try_lock() {
-            // Whoever removes leftovers got hold of it before it was locked.
+            // A cleanup locked it before we did.
             Ok(()) if file.as_file().metadata()?.nlink() == 0 => {}
             Err(std::fs::TryLockError::WouldBlock) => {}
             // Where a file system has no locks, nothing is ever removed.
@@ -39,7 +39,7 @@ pub fn temporary_file(folder: &Path) -> io::Result<NamedTempFile> {
     Err(io::Error::other("temporary files are removed as soon as they are made"))
 }
 
-/// Locks a folder until the returned file is dropped; `None` if somebody else holds the lock, or
+/// Locks a folder until the returned file is dropped; `None` if another process holds the lock, or
 /// the file system has no locks.
 #[must_use]
 pub fn lock_folder(folder: &Path) -> Option<File> {
@@ -63,8 +63,8 @@ pub fn locked_folder(
         let path = make()?;
         let Ok(file) = fs_err::File::open(&path).map(fs_err::File::into_file) else { continue };
         let is_there = || {
-            let ours = file.metadata().map(|it| it.ino());
-            fs_err::symlink_metadata(&path).map(|it| it.ino()).ok() == ours.ok()
+            let ours = file.metadata().map(|metadata| metadata.ino());
+            fs_err::symlink_metadata(&path).map(|metadata| metadata.ino()).ok() == ours.ok()
         };
         match file.try_lock() {
             Ok(()) if is_there() => return Ok((path, Some(file))),
@@ -85,14 +85,15 @@ pub enum LeftoverKind {
 }
 
 /// Removes what killed processes of the same user left in a folder: names that start with
-/// `prefix`, end in six letters and digits, and that nobody holds a lock on.
+/// `prefix`, end in six letters and digits, and are not locked.
 pub fn sweep(folder: &Path, prefix: &str, kind: LeftoverKind) {
     for path in temporary_names(folder, prefix.as_bytes()) {
         let Some(found) = fs_err::symlink_metadata(&path).ok() else { continue };
         let is_ours = found.uid() == rustix::process::geteuid().as_raw();
         match kind {
             LeftoverKind::File if found.is_file() && is_ours => {
-                // Held while it is removed, so that nobody takes it for their own meanwhile.
+                // The lock is held during removal, so that no other process uses the file
+                // meanwhile.
                 if let Some(_lock) = lock_file(&path) {
                     fs_err::remove_file(&path).ok();
                 }
@@ -117,8 +118,8 @@ fn temporary_names(folder: &Path, prefix: &[u8]) -> Vec<PathBuf> {
         .filter(|entry| {
             let name = entry.file_name();
             let rest = name.as_bytes().strip_prefix(prefix);
-            rest.is_some_and(|it| {
-                it.len() == RANDOM_BYTES && it.iter().all(u8::is_ascii_alphanumeric)
+            rest.is_some_and(|rest| {
+                rest.len() == RANDOM_BYTES && rest.iter().all(u8::is_ascii_alphanumeric)
             })
         })
         .map(|entry| entry.path())
@@ -140,7 +141,7 @@ mod tests {
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs_err::read_dir(folder)
             .unwrap()
-            .map(|it| it.unwrap().file_name().into_string().unwrap())
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         names.sort();
         names

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use crate::{FileKind, FileStat, Folder};
 
 /// One name that a walk comes by.
-pub struct Visited<'a> {
+pub struct WalkEntry<'a> {
     /// The folder that it is in.
     pub folder: &'a Folder,
     /// Its name there.
@@ -23,7 +23,7 @@ pub struct Visited<'a> {
 
 /// What a walk does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum WalkStep {
     /// It goes on to the next name.
     Pass,
     /// It also visits what is in this folder, once all names beside it were seen.
@@ -33,16 +33,16 @@ pub enum Step {
 }
 
 /// Decides what counts. It bounds the depth as well: a walk holds one handle for each folder above.
-pub trait Visitor {
+pub trait WalkVisitor {
     /// Looks at one name.
-    fn visit(&mut self, visited: &Visited<'_>) -> Step;
+    fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep;
 
     /// Hears of a folder (the empty path is the root) that could not be opened, or not be read to
     /// its end. What was seen before counts.
     fn unreadable(&mut self, path: &[u8], error: io::Error) -> ControlFlow<()>;
 }
 
-impl Visited<'_> {
+impl WalkEntry<'_> {
     /// Says what it is; the file is asked only where the listing does not say it.
     pub fn kind(&self) -> io::Result<FileKind> {
         self.kind.map_or_else(|| Ok(self.stat()?.kind), Ok)
@@ -64,7 +64,7 @@ struct Level {
 }
 
 /// Visits everything below a folder, in no order.
-pub fn walk(root: &Folder, visitor: &mut dyn Visitor) {
+pub fn walk(root: &Folder, visitor: &mut dyn WalkVisitor) {
     let mut path = Vec::new();
     let ControlFlow::Continue(names) = list(root, &mut path, 0, visitor) else { return };
     let mut levels = vec![Level { folder: None, path: 0, names }];
@@ -97,11 +97,11 @@ fn list(
     folder: &Folder,
     path: &mut Vec<u8>,
     depth: usize,
-    visitor: &mut dyn Visitor,
+    visitor: &mut dyn WalkVisitor,
 ) -> ControlFlow<(), Vec<OsString>> {
     let length = path.len();
     let mut entered = Vec::new();
-    let failed = |visitor: &mut dyn Visitor, path: &[u8], error| {
+    let failed = |visitor: &mut dyn WalkVisitor, path: &[u8], error| {
         visitor.unreadable(&path[..length.saturating_sub(1)], error)
     };
     let entries = match folder.entries() {
@@ -122,10 +122,10 @@ fn list(
         path.truncate(length);
         path.extend_from_slice(entry.name().as_bytes());
         let (name, kind) = (entry.name(), entry.kind());
-        match visitor.visit(&Visited { folder, name, path, depth, kind }) {
-            Step::Pass => {}
-            Step::Enter => entered.push(name.to_owned()),
-            Step::Stop => return ControlFlow::Break(()),
+        match visitor.visit(&WalkEntry { folder, name, path, depth, kind }) {
+            WalkStep::Pass => {}
+            WalkStep::Enter => entered.push(name.to_owned()),
+            WalkStep::Stop => return ControlFlow::Break(()),
         }
     }
     ControlFlow::Continue(entered)
@@ -142,10 +142,10 @@ mod tests {
         most: Option<usize>,
     }
 
-    impl Visitor for Seen {
-        fn visit(&mut self, visited: &Visited<'_>) -> Step {
+    impl WalkVisitor for Seen {
+        fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
             if self.most == Some(self.paths.len()) {
-                return Step::Stop;
+                return WalkStep::Stop;
             }
             let kind = visited.kind().unwrap();
             let path = String::from_utf8_lossy(visited.path).into_owned();
@@ -153,7 +153,7 @@ mod tests {
             assert_eq!(kind, visited.stat().unwrap().kind);
             self.paths.push(path);
             // Links are entered as well, to see that none is followed.
-            if kind == FileKind::File { Step::Pass } else { Step::Enter }
+            if kind == FileKind::File { WalkStep::Pass } else { WalkStep::Enter }
         }
 
         fn unreadable(&mut self, path: &[u8], _: io::Error) -> ControlFlow<()> {

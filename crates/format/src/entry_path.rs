@@ -141,13 +141,13 @@ pub(crate) struct Names {
     copies: HashMap<Fingerprint, u64>,
 }
 
-/// Half a SHA-256, which nobody finds twice.
+/// Half a SHA-256, which is enough to rule out collisions.
 pub(crate) type Fingerprint = [u8; 16];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
     File,
-    /// Something lies in it.
+    /// It is not empty.
     Folder,
     NamedFolder,
 }
@@ -175,7 +175,7 @@ impl Names {
     }
 
     /// Takes a file's name, or one like it: parts that would meet another name get a number, such
-    /// as `memory.md~2`. What stands before `start` is not changed.
+    /// as `memory.md~2`. What precedes `start` is not changed.
     pub(crate) fn make_file(&mut self, name: &str, start: usize) -> String {
         self.make(name, start, Self::insert_file)
     }

@@ -38,7 +38,8 @@ mod vault;
 
 pub use archive::Layer;
 pub use archive::read::{
-    Archive, CarriedFile, EditedEntry, Edits, Kind, OpenError, ReadEntryError, Refusal, kind_of,
+    Archive, ArchiveKind, CarriedFile, EditedEntry, Edits, OpenError, ReadEntryError, Refusal,
+    kind_of,
 };
 pub use archive::source::ArchiveSource;
 pub use archive::write::{
@@ -50,7 +51,9 @@ pub use container::read::{Bytes, ContainerError, ContentFault, EntryReader};
 pub use credentials::{
     Credential, CredentialType, Credentials, Encryption, KdfParams, NOT_EXPORTED,
 };
-pub use delta::apply::{Applied, ApplyDeltaError, SkipReason, Skipped, apply_delta};
+pub use delta::apply::{
+    ApplyDeltaError, DeltaOutcome, OperationSkipReason, SkippedOperation, apply_delta,
+};
 pub use delta::compare::{
     CompareError, Comparison, DeletedRecord, FileDifference, LayerDifference,
 };
@@ -84,7 +87,7 @@ pub use principals::{
     StructuredProfile, WorkContext,
 };
 pub use purge::apply::{
-    ApplyPurgeError, PurgeProof, PurgeRequest, Purged, apply_purge, prove_purge,
+    ApplyPurgeError, PurgeOutcome, PurgeProof, PurgeRequest, apply_purge, prove_purge,
 };
 pub use purge::plan::{FileCut, Obstacle, Opening, PlanPurgeError, PurgePlan};
 pub use purge::{PurgeAudit, PurgeReason, PurgeScope};
@@ -93,7 +96,7 @@ pub use record::{
     Embedding, EmbeddingSource, Entity, EntityKind, ExtractionMethod, MemoryType, Record, Relation,
     Source, Status, Temporal,
 };
-pub use schema::{Document, schema_of};
+pub use schema::{SchemaDocument, schema_of};
 pub use sink::{Sink, SinkError};
 pub use snapshot::{File, FileRoot, Node, Snapshot};
 pub use source::{InMemory, RecordPlace, SnapshotSource, SourceFile, SourceKind};
@@ -105,4 +108,4 @@ pub use unknown::{Nullable, Unknown};
 pub use validate::{
     Class, Counts, Finding, Report, find_damage, open_validated, validate, validate_with,
 };
-pub use vault::{Freshness, KEY_BYTES, NONCE_BYTES, SALT_BYTES, VaultError, VaultKey};
+pub use vault::{KEY_BYTES, NONCE_BYTES, SALT_BYTES, SealingBytes, VaultError, VaultKey};

@@ -272,7 +272,7 @@ impl Manifest {
         self.canonical = None;
         self.entries.clear();
         let layers = &mut self.layers;
-        // A layer that says nothing of its own is dropped: the writer makes it anew.
+        // A layer without information of its own is dropped: the writer recreates it.
         layers.identity = layers.identity.take().filter(|layer| !layer.unknown.is_empty());
         if let Some(layer) = &mut layers.identity {
             (layer.version, layer.file) = (1, String::new());
@@ -352,8 +352,10 @@ impl AttachmentsLayer {
     pub(crate) fn of(list: &Attachments, file: String, unknown: Unknown) -> Self {
         let tally = |included: bool| {
             let all = list.attachments.iter();
-            let tier = all.filter(|it| it.archive_path.0.is_some() == included);
-            tier.fold((0, 0_u64), |(n, size), it| (n + 1, size.saturating_add(it.size_bytes)))
+            let tier = all.filter(|attachment| attachment.archive_path.0.is_some() == included);
+            tier.fold((0, 0_u64), |(n, size), attachment| {
+                (n + 1, size.saturating_add(attachment.size_bytes))
+            })
         };
         let (included, referenced) = (tally(true), tally(false));
         Self {

@@ -1,4 +1,4 @@
-//! A JSON object that belongs to somebody else and is only carried.
+//! A JSON object of another program, which is only carried.
 
 use std::borrow::Cow;
 use std::fmt;

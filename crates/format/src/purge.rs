@@ -7,8 +7,8 @@
 //! file. The new file is then searched for the text, and only counts when it is not found.
 
 pub(crate) mod apply;
-pub(crate) mod needle;
 pub(crate) mod plan;
+pub(crate) mod probe;
 
 use crate::id::{AgentId, ItemId, RecordId};
 use crate::moment::Moment;

@@ -20,7 +20,7 @@ use crate::record::Record;
 
 /// A document of the format that has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Document {
+pub enum SchemaDocument {
     /// `manifest.json` of an archive.
     Manifest,
     /// `manifest.json` of a delta.
@@ -41,7 +41,7 @@ pub enum Document {
     PurgeAudit,
 }
 
-impl Document {
+impl SchemaDocument {
     /// Every document.
     pub const ALL: [Self; 9] = [
         Self::Manifest,
@@ -87,8 +87,8 @@ impl Document {
     }
 
     pub(crate) fn validator(self) -> &'static Validator {
-        static VALIDATORS: [OnceLock<Validator>; Document::ALL.len()] =
-            [const { OnceLock::new() }; Document::ALL.len()];
+        static VALIDATORS: [OnceLock<Validator>; SchemaDocument::ALL.len()] =
+            [const { OnceLock::new() }; SchemaDocument::ALL.len()];
         VALIDATORS[self as usize].get_or_init(|| {
             let schema: Value =
                 serde_json::from_str(self.published()).expect("what was published is JSON");
@@ -102,20 +102,20 @@ impl Document {
 
 /// Returns the JSON Schema (draft 2020-12) of a document.
 #[must_use]
-pub fn schema_of(document: Document) -> Value {
+pub fn schema_of(document: SchemaDocument) -> Value {
     fn schema<T: JsonSchema>() -> Schema {
         SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
     }
     let mut schema = match document {
-        Document::Manifest => schema::<Manifest>(),
-        Document::DeltaManifest => schema::<DeltaManifest>(),
-        Document::Record => schema::<Record>(),
-        Document::Identity => schema::<Identity>(),
-        Document::Principals => schema::<Principals>(),
-        Document::Credentials => schema::<Credentials>(),
-        Document::Attachments => schema::<Attachments>(),
-        Document::MemoryIndex => schema::<MemoryIndex>(),
-        Document::PurgeAudit => schema::<PurgeAudit>(),
+        SchemaDocument::Manifest => schema::<Manifest>(),
+        SchemaDocument::DeltaManifest => schema::<DeltaManifest>(),
+        SchemaDocument::Record => schema::<Record>(),
+        SchemaDocument::Identity => schema::<Identity>(),
+        SchemaDocument::Principals => schema::<Principals>(),
+        SchemaDocument::Credentials => schema::<Credentials>(),
+        SchemaDocument::Attachments => schema::<Attachments>(),
+        SchemaDocument::MemoryIndex => schema::<MemoryIndex>(),
+        SchemaDocument::PurgeAudit => schema::<PurgeAudit>(),
     };
     RecursiveTransform(tidy).transform(&mut schema);
     schema.to_value()
@@ -135,8 +135,9 @@ fn tidy(schema: &mut Schema) {
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| {
             let property = name.as_str().and_then(|name| properties.get(name));
-            property.is_none_or(|it| {
-                it.get("type") != Some(&"array".into()) || it.get(REQUIRED_LIST).is_some()
+            property.is_none_or(|property| {
+                property.get("type") != Some(&"array".into())
+                    || property.get(REQUIRED_LIST).is_some()
             })
         });
     }

@@ -134,10 +134,10 @@ impl Snapshot {
         for record in &self.records {
             writer.record(record)?;
         }
-        self.identity.iter().try_for_each(|it| writer.identity(it))?;
-        self.principals.iter().try_for_each(|it| writer.principals(it))?;
-        self.credentials.iter().try_for_each(|it| writer.credentials(it))?;
-        self.attachments.iter().try_for_each(|it| writer.attachments(it))?;
+        self.identity.iter().try_for_each(|identity| writer.identity(identity))?;
+        self.principals.iter().try_for_each(|principals| writer.principals(principals))?;
+        self.credentials.iter().try_for_each(|credentials| writer.credentials(credentials))?;
+        self.attachments.iter().try_for_each(|attachments| writer.attachments(attachments))?;
         writer.finish()
     }
 

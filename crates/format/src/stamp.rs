@@ -6,10 +6,11 @@
 //!
 //! ```text
 //! - The gateway stays on loopback. <!-- anemone: k7f3xq2b -->
-//! - The router is in the attic. <!-- anemone: 019a89c2-... agent 2026-11-16T10:00:00Z session="main" -->
+//! - The router is in the attic. <!-- anemone: 019a89c2-... agent 2026-11-16T10:00:00Z
+//!   session="main" -->
 //! ```
 //!
-//! Whoever wrote the text did not write the stamp: a `<!--` in a text is written as `\<!--`, so
+//! The stamp cannot be forged from inside the text: a `<!--` in a text is written as `\<!--`, so
 //! that no text can carry one. It stays with the text through every copy, editor and archive.
 
 mod id;
@@ -40,7 +41,7 @@ pub enum Origin {
     Import,
     /// A tool returned it.
     Tool,
-    /// It stood on a page of the web, or somebody else sent it.
+    /// It comes from a web page, or another person sent it.
     Web,
 }
 
@@ -78,7 +79,7 @@ impl FromStr for Origin {
     type Err = ParseOriginError;
 
     fn from_str(word: &str) -> Result<Self, ParseOriginError> {
-        let found = Self::ALL.into_iter().find(|it| it.as_str() == word);
+        let found = Self::ALL.into_iter().find(|origin| origin.as_str() == word);
         found.ok_or_else(|| ParseOriginError { word: word.chars().take(64).collect() })
     }
 }
@@ -184,7 +185,7 @@ impl ProvenanceStamp {
         Some(stamp)
     }
 
-    /// Finds the stamp at the end of an entry, blanks after it aside.
+    /// Finds the stamp at the end of an entry, ignoring whitespace after it.
     #[must_use]
     pub fn at_end_of(entry: &str) -> Option<(Range<usize>, Self)> {
         let end = entry.trim_end().len();

@@ -68,7 +68,8 @@ impl fmt::Debug for Unknown {
     }
 }
 
-/// Refuses a key that is there twice. All at once, because a stranger may send a million of them.
+/// Refuses a duplicate key. All keys are checked at once, because untrusted input may hold a
+/// million.
 pub(crate) fn check_unique<'a, E: Error>(keys: impl Iterator<Item = &'a str>) -> Result<(), E> {
     let mut keys: Vec<&str> = keys.collect();
     keys.sort_unstable();

@@ -13,13 +13,13 @@ mod shape;
 use std::collections::BTreeMap;
 
 pub use self::damage::find_damage;
-use crate::archive::read::{Edits, Kind, OpenError, Opened, Refusal};
+use crate::archive::read::{ArchiveKind, Edits, OpenError, Opened, Refusal};
 use crate::container::read::{Bytes, ContentFault};
 use crate::container::seal::Seal;
 use crate::json::ReadJsonError;
 use crate::limits::Limits;
 use crate::purge::plan::Opening;
-use crate::schema::Document;
+use crate::schema::SchemaDocument;
 use crate::survey::{Pointer, Surprise, Survey};
 
 /// Findings of one sort beyond this many are counted, not listed.
@@ -82,7 +82,7 @@ pub struct Counts {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// What the file is, if that could be told.
-    pub kind: Option<Kind>,
+    pub kind: Option<ArchiveKind>,
     /// The result in one word.
     pub class: Class,
     /// What makes the file unfit.
@@ -149,8 +149,8 @@ pub fn open_validated(
 
 fn check(opened: Opened, findings: &mut Findings) -> Result<Opening, OpenError> {
     let document = match opened.kind {
-        Kind::Archive => Document::Manifest,
-        Kind::Delta => Document::DeltaManifest,
+        ArchiveKind::Archive => SchemaDocument::Manifest,
+        ArchiveKind::Delta => SchemaDocument::DeltaManifest,
     };
     shape::check_document(document, opened.manifest_entry, &opened.manifest, findings);
     let is_well_formed = findings.errors.is_empty();
@@ -187,8 +187,8 @@ const EXTENSIONS: [(&str, &str, &str); 3] = [
 
 /// Returns true for a field that is not in the types, but that this project writes.
 fn is_extension(document: &str, at: &Pointer, name: &str) -> bool {
-    let is_it = |it: &&(&str, &str, &str)| it.0 == document && it.2 == name;
-    EXTENSIONS.iter().filter(is_it).any(|it| at.pattern() == it.1)
+    let is_it = |extension: &&(&str, &str, &str)| extension.0 == document && extension.2 == name;
+    EXTENSIONS.iter().filter(is_it).any(|extension| at.pattern() == extension.1)
 }
 
 /// Returns true when an entry is whole, but is not the one the manifest lists.
@@ -305,7 +305,7 @@ impl Findings {
         *self.surprises.entry(what).or_default() += 1;
     }
 
-    fn into_report(mut self, kind: Option<Kind>) -> Report {
+    fn into_report(mut self, kind: Option<ArchiveKind>) -> Report {
         for (what, count) in std::mem::take(&mut self.surprises) {
             self.note(
                 "unknown",

@@ -57,7 +57,7 @@ impl fmt::Debug for VaultKey {
 
 /// Bytes that must be fresh for every sealing; the caller makes them.
 #[derive(Clone)]
-pub struct Freshness {
+pub struct SealingBytes {
     /// Never used twice with one key.
     pub nonce: [u8; NONCE_BYTES],
     /// For a passphrase.
@@ -99,7 +99,7 @@ pub enum VaultError {
         /// The credential.
         id: String,
     },
-    /// The key does not fit, or somebody changed the secret or what names it.
+    /// The key does not fit, or the secret or its metadata was changed.
     #[error("the vault key does not open the credential {id}")]
     WrongKey {
         /// The credential.
@@ -136,7 +136,7 @@ impl VaultKey {
     /// Only for raw keys: a digest of a passphrase would make the passphrase easier to guess than
     /// Argon2id allows.
     #[must_use]
-    pub fn freshness_for(&self, credential: &Credential, secret: &[u8]) -> Option<Freshness> {
+    pub fn freshness_for(&self, credential: &Credential, secret: &[u8]) -> Option<SealingBytes> {
         let Self::Raw(key) = self else { return None };
         let mut hasher = Sha256::new();
         hasher.update(b"anemone vault nonce 1");
@@ -147,7 +147,7 @@ impl VaultKey {
         hasher.update(secret);
         let mut nonce = [0; NONCE_BYTES];
         nonce.copy_from_slice(&hasher.finalize()[..NONCE_BYTES]);
-        Some(Freshness { nonce, salt: [0; SALT_BYTES] })
+        Some(SealingBytes { nonce, salt: [0; SALT_BYTES] })
     }
 
     /// Seals a secret into a credential.
@@ -155,7 +155,7 @@ impl VaultKey {
         &self,
         credential: &mut Credential,
         secret: &[u8],
-        fresh: &Freshness,
+        fresh: &SealingBytes,
     ) -> Result<(), VaultError> {
         let kdf = match self {
             Self::Raw(_) => None,
@@ -281,7 +281,7 @@ mod tests {
         ]
     }
 
-    const FRESH: Freshness = Freshness { nonce: [3; NONCE_BYTES], salt: [5; SALT_BYTES] };
+    const FRESH: SealingBytes = SealingBytes { nonce: [3; NONCE_BYTES], salt: [5; SALT_BYTES] };
 
     #[test]
     fn a_sealed_secret_opens_with_its_key_only() {
@@ -304,10 +304,10 @@ mod tests {
         let mut sealed = credential();
         key.seal(&mut sealed, b"sk-secret", &FRESH).unwrap();
         let changes: [fn(&mut Credential); 4] = [
-            |it| it.service = "evil".to_owned(),
-            |it| it.credential_type = CredentialType::Custom,
-            |it| it.id = "1d93a526-85b1-5b5b-9ac8-2fcc8749633e".parse().unwrap(),
-            |it| it.encrypted_payload.replace_range(0..1, "_"),
+            |credential| credential.service = "evil".to_owned(),
+            |credential| credential.credential_type = CredentialType::Custom,
+            |credential| credential.id = "1d93a526-85b1-5b5b-9ac8-2fcc8749633e".parse().unwrap(),
+            |credential| credential.encrypted_payload.replace_range(0..1, "_"),
         ];
         for change in changes {
             let mut moved = sealed.clone();
@@ -337,7 +337,7 @@ mod tests {
         other.service = "another".to_owned();
         assert_ne!(first, nonce(&raw, &other, b"a"));
         assert_ne!(first, nonce(&VaultKey::parse(&"7e".repeat(32)).unwrap(), &credential(), b"a"));
-        // It would let somebody try passphrases without paying for Argon2id.
+        // It would let an attacker try passphrases without the cost of Argon2id.
         assert!(passphrase.freshness_for(&credential(), b"a").is_none());
     }
 

@@ -88,7 +88,7 @@ fn flip(bytes: &[u8], at: usize, mask: u8) -> Vec<u8> {
     mutant
 }
 
-/// Puts the right seal in the place of the one that is there.
+/// Replaces the existing seal by the right one.
 fn reseal(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len() - SEAL_BYTES);
     let digest = sha256_hex(&bytes);
@@ -121,10 +121,10 @@ fn damage_is_named_by_its_entry() {
     let find = |bytes: Vec<u8>| {
         let length = bytes.len() as u64;
         let found = find_damage(Box::new(bytes), length, &Limits::default());
-        found.into_iter().map(|it| it.path).collect::<Vec<_>>()
+        found.into_iter().map(|file| file.path).collect::<Vec<_>>()
     };
     let entry = "raw/openclaw/MEMORY.md";
-    let name = ARCHIVE.windows(entry.len()).position(|it| it == entry.as_bytes()).unwrap();
+    let name = ARCHIVE.windows(entry.len()).position(|window| window == entry.as_bytes()).unwrap();
     assert_eq!(find(flip(&ARCHIVE, name + entry.len() + 60, 1)), [entry]);
     assert_eq!(find(flip(&ARCHIVE, ARCHIVE.len() - 1, 1)), [""], "the seal itself");
     assert_eq!(find(ARCHIVE.clone()), [] as [&str; 0]);
@@ -287,7 +287,7 @@ fn a_name_is_refused_or_comes_back() {
     }
 }
 
-/// A container built by hand: its headers say what they are told to.
+/// A container built by hand: its headers are set by the test.
 #[derive(Default)]
 struct Zip {
     bytes: Vec<u8>,
@@ -332,7 +332,8 @@ impl Zip {
         let mut common = [45_u16, 0, claim.method, 0, 0x21].map(u16::to_le_bytes).concat();
         let sizes = [claim.crc, short(claim.packed_size), short(claim.size)];
         common.extend(sizes.map(u32::to_le_bytes).concat());
-        let lengths = [name.len(), extra.len()].map(|it| u16::try_from(it).unwrap().to_le_bytes());
+        let lengths =
+            [name.len(), extra.len()].map(|length| u16::try_from(length).unwrap().to_le_bytes());
         common.extend(lengths.concat());
         let names = [name.as_bytes(), &extra].concat();
         self.bytes.extend([&b"PK\x03\x04"[..], &common, &names, packed].concat());
@@ -390,8 +391,8 @@ fn assert_refused(bytes: Vec<u8>, word: &str) {
     let before = worked().map(nanoseconds);
     let report = check(bytes);
     let after = worked().map(nanoseconds);
-    let messages: Vec<&str> = report.errors.iter().map(|it| it.message.as_str()).collect();
-    assert!(messages.iter().any(|it| it.contains(word)), "{messages:?}");
+    let messages: Vec<&str> = report.errors.iter().map(|error| error.message.as_str()).collect();
+    assert!(messages.iter().any(|message| message.contains(word)), "{messages:?}");
     if let (Some(before), Some(after)) = (before, after) {
         let milliseconds = (after - before) / 1_000_000;
         assert!(milliseconds < 1000, "{milliseconds} ms");

@@ -102,7 +102,7 @@ proptest! {
         prop_assert!(archive.is_sealed());
         prop_assert!(archive.manifest().entries == written.manifest.entries);
         let memory = written.manifest.layers.memory.as_ref();
-        prop_assert_eq!(memory.map(|it| it.record_count), Some(snapshot.records.len() as u64));
+        prop_assert_eq!(memory.map(|memory| memory.record_count), Some(snapshot.records.len() as u64));
         let checksum = Manifest::checksum_of(&written.manifest.entries);
         prop_assert_eq!(written.manifest.checksum, Some(checksum));
         prop_assert_eq!(archive.files().unwrap().len(), snapshot.files.len());

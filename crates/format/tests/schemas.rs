@@ -6,7 +6,7 @@
 use std::io::{Cursor, Read as _};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Archive, Document, Limits, Snapshot, schema_of, write_delta};
+use anemone_format::{Archive, Limits, SchemaDocument, Snapshot, schema_of, write_delta};
 use anemone_testkit::sample;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ fn root() -> PathBuf {
 
 #[test]
 fn the_published_schemas_are_those_of_the_types() {
-    for document in Document::ALL {
+    for document in SchemaDocument::ALL {
         let path = root().join("schemas").join(format!("{}.schema.json", document.name()));
         let mut made = serde_json::to_string_pretty(&schema_of(document)).unwrap();
         made.push('\n');
@@ -31,7 +31,8 @@ fn the_published_schemas_are_those_of_the_types() {
 #[test]
 fn what_we_write_fits_our_own_schemas() {
     check_all(|name| {
-        let document = Document::ALL.into_iter().find(|document| document.name() == name).unwrap();
+        let document =
+            SchemaDocument::ALL.into_iter().find(|document| document.name() == name).unwrap();
         schema_of(document)
     });
 }
@@ -77,7 +78,7 @@ fn check_all(schema: impl Fn(&str) -> Value) {
                 "credentials.json" => "credentials",
                 "attachments.json" => "attachments",
                 path if path.starts_with("memory/") && path.ends_with(".jsonl") => {
-                    for line in bytes.split(|byte| *byte == b'\n').filter(|it| !it.is_empty()) {
+                    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                         check("memory-record", path, line);
                         checked += 1;
                     }

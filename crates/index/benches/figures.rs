@@ -18,8 +18,10 @@ use std::process::Command;
 use std::time::Instant;
 
 use anemone_embed::{Builtin, Embedder};
-use anemone_index::{FolderSource, Index, MarkdownFolder, Replace, Request, Silent, Source};
-use anemone_testkit::notes::{Note, notes};
+use anemone_index::{
+    DocumentSource, FolderSource, Index, MarkdownFolder, NoProgress, Replace, Request,
+};
+use anemone_testkit::notes::{GeneratedNote, notes};
 use jiff::Timestamp;
 use nix::sys::resource::{UsageWho, getrusage};
 
@@ -52,7 +54,7 @@ fn run_all() {
         step("refresh, nothing changed", folder.path(), &["unchanged"]);
         step("questions", folder.path(), &["ask", "500"]);
         step("one note changed, refresh and ask", folder.path(), &["change"]);
-        step("vectors of the table", folder.path(), &["vectors"]);
+        step("vectors of the static model", folder.path(), &["vectors"]);
         step("questions with vectors", folder.path(), &["scan"]);
     }
 }
@@ -86,8 +88,8 @@ fn source(folder: &Path) -> FolderSource {
 fn refreshed(folder: &Path) -> (Index, anemone_index::Freshness) {
     let mut index = Index::open(&folder.join("index")).unwrap();
     let source = source(folder);
-    let sources: [&dyn Source; 1] = [&source];
-    let freshness = index.refresh(&sources, Timestamp::now(), &Silent).unwrap();
+    let sources: [&dyn DocumentSource; 1] = [&source];
+    let freshness = index.refresh(&sources, Timestamp::now(), &NoProgress).unwrap();
     (index, freshness)
 }
 
@@ -106,15 +108,15 @@ fn build(folder: &Path) {
     );
 }
 
-/// Fills the vectors of the table, and once more where nothing is left to do.
+/// Fills the vectors of the static model, and once more where nothing is left to do.
 fn vectors(folder: &Path) {
     let (mut index, freshness) = refreshed(folder);
-    let table = Builtin::new();
+    let builtin = Builtin::new();
     let before = cpu_seconds();
-    let done = index.embed(&table, Replace::No, &Silent).unwrap();
+    let done = index.embed(&builtin, Replace::No, &NoProgress).unwrap();
     let first = cpu_seconds() - before;
     let before = cpu_seconds();
-    index.embed(&table, Replace::No, &Silent).unwrap();
+    index.embed(&builtin, Replace::No, &NoProgress).unwrap();
     let again = (cpu_seconds() - before) * 1e3;
     println!(
         "{} texts of {} chunks: {first:.2} CPU s, {again:.2} CPU ms for nothing, RSS {:.0} MB",
@@ -124,11 +126,11 @@ fn vectors(folder: &Path) {
     );
 }
 
-/// What it costs to compare a question with every vector: with the table, less without.
+/// What it costs to compare a question with every vector: with the static model, minus without.
 fn scan(folder: &Path) {
     let (index, freshness) = refreshed(folder);
-    let table = Builtin::new();
-    let asked: Vec<Note> = notes(SEED).step_by(7).take(50).collect();
+    let builtin = Builtin::new();
+    let asked: Vec<GeneratedNote> = notes(SEED).step_by(7).take(50).collect();
     let time = |embedders: &[&dyn Embedder]| {
         let start = Instant::now();
         for note in &asked {
@@ -137,8 +139,8 @@ fn scan(folder: &Path) {
         }
         start.elapsed().as_secs_f64() * 1e3 / asked.len() as f64
     };
-    time(&[&table]);
-    let (with, without) = (time(&[&table]), time(&[]));
+    time(&[&builtin]);
+    let (with, without) = (time(&[&builtin]), time(&[]));
     println!(
         "{:.2} ms more for {} chunks, RSS {:.0} MB",
         with - without,
@@ -150,11 +152,11 @@ fn scan(folder: &Path) {
 fn unchanged(folder: &Path) {
     let (mut index, first) = refreshed(folder);
     let source = source(folder);
-    let sources: [&dyn Source; 1] = [&source];
+    let sources: [&dyn DocumentSource; 1] = [&source];
     let rounds = 20;
     let before = cpu_seconds();
     for _ in 0..rounds {
-        index.refresh(&sources, Timestamp::now(), &Silent).unwrap();
+        index.refresh(&sources, Timestamp::now(), &NoProgress).unwrap();
     }
     let cpu = (cpu_seconds() - before) * 1e3 / f64::from(rounds);
     println!("{cpu:.2} CPU ms, {:.2} for 1,000 files", cpu * 1e3 / first.entries as f64);
@@ -162,7 +164,7 @@ fn unchanged(folder: &Path) {
 
 fn ask(folder: &Path, count: usize) {
     let (index, _) = refreshed(folder);
-    let asked: Vec<Note> = notes(SEED).step_by(7).take(count).collect();
+    let asked: Vec<GeneratedNote> = notes(SEED).step_by(7).take(count).collect();
     let mut times = Vec::new();
     let mut found = 0;
     let before = cpu_seconds();
@@ -191,7 +193,7 @@ fn ask(folder: &Path, count: usize) {
 fn change(folder: &Path) {
     let (mut index, _) = refreshed(folder);
     let source = source(folder);
-    let sources: [&dyn Source; 1] = [&source];
+    let sources: [&dyn DocumentSource; 1] = [&source];
     let note = notes(SEED).nth(3).unwrap();
     let rounds = 10;
     let mut spent = 0.0;
@@ -200,7 +202,7 @@ fn change(folder: &Path) {
         let text = format!("{}- **Maria**: the xylophone{round} is new.\n", note.markdown);
         std::fs::write(folder.join("notes").join(&note.path), text).unwrap();
         let start = Instant::now();
-        index.refresh(&sources, Timestamp::now(), &Silent).unwrap();
+        index.refresh(&sources, Timestamp::now(), &NoProgress).unwrap();
         let request = Request::new(format!("xylophone{round}"), Timestamp::now());
         let answer = index.search(&request, &[]).unwrap();
         spent += start.elapsed().as_secs_f64() * 1e3;
@@ -210,7 +212,7 @@ fn change(folder: &Path) {
     println!("{:.1} ms, {cpu:.1} CPU ms", spent / f64::from(rounds));
 }
 
-/// Asks what nobody would: no query is an error.
+/// Asks unusual queries: no query is an error.
 fn queries(count: usize) {
     const PIECES: &[&str] = &[
         "the",
@@ -319,6 +321,12 @@ fn peak_mb() -> f64 {
 fn size(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries
-        .map(|it| if it.path().is_dir() { size(&it.path()) } else { it.metadata().unwrap().len() })
+        .map(|entry| {
+            if entry.path().is_dir() {
+                size(&entry.path())
+            } else {
+                entry.metadata().unwrap().len()
+            }
+        })
         .sum()
 }

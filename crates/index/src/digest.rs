@@ -1,6 +1,6 @@
 //! A document, made ready for the store: chunks, blocks and terms.
 //!
-//! What stands above a block is found with it: headings, the path and the day. Those terms are
+//! What is above a block is found with it: headings, the path and the day. Those terms are
 //! kept apart from the block's own, so that a long heading does not make a block long.
 
 use jiff::civil::Date;
@@ -50,9 +50,9 @@ pub(crate) fn digest(document: &Document) -> Digest<'_> {
     let outline = outline(&document.text, document.format);
     let cut = chunks(&document.text, &outline);
     let votes: Vec<Votes> =
-        cut.iter().map(|it| Votes::of(&document.text[it.bytes.clone()])).collect();
+        cut.iter().map(|chunk| Votes::of(&document.text[chunk.bytes.clone()])).collect();
     let mut whole = Votes::default();
-    votes.iter().for_each(|it| whole.add(it));
+    votes.iter().for_each(|vote| whole.add(vote));
     let path = path_words(&document.path);
     let date = document.date.or_else(|| stated_date(&document.text, &outline));
     let conversation = Conversation::of(document);
@@ -67,7 +67,7 @@ pub(crate) fn digest(document: &Document) -> Digest<'_> {
 
 /// Returns the day that a document states at its top: `date: 2026-04-01`.
 fn stated_date(text: &str, outline: &Outline) -> Option<Date> {
-    let first = outline.blocks.first().filter(|it| it.kind == BlockKind::FrontMatter)?;
+    let first = outline.blocks.first().filter(|block| block.kind == BlockKind::FrontMatter)?;
     let mut lines = text[first.bytes.clone()].lines();
     let stated = |line: &str| {
         let (key, value) = line.split_once(':')?;
@@ -120,7 +120,7 @@ impl ChunkReader<'_> {
         }
     }
 
-    /// Reads what stands above the blocks of a section.
+    /// Reads what is above the blocks of a section.
     fn context(&self, section: usize, lexical: &mut Lexical) -> Context {
         let section = &self.outline.sections[section];
         let date = section.date.or(self.date);
@@ -247,7 +247,7 @@ mod tests {
             ("no label", None),
             ("", None),
         ] {
-            assert_eq!(label(text).map(|it| &text[it]), wanted, "{text}");
+            assert_eq!(label(text).map(|bytes| &text[bytes]), wanted, "{text}");
         }
     }
 

@@ -9,7 +9,7 @@ pub struct Document {
     /// What hits and `get` call it: unique in an index, with forward slashes, such as
     /// `memory/2026-01-15.md` or `memories/user_timezone`.
     pub path: String,
-    /// The text, exactly as it stands in the source; lines are counted in it.
+    /// The text, exactly as in the source; lines are counted in it.
     pub text: String,
     /// How to take it apart.
     pub format: Format,
@@ -62,11 +62,11 @@ impl Provenance {
     /// Returns it with what the table of stamps says of the entry.
     #[must_use]
     pub fn resolved(mut self, table: &StampTable) -> Self {
-        let id = self.record.as_deref().and_then(|it| it.parse().ok());
+        let id = self.record.as_deref().and_then(|record| record.parse().ok());
         if let Some(stamp) = id.and_then(|id| table.get(id)) {
             self.session = stamp.session.or(self.session);
-            self.origin = stamp.origin.map(|it| it.to_string());
-            self.observed_at = stamp.at.map(|it| it.to_string());
+            self.origin = stamp.origin.map(|origin| origin.to_string());
+            self.observed_at = stamp.at.map(|time| time.to_string());
         }
         self
     }

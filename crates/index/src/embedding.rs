@@ -4,29 +4,29 @@
 //! first, by its text, and kept there as soon as it is made, so that a kill loses one request. The
 //! cache has bounds; but some hundred chunks later it is in the index as well, so that a fill which
 //! is more than the cache can hold is done all the same, and what did not fit is missed only when
-//! the index is made anew.
+//! the index is rebuilt.
 
 mod blocks;
 mod cached;
 mod carried;
 mod fill;
 
-use anemone_embed::{EmbedError, Embedder, Identity, estimate_tokens};
+use anemone_embed::{EmbedError, Embedder, ModelIdentity, estimate_tokens};
 
 use crate::index::Index;
-use crate::progress::{Progress, Silent};
+use crate::progress::{IndexProgress, NoProgress};
 use crate::store::{ChunkId, Slot, StoreError};
 pub(crate) use blocks::{block_texts, chain, checked, hash};
 pub(crate) use cached::Cached;
-pub use carried::CarriedIn;
-pub(crate) use fill::write_table;
+pub use carried::CarriedReport;
+pub(crate) use fill::write_static_vectors;
 
 /// Chunks that are looked at together.
 const CHUNKS_AT_ONCE: usize = 256;
 
 /// What became of an index's vectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Embedded {
+pub struct EmbeddingReport {
     /// Chunks that got vectors.
     pub chunks: u64,
     /// Texts that were handed to the embedder.
@@ -41,7 +41,7 @@ pub struct Embedded {
 
 /// What an embedder would have to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unembedded {
+pub struct EmbeddingWork {
     /// Chunks that have no vectors of it.
     pub chunks: u64,
     /// Different texts in them that it would be handed.
@@ -58,13 +58,13 @@ pub struct Unembedded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorSet {
     /// Whose vectors they are.
-    pub identity: Identity,
+    pub identity: ModelIdentity,
     /// Chunks that have vectors.
     pub chunks: u64,
     /// Chunks that have none yet.
     pub missing: u64,
-    /// Whether it is the set of the table, which is filled without asking.
-    pub is_table: bool,
+    /// Whether these are the vectors of the static model, which are always filled.
+    pub is_static: bool,
 }
 
 /// What happens to the vectors of another model.
@@ -86,34 +86,34 @@ pub enum EmbeddingError {
     #[error("{} texts were embedded, and then no more", done.texts)]
     Embedder {
         /// What was done until then.
-        done: Embedded,
+        done: EmbeddingReport,
         /// Why.
         source: EmbedError,
     },
-    /// The index has vectors of another model, and nobody said that they may go.
+    /// The index has vectors of another model, and replacing them was not allowed.
     #[error("the index has vectors of {} by {}", there.model, there.provider)]
     OtherModel {
         /// Whose.
-        there: Identity,
+        there: ModelIdentity,
     },
 }
 
 impl Index {
-    /// Returns the vectors that the index has: the table's and those of one other model, at most.
+    /// Returns the sets of vectors in the index: the static model's and at most one other model's.
     pub fn vector_sets(&self) -> Result<Vec<VectorSet>, StoreError> {
         let reading = self.store.reading()?;
         let all = reading.statistics().chunks;
-        let sets = reading.sets()?.into_iter().map(|it| VectorSet {
-            identity: it.identity,
-            chunks: it.chunks,
-            missing: all.saturating_sub(it.chunks),
-            is_table: it.slot == Slot::Table,
+        let sets = reading.sets()?.into_iter().map(|set| VectorSet {
+            identity: set.identity,
+            chunks: set.chunks,
+            missing: all.saturating_sub(set.chunks),
+            is_static: set.slot == Slot::Static,
         });
         Ok(sets.collect())
     }
 
     /// Returns what [`embed`](Self::embed) would have to do.
-    pub fn unembedded(&self, identity: &Identity) -> Result<Unembedded, StoreError> {
+    pub fn unembedded(&self, identity: &ModelIdentity) -> Result<EmbeddingWork, StoreError> {
         self.count(identity, u64::MAX)
     }
 
@@ -121,30 +121,30 @@ impl Index {
     /// embedder would be handed more than `texts`: then it returns `None`.
     pub fn unembedded_up_to(
         &self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         texts: u64,
-    ) -> Result<Option<Unembedded>, StoreError> {
-        Ok(Some(self.count(identity, texts)?).filter(|it| it.texts <= texts))
+    ) -> Result<Option<EmbeddingWork>, StoreError> {
+        Ok(Some(self.count(identity, texts)?).filter(|cost| cost.texts <= texts))
     }
 
     /// Counts what an embedder would have to do, until there are more than `most` texts.
-    fn count(&self, identity: &Identity, most: u64) -> Result<Unembedded, StoreError> {
+    fn count(&self, identity: &ModelIdentity, most: u64) -> Result<EmbeddingWork, StoreError> {
         let reading = self.store.reading()?;
-        let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |it| it.next);
-        let mut left = Unembedded { chunks: reading.left(from)?.0, ..Unembedded::default() };
+        let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |set| set.next);
+        let mut left = EmbeddingWork { chunks: reading.left(from)?.0, ..EmbeddingWork::default() };
         let mut met = std::collections::HashSet::new();
         while left.texts <= most {
             let chunks = reading.unembedded(from, CHUNKS_AT_ONCE)?;
             let Some((last, ..)) = chunks.last() else { break };
             from = ChunkId(last.0 + 1);
             let mut new = Vec::new();
-            for text in chunks.iter().flat_map(|it| block_texts(&it.1, &it.2)) {
+            for text in chunks.iter().flat_map(|(_, text, body)| block_texts(text, body)) {
                 let hash = hash(text);
                 if met.insert(hash) {
                     new.push((hash, text));
                 }
             }
-            let hashes: Vec<_> = new.iter().map(|it| it.0).collect();
+            let hashes: Vec<_> = new.iter().map(|&(hash, _)| hash).collect();
             let known = self.store.are_cached(identity, &hashes)?;
             for ((_, text), known) in new.iter().zip(known) {
                 if known {
@@ -160,27 +160,27 @@ impl Index {
     }
 
     /// Gives every chunk vectors of an embedder; those that have them already cost nothing. What is
-    /// done is kept as it goes: whoever stops, or is stopped, goes on with another call.
+    /// done is saved as it goes: an interrupted run continues with the next call.
     ///
-    /// An index has vectors of one model beside the table's. When it has another's, nothing is done
-    /// unless they may be replaced. A table's are always replaced.
+    /// An index has vectors of one model beside the static model's. When it has another's, nothing
+    /// is done unless they may be replaced. The static model's are always replaced.
     pub fn embed(
         &mut self,
         embedder: &dyn Embedder,
         replace: Replace,
-        progress: &dyn Progress,
-    ) -> Result<Embedded, EmbeddingError> {
+        progress: &dyn IndexProgress,
+    ) -> Result<EmbeddingReport, EmbeddingError> {
         self.fill(embedder, replace, u64::MAX, progress)
     }
 
-    /// As [`embed`](Self::embed), and hands at most `limit` texts to the embedder; for a table
-    /// there is no limit. Vectors of another model are not replaced.
+    /// As [`embed`](Self::embed), and hands at most `limit` texts to the embedder; for the static
+    /// model there is no limit. Vectors of another model are not replaced.
     pub fn embed_missing(
         &mut self,
         embedder: &dyn Embedder,
         limit: u64,
-    ) -> Result<Embedded, EmbeddingError> {
-        self.fill(embedder, Replace::No, limit, &Silent)
+    ) -> Result<EmbeddingReport, EmbeddingError> {
+        self.fill(embedder, Replace::No, limit, &NoProgress)
     }
 }
 

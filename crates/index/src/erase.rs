@@ -6,12 +6,12 @@ use crate::digest::digest;
 use crate::embedding::{block_texts, hash};
 use crate::index::{Index, RefreshError};
 use crate::refresh::load_unseen;
-use crate::source::Source;
+use crate::source::DocumentSource;
 use crate::store::{ContentHash, StoreError};
 
-/// What the texts of some documents are known by in the cache of vectors.
+/// The hashes under which the cache of vectors knows the texts of some documents.
 #[derive(Clone, Debug, Default)]
-pub struct Texts {
+pub struct TextHashes {
     paths: Vec<String>,
     hashes: HashSet<ContentHash>,
 }
@@ -19,7 +19,7 @@ pub struct Texts {
 impl Index {
     /// Returns what is known of the texts of documents, by their paths: for
     /// [`erase`](Self::erase), once they are gone.
-    pub fn texts_of(&self, paths: &[String]) -> Result<Texts, StoreError> {
+    pub fn texts_of(&self, paths: &[String]) -> Result<TextHashes, StoreError> {
         let reading = self.store.reading()?;
         let mut hashes = HashSet::new();
         for path in paths {
@@ -27,19 +27,19 @@ impl Index {
                 hashes.extend(block_texts(text, body).into_iter().map(hash));
             })?;
         }
-        Ok(Texts { paths: paths.to_vec(), hashes })
+        Ok(TextHashes { paths: paths.to_vec(), hashes })
     }
 
     /// As [`texts_of`](Self::texts_of), and also of what the documents say by now and the index
     /// has not seen: a cache may know it from other days. Nothing is brought up to date for it.
     pub fn texts_of_now(
         &self,
-        sources: &[&dyn Source],
+        sources: &[&dyn DocumentSource],
         paths: &[String],
-    ) -> Result<Texts, RefreshError> {
+    ) -> Result<TextHashes, RefreshError> {
         let mut texts = match self.texts_of(paths) {
             Err(error) if error.is_damage() => {
-                Texts { paths: paths.to_vec(), hashes: HashSet::new() }
+                TextHashes { paths: paths.to_vec(), hashes: HashSet::new() }
             }
             texts => texts?,
         };
@@ -58,7 +58,7 @@ impl Index {
     ///
     /// The terms of removed chunks go from the files, and the vectors of those `before` texts that
     /// the documents no longer have go from the cache.
-    pub fn erase(&mut self, before: &Texts) -> Result<(), StoreError> {
+    pub fn erase(&mut self, before: &TextHashes) -> Result<(), StoreError> {
         let after = self.texts_of(&before.paths)?;
         let gone: HashSet<_> = before.hashes.difference(&after.hashes).copied().collect();
         self.store.forget_vectors(&gone)?;
@@ -70,24 +70,24 @@ impl Index {
 mod tests {
     use std::path::Path;
 
-    use anemone_embed::{Builtin, Effort, EmbedError, Embedder, Identity, Purpose};
+    use anemone_embed::{Builtin, Effort, EmbedError, Embedder, ModelIdentity, Purpose};
     use jiff::Timestamp;
 
     use super::*;
-    use crate::{FolderSource, MarkdownFolder, RefreshExtras, Replace, Silent};
+    use crate::{FolderSource, MarkdownFolder, NoProgress, RefreshExtras, Replace};
 
     /// An embedder whose vectors are kept in the cache.
-    struct Costly(Identity);
+    struct Costly(ModelIdentity);
 
     impl Costly {
         fn new() -> Self {
             let (provider, model) = ("test".to_owned(), "m".to_owned());
-            Self(Identity { provider, model, dimensions: 1 })
+            Self(ModelIdentity { provider, model, dimensions: 1 })
         }
     }
 
     impl Embedder for Costly {
-        fn identity(&self) -> &Identity {
+        fn identity(&self) -> &ModelIdentity {
             &self.0
         }
 
@@ -107,13 +107,13 @@ mod tests {
 
     fn refresh(index: &mut Index, folder: &Path) {
         let source = source(folder);
-        index.refresh(&[&source], Timestamp::UNIX_EPOCH, &Silent).unwrap();
-        index.embed(&Builtin::new(), Replace::Yes, &Silent).unwrap();
-        index.embed(&Costly::new(), Replace::Yes, &Silent).unwrap();
-        index.refresh(&[&source], Timestamp::UNIX_EPOCH, &Silent).unwrap();
+        index.refresh(&[&source], Timestamp::UNIX_EPOCH, &NoProgress).unwrap();
+        index.embed(&Builtin::new(), Replace::Yes, &NoProgress).unwrap();
+        index.embed(&Costly::new(), Replace::Yes, &NoProgress).unwrap();
+        index.refresh(&[&source], Timestamp::UNIX_EPOCH, &NoProgress).unwrap();
     }
 
-    /// Whether a word stands in any file of a folder, and in any dictionary of terms.
+    /// Whether a word occurs in any file of a folder, and in any dictionary of terms.
     fn stands(folder: &Path, index: &Index, word: &str) -> (bool, bool) {
         let mut folders = vec![folder.to_owned()];
         let mut found = false;
@@ -124,7 +124,7 @@ mod tests {
                     folders.push(path);
                 } else {
                     let bytes = fs_err::read(path).unwrap();
-                    found |= bytes.windows(word.len()).any(|it| it == word.as_bytes());
+                    found |= bytes.windows(word.len()).any(|window| window == word.as_bytes());
                 }
             }
         }
@@ -173,14 +173,14 @@ mod tests {
 
         fs_err::write(&path, "- the heron stays\n").unwrap();
         let source = source(folder.path());
-        let table = Builtin::new();
-        let along = RefreshExtras { table: Some(&table), erases: true };
-        index.refresh_along(&[&source], along, Timestamp::UNIX_EPOCH, &Silent).unwrap();
+        let static_model = Builtin::new();
+        let along = RefreshExtras { static_model: Some(&static_model), erases: true };
+        index.refresh_along(&[&source], along, Timestamp::UNIX_EPOCH, &NoProgress).unwrap();
         let mark = index.store.mark();
         assert_eq!(stands(kept.path(), &index, "zebrafish"), (false, false));
         let sets = index.vector_sets().unwrap();
-        let of_table = sets.iter().find(|it| it.is_table).unwrap();
-        assert_eq!((of_table.chunks, of_table.missing), (2, 0));
+        let of_static = sets.iter().find(|set| set.is_static).unwrap();
+        assert_eq!((of_static.chunks, of_static.missing), (2, 0));
         index.erase(&known).unwrap();
         assert_eq!(index.store.mark(), mark, "nothing was left to write");
     }

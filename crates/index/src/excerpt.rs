@@ -7,7 +7,7 @@ pub use memory_get::{MemoryGet3, MemoryGet9};
 /// How much is read at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExcerptLimits {
-    /// Lines, when nobody asks for a number of them.
+    /// Lines, by default.
     pub lines: usize,
     /// Characters, line breaks included.
     pub chars: usize,

@@ -9,7 +9,7 @@ use crate::text::{Language, Term, matches, parse, tokens};
 
 const LANGUAGES: [&str; 5] = ["en", "de", "fr", "ru", "und"];
 
-/// Whatever is typed is taken apart; tokens have text and lie in order, phrases are in the query.
+/// Whatever is typed is taken apart; tokens have text and are in order, phrases are in the query.
 ///
 /// # Panics
 ///
@@ -21,7 +21,7 @@ pub fn query(query: &str) {
         let mut terms = Vec::new();
         tokens(query, *language, &mut |token| {
             assert!(!token.text.is_empty() && !token.text.contains(char::is_whitespace));
-            assert!(query.get(token.bytes.clone()).is_some_and(|it| !it.is_empty()));
+            assert!(query.get(token.bytes.clone()).is_some_and(|text| !text.is_empty()));
             // The pieces of a long word come before its humps.
             let is_cut = *language == Language::German;
             assert!(is_cut || before <= token.bytes.start, "tokens lie in order");
@@ -102,7 +102,7 @@ fn assert_blocks(text: &str, outline: &Outline) {
 /// When a law does not hold.
 pub fn body(bytes: &[u8]) {
     let Ok(body) = Body::decode(bytes) else { return };
-    assert!(body.blocks.iter().all(|it| (it.context as usize) < body.contexts.len()));
+    assert!(body.blocks.iter().all(|block| (block.context as usize) < body.contexts.len()));
     assert_eq!(Body::decode(&body.encode()), Ok(body));
 }
 

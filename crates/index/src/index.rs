@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use crate::digest::digest;
 use crate::embedding::{EmbeddingError, Replace};
 use crate::profile::ProfileError;
-use crate::progress::{Progress, Silent};
+use crate::progress::{IndexProgress, NoProgress};
 use crate::refresh::refresh;
-use crate::source::{SkipReason, Skipped, Source, SourceError};
+use crate::source::{DocumentSource, SkipReason, SkippedDocument, SourceError};
 use crate::store::{Store, StoreError};
 
 /// An index.
@@ -24,8 +24,8 @@ pub struct Index {
 /// Where nothing changed, nothing is written, and nothing of this is done.
 #[derive(Clone, Copy, Default)]
 pub struct RefreshExtras<'a> {
-    /// Whose vectors new chunks get at once; only of what costs nothing, as the table does.
-    pub table: Option<&'a dyn Embedder>,
+    /// Embedder for new chunks. It must be free and local, such as the built-in static model.
+    pub static_model: Option<&'a dyn Embedder>,
     /// Whether the terms of removed chunks go from the disk at once.
     pub erases: bool,
 }
@@ -46,11 +46,11 @@ pub struct Freshness {
     /// Documents that are gone.
     pub removed: u64,
     /// What is there and not searched, by name.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedDocument>,
     /// How many more are not searched: of an entry that leaves out very many of a kind, most are
     /// only counted.
     pub skipped_unnamed: BTreeMap<SkipReason, u64>,
-    /// Why the index was made anew, when it was: `new`, `damaged`, `version`,
+    /// Why the index was rebuilt, when it was: `new`, `damaged`, `version`,
     /// `sources` (they changed places), `asked`.
     pub rebuilt: Option<&'static str>,
 }
@@ -90,7 +90,7 @@ pub enum RefreshError {
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum SearchError {
+pub enum QueryError {
     /// The store.
     #[error("cannot ask the index")]
     Store(#[from] StoreError),
@@ -108,14 +108,14 @@ impl Index {
     /// Compares the sources with the index and takes in what changed; the documents of all sources
     /// together are the index, what no source has any more is removed.
     ///
-    /// From here on nobody can write into the index, so that what is asked is answered from what
+    /// From here on no process can write into the index, so that queries are answered from what
     /// this refresh saw, until the next refresh, [`release`](Self::release) or the end of this
-    /// value. Whoever keeps it for long lets go after each answer.
+    /// value. A long-lived caller releases it after each answer.
     pub fn refresh(
         &mut self,
-        sources: &[&dyn Source],
+        sources: &[&dyn DocumentSource],
         now: Timestamp,
-        progress: &dyn Progress,
+        progress: &dyn IndexProgress,
     ) -> Result<Freshness, RefreshError> {
         self.refresh_along(sources, RefreshExtras::default(), now, progress)
     }
@@ -123,32 +123,32 @@ impl Index {
     /// As [`refresh`](Self::refresh), and does more in one go with it.
     pub fn refresh_along(
         &mut self,
-        sources: &[&dyn Source],
+        sources: &[&dyn DocumentSource],
         along: RefreshExtras<'_>,
         now: Timestamp,
-        progress: &dyn Progress,
+        progress: &dyn IndexProgress,
     ) -> Result<Freshness, RefreshError> {
         refresh(&mut self.store, sources, along, now, progress, &digest)
     }
 
-    /// As [`refresh_along`](Self::refresh_along), and ends with vectors of the static model for every
-    /// chunk.
+    /// As [`refresh_along`](Self::refresh_along), and ends with vectors of the static model for
+    /// every chunk.
     ///
     /// New chunks get theirs in the same go. Only where another process took in chunks without
     /// vectors are they filled in by themselves, and then the sources are compared once more.
     pub fn refresh_filled(
         &mut self,
-        sources: &[&dyn Source],
+        sources: &[&dyn DocumentSource],
         along: RefreshExtras<'_>,
         now: Timestamp,
-        progress: &dyn Progress,
+        progress: &dyn IndexProgress,
     ) -> Result<Freshness, RefreshError> {
         /// Other processes write too, but not again and again at the same moment.
         const TIMES: usize = 8;
         let mut seen = self.refresh_along(sources, along, now, progress)?;
-        let Some(table) = along.table else { return Ok(seen) };
+        let Some(static_model) = along.static_model else { return Ok(seen) };
         for _ in 0..TIMES {
-            match self.embed(table, Replace::Yes, &Silent) {
+            match self.embed(static_model, Replace::Yes, &NoProgress) {
                 Ok(done) if done.chunks == 0 => break,
                 Err(EmbeddingError::Store(error)) if !error.is_damage() => return Err(error.into()),
                 _ => seen = seen.then(self.refresh_along(sources, along, now, progress)?),
@@ -163,12 +163,12 @@ impl Index {
         self.store.release();
     }
 
-    /// Makes the next refresh fill the index anew, but for the embeddings, because somebody asked.
+    /// Makes the next refresh rebuild the index, but for the embeddings, on request.
     pub const fn clear(&mut self) {
         self.store.begin_anew("asked");
     }
 
-    /// Makes the next refresh fill the index anew, because it cannot be read.
+    /// Makes the next refresh rebuild the index, because it cannot be read.
     pub const fn distrust(&mut self) {
         self.store.begin_anew("damaged");
     }

@@ -1,6 +1,6 @@
 //! What an index knows of its documents, without a question.
 
-use crate::index::{Index, SearchError};
+use crate::index::{Index, QueryError};
 
 /// Names of one sort that are returned, at most.
 const MOST_NAMES: u32 = 50;
@@ -25,7 +25,7 @@ pub struct KnownDocument {
 
 impl Index {
     /// Lists the documents by path.
-    pub fn known_documents(&self) -> Result<Vec<KnownDocument>, SearchError> {
+    pub fn known_documents(&self) -> Result<Vec<KnownDocument>, QueryError> {
         let known = self.store.reading()?.known_documents()?.into_iter();
         Ok(known.map(|(path, digest)| KnownDocument { path, digest }).collect())
     }
@@ -35,13 +35,13 @@ impl Index {
     pub fn lines<'a>(
         &self,
         paths: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<Option<u64>>, SearchError> {
+    ) -> Result<Vec<Option<u64>>, QueryError> {
         let reading = self.store.reading()?;
         paths.into_iter().map(|path| Ok(reading.lines(path)?)).collect()
     }
 
     /// Returns the types and namespaces that documents have: the first fifty of each.
-    pub fn kinds(&self) -> Result<Kinds, SearchError> {
+    pub fn kinds(&self) -> Result<Kinds, QueryError> {
         let (types, namespaces) = self.store.reading()?.kinds(MOST_NAMES)?;
         Ok(Kinds { types, namespaces })
     }
@@ -51,26 +51,28 @@ impl Index {
 mod tests {
     use super::*;
     use crate::document::Document;
-    use crate::progress::Silent;
-    use crate::source::{Entry, FileStamp, Listing, Skipped, Source, SourceError};
+    use crate::progress::NoProgress;
+    use crate::source::{
+        DocumentSource, FileStamp, Listing, SkippedDocument, SourceEntry, SourceError,
+    };
 
     struct Few(Vec<Document>);
 
-    impl Source for Few {
+    impl DocumentSource for Few {
         fn identity(&self) -> String {
             "few".to_owned()
         }
 
         fn list(&self) -> Result<Listing, SourceError> {
-            let entries = vec![Entry { key: "all".to_owned(), stamp: FileStamp::default() }];
+            let entries = vec![SourceEntry { key: "all".to_owned(), stamp: FileStamp::default() }];
             Ok(Listing { entries, skipped: Vec::new() })
         }
 
         fn load(
             &self,
-            _: &Entry,
+            _: &SourceEntry,
             each: &mut dyn FnMut(Document),
-        ) -> Result<Vec<Skipped>, SourceError> {
+        ) -> Result<Vec<SkippedDocument>, SourceError> {
             self.0.iter().cloned().for_each(each);
             Ok(Vec::new())
         }
@@ -78,7 +80,8 @@ mod tests {
 
     #[test]
     fn lines_are_counted_as_they_stand_in_the_text() {
-        let long = (1..=500).map(|it| format!("Line {it} of a story.\n")).collect::<String>();
+        let long =
+            (1..=500).map(|number| format!("Line {number} of a story.\n")).collect::<String>();
         let texts = [
             ("a.md", "one\ntwo\n".to_owned(), 2),
             ("b.md", "one\n\nthree".to_owned(), 3),
@@ -95,7 +98,7 @@ mod tests {
         let source = Few(texts.iter().map(document).collect());
         let folder = tempfile::tempdir().unwrap();
         let mut index = Index::open(&folder.path().join("index")).unwrap();
-        index.refresh(&[&source], jiff::Timestamp::UNIX_EPOCH, &Silent).unwrap();
+        index.refresh(&[&source], jiff::Timestamp::UNIX_EPOCH, &NoProgress).unwrap();
         for (path, _, lines) in &texts {
             assert_eq!(index.lines([*path]).unwrap(), [Some(*lines)], "{path}");
         }

@@ -1,6 +1,6 @@
 //! Documents in, hits out.
 //!
-//! A [`Source`] yields documents; the index keeps them, derived and deletable, in a folder of its
+//! A [`DocumentSource`] yields documents; the index keeps them, derived and deletable, in a folder of its
 //! own, and answers questions with focused pieces of them. It knows Markdown and rows, not
 //! runtimes; it asks no clock and no environment, and prints nothing.
 
@@ -33,22 +33,29 @@ mod vector;
 mod voice;
 
 pub use document::{Document, Format, Provenance};
-pub use embedding::{CarriedIn, Embedded, EmbeddingError, Replace, Unembedded, VectorSet};
-pub use erase::Texts;
+pub use embedding::{
+    CarriedReport, EmbeddingError, EmbeddingReport, EmbeddingWork, Replace, VectorSet,
+};
+pub use erase::TextHashes;
 pub use excerpt::{Excerpt, ExcerptLimits, MemoryGet3, MemoryGet9};
-pub use index::{Freshness, Index, OpenIndexError, RefreshError, RefreshExtras, SearchError};
+pub use index::{Freshness, Index, OpenIndexError, QueryError, RefreshError, RefreshExtras};
 pub use known::{Kinds, KnownDocument};
-pub use near::Near;
+pub use near::SimilarPlace;
 pub use outline::openclaw::{Generation, OpenClawChunk, openclaw_chunks};
 pub use passages::{Passage, cited_lines, passages};
-pub use peek::{Holding, Peek, peek};
+pub use peek::{IndexContents, IndexState, peek};
 pub use profile::{Profile, ProfileError};
-pub use progress::{Progress, Silent};
-pub use request::{Answer, Explanation, Hit, Legs, Note, Request, VectorLeg, VectorOutcome};
+pub use progress::{IndexProgress, NoProgress};
+pub use request::{
+    Answer, AnswerNote, Explanation, Hit, Rankers, Request, VectorOutcome, VectorRanker,
+};
 pub use source::folder::{
     FileSource, FolderRules, FolderSource, MAX_FILE_BYTES, MarkdownFolder, PatternError,
     is_markdown, markdown_document, text_of_bytes,
 };
-pub use source::{Carried, Entry, FileStamp, Listing, SkipReason, Skipped, Source, SourceError};
+pub use source::{
+    CarriedVector, DocumentSource, FileStamp, Listing, SkipReason, SkippedDocument, SourceEntry,
+    SourceError,
+};
 pub use store::{StoreError, is_index, may_hold_index, remove_index};
 pub use voice::begins_turn;

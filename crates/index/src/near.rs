@@ -1,13 +1,13 @@
 //! What an index has that is like a text, as it stands: nothing is brought up to date for it.
 //!
-//! This is for whoever is about to write and has no time to read everything. What the index has not
+//! This is for callers that are about to write and cannot read everything. What the index has not
 //! seen yet is named, so that it can be looked at in its place.
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 
 use crate::index::{Index, RefreshError};
 use crate::refresh::unseen;
-use crate::source::Source;
+use crate::source::DocumentSource;
 use crate::store::{ChunkId, Narrow, StoreError, Wanted};
 use crate::text::{Language, parse};
 use crate::vector::{Nearest, Scan, normalised};
@@ -17,7 +17,7 @@ const LANGUAGES: usize = 6;
 
 /// A place that is like a text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Near {
+pub struct SimilarPlace {
     /// The document.
     pub path: String,
     /// Its first and last line, from 1.
@@ -29,7 +29,7 @@ pub struct Near {
 impl Index {
     /// Names the entries that the index does not have as they are now. Their content is not looked
     /// at; some of them may not have changed.
-    pub fn unseen(&self, sources: &[&dyn Source]) -> Result<Vec<String>, RefreshError> {
+    pub fn unseen(&self, sources: &[&dyn DocumentSource]) -> Result<Vec<String>, RefreshError> {
         unseen(&self.store, sources)
     }
 
@@ -37,11 +37,11 @@ impl Index {
     /// `least`, the nearest first. Without vectors of that model there are none.
     pub fn nearest(
         &self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         vector: &[f32],
         least: f32,
         limit: usize,
-    ) -> Result<Vec<Near>, StoreError> {
+    ) -> Result<Vec<SimilarPlace>, StoreError> {
         let reading = self.store.reading()?;
         let Some(set) = reading.set_of(identity)? else { return Ok(Vec::new()) };
         if vector.len() != identity.dimensions {
@@ -53,18 +53,20 @@ impl Index {
         let mut nearest = Nearest::default();
         nearest.add(scan, 1.0);
         let is_near = |id: &ChunkId| {
-            nearest.of(*id).is_some_and(|(cosines, _)| cosines.iter().any(|it| *it >= least))
+            nearest
+                .of(*id)
+                .is_some_and(|(cosines, _)| cosines.iter().any(|cosine| *cosine >= least))
         };
         let ids: Vec<ChunkId> = nearest.chunks().filter(is_near).take(limit).collect();
         let mut found = Vec::new();
         for chunk in reading.chunks(&ids)? {
             let read = reading.document(chunk.document)?;
-            let cosines = nearest.of(chunk.id).map(|it| it.0).unwrap_or_default();
+            let cosines = nearest.of(chunk.id).map(|(cosines, _)| cosines).unwrap_or_default();
             for (block, cosine) in chunk.body.blocks.iter().zip(cosines) {
                 if *cosine >= least {
                     let lines = (block.lines.start, block.lines.end.saturating_sub(1));
                     let path = read.document.path.clone();
-                    found.push(Near { path, lines, cosine: Some(*cosine) });
+                    found.push(SimilarPlace { path, lines, cosine: Some(*cosine) });
                 }
             }
         }
@@ -73,26 +75,31 @@ impl Index {
     }
 
     /// Finds the chunks that have the most and rarest words of a text, the best first.
-    pub fn with_words_of(&self, text: &str, limit: usize) -> Result<Vec<Near>, StoreError> {
+    pub fn with_words_of(&self, text: &str, limit: usize) -> Result<Vec<SimilarPlace>, StoreError> {
         let reading = self.store.reading()?;
-        let languages: Vec<Language> =
-            reading.statistics().languages.iter().take(LANGUAGES).map(|it| it.0).collect();
+        let languages: Vec<Language> = reading
+            .statistics()
+            .languages
+            .iter()
+            .take(LANGUAGES)
+            .map(|&(language, _)| language)
+            .collect();
         // A text is no question: nothing in it is quoted or excluded.
         let plain: String =
             text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
         let words = parse(&plain, &languages);
-        let forms = words.terms.iter().flat_map(|it| &it.forms);
+        let forms = words.terms.iter().flat_map(|term| &term.forms);
         let wanted: Vec<Wanted<'_>> =
-            forms.map(|it| Wanted { text: &it.text, term: it.term, weight: 1.0 }).collect();
+            forms.map(|form| Wanted { text: &form.text, term: form.term, weight: 1.0 }).collect();
         let candidates = reading.candidates(&wanted, limit, &Narrow::default())?;
-        let ids: Vec<ChunkId> = candidates.iter().map(|it| it.chunk).collect();
+        let ids: Vec<ChunkId> = candidates.iter().map(|candidate| candidate.chunk).collect();
         let mut found = Vec::new();
         for chunk in reading.chunks(&ids)? {
             let blocks = &chunk.body.blocks;
             let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { continue };
             let read = reading.document(chunk.document)?;
             let lines = (first.lines.start, last.lines.end.saturating_sub(1));
-            found.push(Near { path: read.document.path.clone(), lines, cosine: None });
+            found.push(SimilarPlace { path: read.document.path.clone(), lines, cosine: None });
         }
         Ok(found)
     }
@@ -104,7 +111,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::{FolderSource, MarkdownFolder, Replace, Silent};
+    use crate::{FolderSource, MarkdownFolder, NoProgress, Replace};
 
     struct Place {
         folder: tempfile::TempDir,
@@ -128,9 +135,9 @@ mod tests {
 
         fn filled(&self) -> Index {
             let mut index = self.index();
-            index.refresh(&[&self.source], Timestamp::MAX, &Silent).unwrap();
-            index.embed(&Builtin::new(), Replace::Yes, &Silent).unwrap();
-            index.refresh(&[&self.source], Timestamp::MAX, &Silent).unwrap();
+            index.refresh(&[&self.source], Timestamp::MAX, &NoProgress).unwrap();
+            index.embed(&Builtin::new(), Replace::Yes, &NoProgress).unwrap();
+            index.refresh(&[&self.source], Timestamp::MAX, &NoProgress).unwrap();
             index
         }
     }
@@ -168,7 +175,7 @@ mod tests {
     fn without_vectors_nothing_is_near() {
         let place = Place::new(&[("a.md", "- one\n")]);
         let mut index = place.index();
-        index.refresh(&[&place.source], Timestamp::MAX, &Silent).unwrap();
+        index.refresh(&[&place.source], Timestamp::MAX, &NoProgress).unwrap();
         let identity = Builtin::new().identity().clone();
         assert_eq!(index.nearest(&identity, &[1.0], 0.0, 4).unwrap(), []);
     }

@@ -44,13 +44,13 @@ pub(crate) struct Section {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Block {
     pub(crate) kind: BlockKind,
-    /// Where it lies in the text: from the beginning of its first line to the end of its last,
+    /// Where it is in the text: from the beginning of its first line to the end of its last,
     /// without the line break. A long paragraph is cut at sentences, and its pieces need not begin
     /// with a line.
     pub(crate) bytes: Range<usize>,
     /// Its lines, from 1, the end excluded.
     pub(crate) lines: Range<u32>,
-    /// Which section it stands in.
+    /// The section that contains it.
     pub(crate) section: usize,
 }
 

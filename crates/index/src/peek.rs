@@ -1,35 +1,35 @@
 //! A look at an index from outside: what it holds and how far behind it is.
 //!
-//! Nothing is written, nobody is waited for and no document is read, so that whoever only wants to
-//! know how things are can ask at any time.
+//! Nothing is written, no lock is waited for and no document is read, so that a caller that only
+//! wants to know how things are can ask at any time.
 
 use std::path::Path;
 
 use crate::index::RefreshError;
 use crate::refresh::behind;
-use crate::source::Source;
+use crate::source::DocumentSource;
 use crate::store::{Glance, glance};
 
 /// What there is of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Peek {
+pub enum IndexState {
     /// There is none.
     Absent,
-    /// Somebody writes into it at this moment.
+    /// A writer is active at this moment.
     Busy,
-    /// Somebody was interrupted while writing into it; the next refresh builds it.
+    /// A writer was interrupted; the next refresh builds it.
     Unfinished,
     /// It is of another version of the program; the next refresh rebuilds it.
     Outdated,
     /// It is damaged; the next refresh rebuilds it.
     Broken,
     /// It can be asked.
-    Whole(Holding),
+    Whole(IndexContents),
 }
 
 /// What an index holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Holding {
+pub struct IndexContents {
     /// Documents in the index.
     pub documents: u64,
     /// Chunks in the index.
@@ -41,23 +41,23 @@ pub struct Holding {
 }
 
 /// Looks at the index in a folder, and compares it with the sources by their stamps alone.
-pub fn peek(folder: &Path, sources: &[&dyn Source]) -> Result<Peek, RefreshError> {
+pub fn peek(folder: &Path, sources: &[&dyn DocumentSource]) -> Result<IndexState, RefreshError> {
     let (view, _lock) = match glance(folder) {
-        Ok(Glance::Absent) => return Ok(Peek::Absent),
-        Ok(Glance::Busy) => return Ok(Peek::Busy),
-        Ok(Glance::Unfinished) => return Ok(Peek::Unfinished),
-        Ok(Glance::Outdated) => return Ok(Peek::Outdated),
-        Ok(Glance::Broken) => return Ok(Peek::Broken),
+        Ok(Glance::Absent) => return Ok(IndexState::Absent),
+        Ok(Glance::Busy) => return Ok(IndexState::Busy),
+        Ok(Glance::Unfinished) => return Ok(IndexState::Unfinished),
+        Ok(Glance::Outdated) => return Ok(IndexState::Outdated),
+        Ok(Glance::Broken) => return Ok(IndexState::Broken),
         Ok(Glance::Whole(view, lock)) => (view, lock),
-        Err(error) if error.is_damage() => return Ok(Peek::Broken),
+        Err(error) if error.is_damage() => return Ok(IndexState::Broken),
         Err(error) => return Err(error.into()),
     };
     match behind(&view, sources) {
         Ok((changed, removed)) => {
             let (documents, chunks) = (view.statistics().documents, view.statistics().chunks);
-            Ok(Peek::Whole(Holding { documents, chunks, changed, removed }))
+            Ok(IndexState::Whole(IndexContents { documents, chunks, changed, removed }))
         }
-        Err(RefreshError::Store(error)) if error.is_damage() => Ok(Peek::Broken),
+        Err(RefreshError::Store(error)) if error.is_damage() => Ok(IndexState::Broken),
         Err(error) => Err(error),
     }
 }
@@ -67,7 +67,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::{FolderSource, Index, MarkdownFolder, Silent};
+    use crate::{FolderSource, Index, MarkdownFolder, NoProgress};
 
     fn notes(folder: &Path) -> FolderSource {
         fs_err::create_dir_all(folder.join("notes")).unwrap();
@@ -80,7 +80,7 @@ mod tests {
 
     fn names(folder: &Path) -> Vec<std::ffi::OsString> {
         let entries = fs_err::read_dir(folder).unwrap();
-        let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         names
     }
@@ -89,22 +89,22 @@ mod tests {
     fn a_look_says_what_is_held_and_what_changed_since() {
         let folder = tempfile::tempdir().unwrap();
         let (source, place) = (notes(folder.path()), folder.path().join("index"));
-        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Absent);
+        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Absent);
         assert!(!place.exists(), "a look makes nothing");
 
         let mut index = Index::open(&place).unwrap();
-        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Absent, "nothing is in it yet");
-        index.refresh(&[&source], Timestamp::MAX, &Silent).unwrap();
-        let held = Holding { documents: 2, chunks: 2, changed: 0, removed: 0 };
-        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Whole(held));
+        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Absent, "nothing is in it yet");
+        index.refresh(&[&source], Timestamp::MAX, &NoProgress).unwrap();
+        let held = IndexContents { documents: 2, chunks: 2, changed: 0, removed: 0 };
+        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Whole(held));
         drop(index);
 
         fs_err::write(folder.path().join("notes/a.md"), "# One and a half\n").unwrap();
         fs_err::write(folder.path().join("notes/c.md"), "# Three\n").unwrap();
         fs_err::remove_file(folder.path().join("notes/b.md")).unwrap();
         let before = names(&place);
-        let behind = Holding { changed: 2, removed: 1, ..held };
-        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Whole(behind));
+        let behind = IndexContents { changed: 2, removed: 1, ..held };
+        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Whole(behind));
         assert_eq!(names(&place), before, "a look leaves nothing");
     }
 
@@ -113,12 +113,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (source, place) = (notes(folder.path()), folder.path().join("index"));
         let mut index = Index::open(&place).unwrap();
-        index.refresh(&[&source], Timestamp::MAX, &Silent).unwrap();
+        index.refresh(&[&source], Timestamp::MAX, &NoProgress).unwrap();
         let alone = index.store.alone().unwrap();
-        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Busy);
+        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Busy);
         drop(alone);
         fs_err::write(place.join("seal.json"), "{}").unwrap();
-        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Broken);
+        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Broken);
     }
 
     #[test]
@@ -126,14 +126,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (source, place) = (notes(folder.path()), folder.path().join("index"));
         let mut index = Index::open(&place).unwrap();
-        index.refresh(&[&source], Timestamp::MAX, &Silent).unwrap();
+        index.refresh(&[&source], Timestamp::MAX, &NoProgress).unwrap();
         drop(index);
         let seal = fs_err::read_to_string(place.join("seal.json")).unwrap();
-        // Whoever writes takes the seal away first, and is killed before it is back.
+        // A writer removes the seal first, and is killed before it restores it.
         fs_err::remove_file(place.join("seal.json")).unwrap();
-        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Unfinished);
+        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Unfinished);
         let other = seal.replacen("\"version\":\"", "\"version\":\"0", 1);
         fs_err::write(place.join("seal.json"), other).unwrap();
-        assert_eq!(peek(&place, &[&source]).unwrap(), Peek::Outdated);
+        assert_eq!(peek(&place, &[&source]).unwrap(), IndexState::Outdated);
     }
 }

@@ -94,7 +94,7 @@ pub(crate) fn each_text(profile: Profile, document: &Document, take: &mut dyn Fn
 fn nothing() -> Answer {
     Answer {
         hits: Vec::new(),
-        legs: crate::request::Legs { lexical: false, vectors: Vec::new() },
+        rankers: crate::request::Rankers { lexical: false, vectors: Vec::new() },
         notes: Vec::new(),
     }
 }

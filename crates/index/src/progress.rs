@@ -1,7 +1,7 @@
-//! How long work is reported without knowing who listens.
+//! Progress reports of long work.
 
-/// Is told how far a piece of work is.
-pub trait Progress: Sync {
+/// Receives the progress of a piece of work.
+pub trait IndexProgress: Sync {
     /// `done` of `total` documents are in the index; the total may grow.
     fn indexed(&self, done: u64, total: u64);
 
@@ -12,10 +12,10 @@ pub trait Progress: Sync {
     fn waiting(&self) {}
 }
 
-/// Nobody listens.
+/// Ignores all progress.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NoProgress;
 
-impl Progress for Silent {
+impl IndexProgress for NoProgress {
     fn indexed(&self, _done: u64, _total: u64) {}
 }

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use jiff::civil::Date;
 
 use crate::outline::day_in;
-use crate::request::{Hit, Note, Request};
+use crate::request::{AnswerNote, Hit, Request};
 use crate::store::{Allowed, Candidate, ChunkId, Narrow, Reading, StoreError, Wanted};
 use crate::text::{Language, QueryTerm, Term, Words};
 use crate::vector::Nearest;
@@ -42,7 +42,7 @@ const NEAR: f32 = 0.5;
 /// What was found.
 pub(crate) struct Ranked {
     pub(crate) hits: Vec<Hit>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) notes: Vec<AnswerNote>,
 }
 
 /// What is looked for, ready to be compared.
@@ -87,37 +87,38 @@ pub(crate) fn rank(
     allowed: Option<Allowed>,
     nearest: Option<Nearest>,
 ) -> Result<Ranked, StoreError> {
-    if allowed.as_ref().is_some_and(|it| it.documents.is_empty()) {
-        return Ok(Ranked { hits: Vec::new(), notes: vec![Note::FilteredOut] });
+    if allowed.as_ref().is_some_and(|allowed| allowed.documents.is_empty()) {
+        return Ok(Ranked { hits: Vec::new(), notes: vec![AnswerNote::FilteredOut] });
     }
     if words.terms.is_empty() && nearest.is_none() {
-        return Ok(Ranked { hits: Vec::new(), notes: vec![Note::NothingAsked] });
+        return Ok(Ranked { hits: Vec::new(), notes: vec![AnswerNote::NothingAsked] });
     }
     let has_vectors = nearest.is_some();
     let mut question = Question::new(reading, request, words)?;
     let mut narrow = Narrow { allowed, required: Vec::new() };
     let mut notes = Vec::new();
     if question.wants_phrases {
-        let groups = words.phrases.iter().flat_map(|it| it.words.iter());
+        let groups = words.phrases.iter().flat_map(|phrase| phrase.words.iter());
         narrow.required = groups.map(forms).collect();
-        // A vector does not know what stands word for word.
+        // A vector cannot tell an exact phrase.
         let (hits, _) = tiers(reading, &question, &narrow, None)?;
         if !hits.is_empty() {
             return Ok(Ranked { hits, notes });
         }
-        let phrases: Vec<&str> = words.phrases.iter().map(|it| it.surface.as_str()).collect();
-        notes.push(Note::PhraseNotFound { phrase: phrases.join("\" and \"") });
+        let phrases: Vec<&str> =
+            words.phrases.iter().map(|phrase| phrase.surface.as_str()).collect();
+        notes.push(AnswerNote::PhraseNotFound { phrase: phrases.join("\" and \"") });
         narrow.required.clear();
         question.wants_phrases = false;
     }
     let (hits, too_weak) = tiers(reading, &question, &narrow, nearest)?;
     if hits.is_empty() && too_weak > 0 {
-        notes.push(Note::TooWeak { count: too_weak });
-    } else if !hits.is_empty() && hits.iter().all(|it| it.is_weak) {
-        notes.push(Note::OnlyWeak);
+        notes.push(AnswerNote::TooWeak { count: too_weak });
+    } else if !hits.is_empty() && hits.iter().all(|hit| hit.is_weak) {
+        notes.push(AnswerNote::OnlyWeak);
     }
     if !has_vectors && !hits.is_empty() && question.weights.are_absent() {
-        notes.push(Note::OnlyAlike);
+        notes.push(AnswerNote::OnlyAlike);
     }
     Ok(Ranked { hits, notes })
 }
@@ -134,23 +135,23 @@ fn tiers(
     let wanted = wanted(question.words, &question.weights, reading)?;
     let wanted: Vec<Wanted<'_>> = wanted
         .iter()
-        .map(|it| Wanted { text: &it.text, term: it.term, weight: it.weight })
+        .map(|wanted| Wanted { text: &wanted.text, term: wanted.term, weight: wanted.weight })
         .collect();
     let mut hits = Vec::new();
     let mut too_weak = 0;
     let mut seen: HashSet<ChunkId> = HashSet::new();
-    for limit in TIERS.into_iter().chain((1..).map(|it| TIERS[1] + it * STEP)) {
+    for limit in TIERS.into_iter().chain((1..).map(|step| TIERS[1] + step * STEP)) {
         let candidates = reading.candidates(&wanted, limit, narrow)?;
-        let new = candidates.iter().filter(|it| !seen.contains(&it.chunk)).copied();
+        let new = candidates.iter().filter(|candidate| !seen.contains(&candidate.chunk)).copied();
         let new: Vec<Candidate> = new.collect();
         let mut nearest = nearest.take();
         if let Some(nearest) = &mut nearest {
             // What was found by its words may be near as well.
-            let chunks: Vec<ChunkId> = new.iter().map(|it| it.chunk).collect();
+            let chunks: Vec<ChunkId> = new.iter().map(|candidate| candidate.chunk).collect();
             nearest.want(&chunks);
         }
         let nearest = nearest.as_ref();
-        seen.extend(new.iter().map(|it| it.chunk));
+        seen.extend(new.iter().map(|candidate| candidate.chunk));
         seen.extend(nearest.into_iter().flat_map(Nearest::chunks));
         let mut found = Found::read(reading, &new, nearest, narrow.allowed.as_ref(), question)?;
         found.hide_with_phrases(&question.words.excluded_phrases);
@@ -160,9 +161,10 @@ fn tiers(
         let ordered = order::order(&found, question);
         too_weak += ordered.too_weak;
         let ordered = ordered.places;
-        let last: HashSet<ChunkId> = new.iter().rev().take(LAST).map(|it| it.chunk).collect();
+        let last: HashSet<ChunkId> =
+            new.iter().rev().take(LAST).map(|candidate| candidate.chunk).collect();
         let goes_on = question.is_filtered()
-            || ordered.iter().any(|it| last.contains(&found.blocks[it.at].chunk));
+            || ordered.iter().any(|place| last.contains(&found.blocks[place.at].chunk));
         let left = question.request.limit - hits.len();
         hits.extend(pieces::pieces(reading, &found, ordered, question, left)?);
         if hits.len() >= question.request.limit || candidates.len() < limit || !goes_on {
@@ -174,7 +176,7 @@ fn tiers(
 
 /// Returns the texts of a term's forms.
 fn forms(term: &QueryTerm) -> Vec<String> {
-    term.forms.iter().map(|it| it.text.clone()).collect()
+    term.forms.iter().map(|form| form.text.clone()).collect()
 }
 
 impl<'a> Question<'a> {
@@ -190,8 +192,9 @@ impl<'a> Question<'a> {
         };
         let content: Vec<(usize, String)> =
             words.terms.iter().enumerate().filter_map(word).collect();
-        let absent = content.iter().filter(|(it, _)| weights.terms[*it].is_absent).cloned();
-        let excluded = words.excluded.iter().flat_map(|it| it.forms.iter().map(|it| it.term));
+        let absent = content.iter().filter(|(term, _)| weights.terms[*term].is_absent).cloned();
+        let excluded =
+            words.excluded.iter().flat_map(|term| term.forms.iter().map(|form| form.term));
         Ok(Self {
             request,
             words,

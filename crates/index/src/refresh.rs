@@ -1,9 +1,10 @@
 //! Brings a store up to date with its sources.
 //!
 //! First everything is compared under the readers' lock, by stamps alone; mostly nothing changed,
-//! and that is all. Otherwise the sources are listed and compared again by whoever has the store
-//! alone, since another process may have been here meanwhile, and what changed is read. Either way
-//! the lock is held when this ends, so that nobody changes what was just brought up to date.
+//! and that is all. Otherwise the sources are listed and compared again by the process that has the
+//! store alone, since another process may have been here meanwhile, and what changed is read.
+//! Either way the lock is held when this ends, so that no other process changes what was just
+//! brought up to date.
 
 mod left_out;
 
@@ -14,10 +15,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::digest::Digest;
 use crate::document::{Document, Format};
-use crate::embedding::{Embedded, write_table};
+use crate::embedding::{EmbeddingReport, write_static_vectors};
 use crate::index::{Freshness, RefreshError, RefreshExtras};
-use crate::progress::Progress;
-use crate::source::{Entry, FileStamp, Listing, SkipReason, Skipped, Source};
+use crate::progress::IndexProgress;
+use crate::source::{DocumentSource, FileStamp, Listing, SkipReason, SkippedDocument, SourceEntry};
 use crate::store::{
     DocumentId, EntryId, EntryRow, Exclusive, Found, Put, Store, StoreError, View, Writing,
 };
@@ -34,7 +35,7 @@ type Content = Vec<u8>;
 
 /// A source, and what it has now.
 struct Listed<'a> {
-    source: &'a dyn Source,
+    source: &'a dyn DocumentSource,
     identity: String,
     listing: Listing,
 }
@@ -57,20 +58,20 @@ struct Plan {
 /// What was in doubt and did not change: the content, by source, key and stamp.
 type Confirmed = HashMap<(usize, String), (FileStamp, Content)>;
 
-/// How a refresh is gone about.
+/// Options of a refresh.
 #[derive(Clone, Copy)]
-struct How {
+struct RefreshMode {
     /// Whether to note what is beyond doubt from now on; the index is right without it.
     settle: bool,
-    /// Whether to end with the writers' lock, since somebody wrote right behind us.
+    /// Whether to end with the writers' lock, since another process wrote right after us.
     insist: bool,
 }
 
-/// How it ended.
-enum Ended {
+/// How a refresh ended.
+enum RefreshEnd {
     /// Up to date, and the lock is held.
     Held,
-    /// Up to date, and then somebody else wrote.
+    /// Up to date, and then another process wrote.
     Overtaken,
     /// Nothing changed, and what would spare the next look a part of this one cannot be written.
     Unwritable,
@@ -80,23 +81,23 @@ enum Ended {
 /// returns.
 pub(crate) fn refresh(
     store: &mut Store,
-    sources: &[&dyn Source],
+    sources: &[&dyn DocumentSource],
     along: RefreshExtras<'_>,
     now: Timestamp,
-    progress: &dyn Progress,
+    progress: &dyn IndexProgress,
     digest: &dyn for<'d> Fn(&'d Document) -> Digest<'d>,
 ) -> Result<Freshness, RefreshError> {
     let now_ns = i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX);
     let call = Call { sources, along, now_ns, progress, digest };
     let mut fresh = Freshness::default();
-    let mut how = How { settle: true, insist: false };
+    let mut how = RefreshMode { settle: true, insist: false };
     store.expect(None);
     // Three times at most: each of the two can happen once.
     loop {
         match call.run(store, how, &mut fresh)? {
-            Ended::Held => break,
-            Ended::Overtaken => how.insist = true,
-            Ended::Unwritable => how.settle = false,
+            RefreshEnd::Held => break,
+            RefreshEnd::Overtaken => how.insist = true,
+            RefreshEnd::Unwritable => how.settle = false,
         }
     }
     fresh.skipped.sort_unstable();
@@ -113,10 +114,10 @@ pub(crate) fn refresh(
 
 /// What a refresh was called with.
 struct Call<'a> {
-    sources: &'a [&'a dyn Source],
+    sources: &'a [&'a dyn DocumentSource],
     along: RefreshExtras<'a>,
     now_ns: i64,
-    progress: &'a dyn Progress,
+    progress: &'a dyn IndexProgress,
     digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
 }
 
@@ -124,9 +125,9 @@ impl Call<'_> {
     fn run(
         &self,
         store: &mut Store,
-        how: How,
+        how: RefreshMode,
         fresh: &mut Freshness,
-    ) -> Result<Ended, RefreshError> {
+    ) -> Result<RefreshEnd, RefreshError> {
         let mut confirmed = Confirmed::new();
         let mark = store.mark();
         let mut before = None;
@@ -138,14 +139,14 @@ impl Call<'_> {
                     let reading = store.reading()?;
                     fresh.documents = reading.statistics().documents;
                     fresh.chunks = reading.statistics().chunks;
-                    return Ok(Ended::Held);
+                    return Ok(RefreshEnd::Held);
                 }
                 _ => store.release(),
             }
             before = Some(listed);
         }
         let found = store.wait_alone(self.progress)?;
-        // What was listed before somebody else wrote may be older than what is in the index.
+        // What was listed before another process wrote may be older than what is in the index.
         let listed = match before {
             Some(listed) if mark.is_some() && mark == store.mark() => listed,
             _ => list(self.sources)?,
@@ -155,12 +156,12 @@ impl Call<'_> {
                 Ok(Some(plan))
                     if !(plan.changes() || how.settle && self.settles(&plan, &listed)) =>
                 {
-                    // Somebody else was here and did it all.
+                    // Another process has already done all of it.
                     fresh.see(&listed, plan.left_out);
                     fresh.documents = view.statistics().documents;
                     fresh.chunks = view.statistics().chunks;
                     let held = store.keep(alone, how.insist)?;
-                    return Ok(if held { Ended::Held } else { Ended::Overtaken });
+                    return Ok(if held { RefreshEnd::Held } else { RefreshEnd::Overtaken });
                 }
                 Ok(Some(plan)) => (plan, alone),
                 Ok(None) => {
@@ -182,7 +183,7 @@ impl Call<'_> {
         let changes = fresh.rebuilt.is_some() || plan.changes();
         let writing = match store.writing(alone) {
             Err(StoreError::Unwritable(_)) if !changes && how.settle => {
-                return Ok(Ended::Unwritable);
+                return Ok(RefreshEnd::Unwritable);
             }
             writing => writing?,
         };
@@ -201,7 +202,7 @@ impl Call<'_> {
             done: 0,
         };
         let alone = refreshing.run(plan, &confirmed)?;
-        Ok(if store.keep(alone, how.insist)? { Ended::Held } else { Ended::Overtaken })
+        Ok(if store.keep(alone, how.insist)? { RefreshEnd::Held } else { RefreshEnd::Overtaken })
     }
 
     /// Compares among other readers; `None`: the index is not up to date, or there is none.
@@ -214,7 +215,7 @@ impl Call<'_> {
         let held = store.hold(self.progress);
         let compared = held.and_then(|()| compare(&*store.reading()?, listed));
         let plan = match compared {
-            // Sealed and still not readable: whoever has it alone sees the same and begins anew.
+            // Sealed and still not readable: the exclusive holder sees the same and starts over.
             Err(error) if error.is_damage() => return Ok(None),
             compared => compared?,
         };
@@ -230,7 +231,7 @@ impl Call<'_> {
         })
     }
 
-    /// Compares where nobody else is; `None`: the sources changed places.
+    /// Compares under the exclusive lock; `None`: the sources changed places.
     fn compare_alone(
         &self,
         view: &View,
@@ -245,7 +246,7 @@ impl Call<'_> {
             std::mem::take(&mut plan.doubtful).into_iter().partition(|(source, at, content)| {
                 let entry = &listed[*source].listing.entries[*at];
                 let known = confirmed.get(&(*source, entry.key.clone()));
-                known.is_some_and(|it| (it.0, &it.1) == (entry.stamp, content))
+                known.is_some_and(|(stamp, known)| (*stamp, known) == (entry.stamp, content))
             });
         plan.doubtful = same;
         plan.load.extend(other.into_iter().map(|(source, at, _)| (source, at)));
@@ -270,11 +271,11 @@ impl Freshness {
     }
 }
 
-fn list<'a>(sources: &[&'a dyn Source]) -> Result<Vec<Listed<'a>>, RefreshError> {
+fn list<'a>(sources: &[&'a dyn DocumentSource]) -> Result<Vec<Listed<'a>>, RefreshError> {
     let mut listed: Vec<Listed<'a>> = Vec::with_capacity(sources.len());
     for source in sources {
         let identity = source.identity();
-        // Somebody named the same place twice.
+        // The same source was named twice.
         if listed.iter().any(|listed| listed.identity == identity) {
             continue;
         }
@@ -289,7 +290,10 @@ fn list<'a>(sources: &[&'a dyn Source]) -> Result<Vec<Listed<'a>>, RefreshError>
 }
 
 /// Names the entries that the store does not have as they are now, by their stamps alone.
-pub(crate) fn unseen(store: &Store, sources: &[&dyn Source]) -> Result<Vec<String>, RefreshError> {
+pub(crate) fn unseen(
+    store: &Store,
+    sources: &[&dyn DocumentSource],
+) -> Result<Vec<String>, RefreshError> {
     let listed = list(sources)?;
     let places = unseen_places(store, &listed)?.into_iter();
     let mut keys: Vec<String> =
@@ -300,7 +304,10 @@ pub(crate) fn unseen(store: &Store, sources: &[&dyn Source]) -> Result<Vec<Strin
 
 /// Counts the entries that a store does not have as they are now, and those that are gone, by their
 /// stamps alone. What is in doubt counts as unchanged: mostly it is.
-pub(crate) fn behind(view: &View, sources: &[&dyn Source]) -> Result<(u64, u64), RefreshError> {
+pub(crate) fn behind(
+    view: &View,
+    sources: &[&dyn DocumentSource],
+) -> Result<(u64, u64), RefreshError> {
     let plan = compare(view, &list(sources)?)?;
     Ok((plan.load.len() as u64, plan.vanished.len() as u64))
 }
@@ -309,7 +316,7 @@ pub(crate) fn behind(view: &View, sources: &[&dyn Source]) -> Result<(u64, u64),
 /// be read is passed over.
 pub(crate) fn load_unseen(
     store: &Store,
-    sources: &[&dyn Source],
+    sources: &[&dyn DocumentSource],
     each: &mut dyn FnMut(&Document),
 ) -> Result<(), RefreshError> {
     let listed = list(sources)?;
@@ -330,7 +337,7 @@ fn unseen_places(
         Err(error) if error.is_damage() => Plan::all(listed),
         compared => compared?,
     };
-    plan.load.extend(plan.doubtful.iter().map(|it| (it.0, it.1)));
+    plan.load.extend(plan.doubtful.iter().map(|&(source, at, _)| (source, at)));
     Ok(plan.load)
 }
 
@@ -387,7 +394,7 @@ impl Plan {
     }
 
     /// Decides about an entry that both sides have.
-    fn weigh(&mut self, source: usize, at: usize, entry: &Entry, row: &EntryRow<'_>) {
+    fn weigh(&mut self, source: usize, at: usize, entry: &SourceEntry, row: &EntryRow<'_>) {
         if entry.stamp != row.stamp {
             self.load.push((source, at));
             return;
@@ -428,7 +435,7 @@ fn confirm(plan: &Plan, listed: &[Listed<'_>], confirmed: &mut Confirmed) {
     }
 }
 
-/// Whether sources that were there before stand in another order now.
+/// Whether known sources are in another order now.
 fn reordered(view: &View, listed: &[Listed<'_>]) -> Result<bool, StoreError> {
     let position = |identity: &str| listed.iter().position(|listed| listed.identity == identity);
     let kept: Vec<usize> =
@@ -442,7 +449,7 @@ struct Refreshing<'a> {
     listed: &'a [Listed<'a>],
     along: RefreshExtras<'a>,
     digest: &'a dyn for<'d> Fn(&'d Document) -> Digest<'d>,
-    progress: &'a dyn Progress,
+    progress: &'a dyn IndexProgress,
     now_ns: i64,
     fresh: &'a mut Freshness,
     /// Paths whose documents went away: another entry may have one of that path.
@@ -482,9 +489,13 @@ impl Refreshing<'_> {
         let left_out = left_out.iter().map(|(_, _, json)| LeftOut::read(json)).collect();
         self.fresh.see(self.listed, left_out);
         (self.fresh.documents, self.fresh.chunks) = self.writing.size();
-        if let Some(table) = self.along.table {
-            // Whoever asks for the vectors of what is left without hears why.
-            drop(write_table(&mut self.writing, table, &mut Embedded::default())?);
+        if let Some(static_model) = self.along.static_model {
+            // A later request for the missing vectors reports why.
+            drop(write_static_vectors(
+                &mut self.writing,
+                static_model,
+                &mut EmbeddingReport::default(),
+            )?);
         }
         // Where everything is new, nothing was removed.
         if self.along.erases && self.fresh.rebuilt.is_none() {
@@ -493,10 +504,10 @@ impl Refreshing<'_> {
         Ok(self.writing.finish()?)
     }
 
-    /// Lets entries have the paths that nobody before them has any more.
+    /// Gives entries the paths that earlier entries no longer have.
     fn give_freed_paths(&mut self, numbers: &[i64]) -> Result<(), RefreshError> {
         /// What is freed in a round is what changed since the last: more rounds than this need
-        /// somebody who writes all the time.
+        /// a process that writes all the time.
         const ROUNDS: usize = 1000;
         for round in 0..=ROUNDS {
             let freed = std::mem::take(&mut self.freed);
@@ -571,8 +582,9 @@ impl Refreshing<'_> {
             skipped.extend(more);
             content
         } else {
-            // Half an entry would be an answer that nobody could explain.
-            skipped = vec![Skipped { path: entry.key.clone(), reason: SkipReason::Unreadable }];
+            // Indexing half an entry would give inexplicable answers.
+            skipped =
+                vec![SkippedDocument { path: entry.key.clone(), reason: SkipReason::Unreadable }];
             kept.clear();
             Content::new()
         };
@@ -594,7 +606,7 @@ impl Refreshing<'_> {
         entry: EntryId,
         document: &Document,
         hash: &[u8],
-        skipped: &mut Vec<Skipped>,
+        skipped: &mut Vec<SkippedDocument>,
         kept: &mut HashSet<DocumentId>,
         added: &mut u64,
         changed: &mut u64,
@@ -602,7 +614,8 @@ impl Refreshing<'_> {
         let path = &document.path;
         if path.is_empty() || path.len() > MAX_PATH_BYTES {
             let end = path.floor_char_boundary(MAX_PATH_BYTES);
-            skipped.push(Skipped { path: path[..end].to_owned(), reason: SkipReason::Name });
+            skipped
+                .push(SkippedDocument { path: path[..end].to_owned(), reason: SkipReason::Name });
             return Ok(());
         }
         let mut displaced = None;
@@ -623,13 +636,13 @@ impl Refreshing<'_> {
             }
             Put::Same(id) => id,
             Put::Duplicate => {
-                skipped.push(Skipped { path: path.clone(), reason: SkipReason::Duplicate });
+                skipped.push(SkippedDocument { path: path.clone(), reason: SkipReason::Duplicate });
                 return Ok(());
             }
         };
         kept.insert(id);
         if self.writing.chunks_of(id)? == 0 {
-            skipped.push(Skipped { path: path.clone(), reason: SkipReason::NoText });
+            skipped.push(SkippedDocument { path: path.clone(), reason: SkipReason::NoText });
         }
         self.done += 1;
         self.progress.indexed(self.done, self.done + self.left.saturating_sub(1));
@@ -701,8 +714,8 @@ impl ContentHash {
         self.0.update(document);
     }
 
-    fn finish(mut self, skipped: &[Skipped]) -> Content {
-        for Skipped { path, reason } in skipped {
+    fn finish(mut self, skipped: &[SkippedDocument]) -> Content {
+        for SkippedDocument { path, reason } in skipped {
             self.0.update((path.len() as u64).to_le_bytes());
             self.0.update(path);
             self.0.update(reason.as_str());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
@@ -75,25 +75,25 @@ pub struct Answer {
     /// The best first; the first k are the same for every larger limit.
     pub hits: Vec<Hit>,
     /// What the answer rests on.
-    pub legs: Legs,
-    /// What somebody should know about the answer.
-    pub notes: Vec<Note>,
+    pub rankers: Rankers,
+    /// Remarks about the answer.
+    pub notes: Vec<AnswerNote>,
 }
 
 /// What an answer rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Legs {
+pub struct Rankers {
     /// Whether words were compared.
     pub lexical: bool,
     /// What became of each embedder, in the order in which they were named; empty: there is none.
-    pub vectors: Vec<VectorLeg>,
+    pub vectors: Vec<VectorRanker>,
 }
 
 /// What became of an embedder at a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VectorLeg {
+pub struct VectorRanker {
     /// Whose vectors.
-    pub identity: Identity,
+    pub identity: ModelIdentity,
     /// Whether they were compared, and if not, why.
     pub outcome: VectorOutcome,
 }
@@ -120,13 +120,13 @@ pub enum VectorOutcome {
     /// In the place of its vectors the index has those of another model.
     OtherModel {
         /// Whose.
-        there: Identity,
+        there: ModelIdentity,
     },
 }
 
 /// Something worth saying about an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum AnswerNote {
     /// No text has this quoted phrase; its words were looked for instead.
     PhraseNotFound {
         /// The phrase.
@@ -156,7 +156,7 @@ pub struct Hit {
     pub start_line: u32,
     /// The last line of `text`.
     pub end_line: u32,
-    /// Where `text` lies in the document, in bytes.
+    /// Where `text` is in the document, in bytes.
     pub bytes: Range<usize>,
     /// The headings above it, the outermost first.
     pub headings: Vec<String>,
@@ -172,7 +172,7 @@ pub struct Hit {
     pub similar: usize,
     /// The piece itself, verbatim.
     pub text: String,
-    /// Where words of the query stand in `text`, in bytes, sorted, apart from each other.
+    /// Where words of the query occur in `text`, in bytes, sorted, apart from each other.
     pub matches: Vec<Range<usize>>,
     /// The kind of memory.
     pub memory_type: Option<String>,
@@ -203,6 +203,6 @@ impl Hit {
 pub struct Explanation {
     /// Such as `block`, `passage`, `file`, `vector`, `conversation`, `recency`.
     pub parts: Vec<(&'static str, f64)>,
-    /// The words of the query that stand in the best block, as they were compared.
+    /// The words of the query that occur in the best block, as they were compared.
     pub terms: Vec<String>,
 }

@@ -4,10 +4,10 @@ use anemone_embed::{EmbedError, Embedder, Purpose};
 
 use crate::document::Document;
 use crate::embedding::{Cached, chain, checked};
-use crate::index::{Index, SearchError};
+use crate::index::{Index, QueryError};
 use crate::profile::{self, Profile};
 use crate::rank::rank;
-use crate::request::{Answer, Legs, Note, Request, VectorLeg, VectorOutcome};
+use crate::request::{Answer, AnswerNote, Rankers, Request, VectorOutcome, VectorRanker};
 use crate::store::{Allowed, ChunkId, Reading, Slot, StoreError, StoredSet};
 use crate::text::{Kind, Language, Votes, Words, parse};
 use crate::vector::{NEAREST, Nearest, Scan, Sense, normalised};
@@ -25,32 +25,42 @@ impl Index {
         &self,
         request: &Request,
         embedders: &[&dyn Embedder],
-    ) -> Result<Answer, SearchError> {
+    ) -> Result<Answer, QueryError> {
         let reading = self.store.reading()?;
         let allowed = reading.allowed(request)?;
         if request.profile != Profile::Anemone {
             let mut documents: Vec<Document> = Vec::new();
-            if allowed.as_ref().is_some_and(|it| it.documents.is_empty()) {
-                let legs = Legs { lexical: true, vectors: Vec::new() };
-                return Ok(Answer { hits: Vec::new(), legs, notes: vec![Note::FilteredOut] });
+            if allowed.as_ref().is_some_and(|allowed| allowed.documents.is_empty()) {
+                let rankers = Rankers { lexical: true, vectors: Vec::new() };
+                return Ok(Answer {
+                    hits: Vec::new(),
+                    rankers,
+                    notes: vec![AnswerNote::FilteredOut],
+                });
             }
             reading.documents(allowed.as_ref(), &mut |document| documents.push(document))?;
-            let cached = embedders.first().map(|it| Cached::new(*it, &self.store));
-            let embedder = cached.as_ref().map(|it| it as &dyn Embedder);
+            let cached = embedders.first().map(|embedder| Cached::new(*embedder, &self.store));
+            let embedder = cached.as_ref().map(|embedder| embedder as &dyn Embedder);
             return Ok(profile::answer(request.profile, &documents, request, embedder)?);
         }
-        let languages: Vec<Language> =
-            reading.statistics().languages.iter().take(LANGUAGES).map(|it| it.0).collect();
+        let languages: Vec<Language> = reading
+            .statistics()
+            .languages
+            .iter()
+            .take(LANGUAGES)
+            .map(|&(language, _)| language)
+            .collect();
         let words = parse(&request.query, &languages);
-        // Where nothing is asked, nobody is asked: a service would be sent what was excluded.
+        // Without a positive query no embedder is called: a service would be sent the excluded
+        // words.
         let embedders = if words.terms.is_empty() { &[] } else { embedders };
         let votes = Votes::of(&request.query);
         let is_foreign = !matches!(votes.decide(&votes), Language::English | Language::Other);
         let asked = Asked { query: &request.query, content: content(&words), is_foreign };
         let (nearest, vectors) = nearest(&reading, &asked, allowed.as_ref(), embedders)?;
         let ranked = rank(&reading, request, &words, allowed, nearest)?;
-        let legs = Legs { lexical: true, vectors };
-        Ok(Answer { hits: ranked.hits, legs, notes: ranked.notes })
+        let rankers = Rankers { lexical: true, vectors };
+        Ok(Answer { hits: ranked.hits, rankers, notes: ranked.notes })
     }
 }
 
@@ -65,32 +75,32 @@ struct Asked<'a> {
 
 /// Returns the words of a query that are not in every text, with a space between them.
 fn content(words: &Words) -> String {
-    let words = words.terms.iter().filter(|it| it.kind == Kind::Word);
-    words.map(|it| it.surface.as_str()).collect::<Vec<_>>().join(" ")
+    let words = words.terms.iter().filter(|term| term.kind == Kind::Word);
+    words.map(|term| term.surface.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// Below this share of known words a query is letters, and what is near to it is so by chance.
 const KNOWN_SHARE: f32 = 0.35;
 
 /// Finds the chunks whose vectors are nearest to the query's. What goes wrong with an embedder
-/// takes its leg from the answer, not the answer.
+/// costs the answer that ranker only.
 fn nearest(
     reading: &Reading<'_>,
     asked: &Asked<'_>,
     allowed: Option<&Allowed>,
     embedders: &[&dyn Embedder],
-) -> Result<(Option<Nearest>, Vec<VectorLeg>), StoreError> {
-    let mut legs = Vec::with_capacity(embedders.len());
+) -> Result<(Option<Nearest>, Vec<VectorRanker>), StoreError> {
+    let mut rankers = Vec::with_capacity(embedders.len());
     if embedders.is_empty() {
-        return Ok((None, legs));
+        return Ok((None, rankers));
     }
     let mut scanned = Scanned::new(reading, allowed)?;
     for embedder in embedders {
         let outcome = scanned.ask(asked, *embedder)?;
-        legs.push(VectorLeg { identity: embedder.identity().clone(), outcome });
+        rankers.push(VectorRanker { identity: embedder.identity().clone(), outcome });
     }
     let nearest = scanned.nearest;
-    Ok(((!nearest.is_empty()).then_some(nearest), legs))
+    Ok(((!nearest.is_empty()).then_some(nearest), rankers))
 }
 
 /// What one embedder after the other has found.
@@ -109,7 +119,7 @@ impl<'a> Scanned<'a> {
         Ok(Self {
             reading,
             sets: reading.sets()?,
-            allowed: allowed.map(|it| reading.allowed_chunks(it)).transpose()?,
+            allowed: allowed.map(|allowed| reading.allowed_chunks(allowed)).transpose()?,
             nearest: Nearest::default(),
             is_whole: false,
         })
@@ -122,17 +132,17 @@ impl<'a> Scanned<'a> {
     ) -> Result<VectorOutcome, StoreError> {
         let query = asked.query;
         let identity = embedder.identity();
-        let own = |it: &&StoredSet| it.identity == *identity && it.chunks > 0;
+        let own = |set: &&StoredSet| set.identity == *identity && set.chunks > 0;
         let Some(set) = self.sets.iter().find(own).cloned() else {
-            let in_its_place = |it: &&StoredSet| {
-                it.slot == Slot::Model
-                    && it.slot == Slot::of(embedder.effort())
-                    && it.identity != *identity
-                    && it.chunks > 0
+            let in_its_place = |set: &&StoredSet| {
+                set.slot == Slot::Model
+                    && set.slot == Slot::of(embedder.effort())
+                    && set.identity != *identity
+                    && set.chunks > 0
             };
             let there = self.sets.iter().find(in_its_place);
-            return Ok(there.map_or(VectorOutcome::NoVectors, |it| VectorOutcome::OtherModel {
-                there: it.identity.clone(),
+            return Ok(there.map_or(VectorOutcome::NoVectors, |set| VectorOutcome::OtherModel {
+                there: set.identity.clone(),
             }));
         };
         if self.is_whole {
@@ -144,7 +154,7 @@ impl<'a> Scanned<'a> {
         };
         let missing = self.reading.statistics().chunks.saturating_sub(set.chunks);
         let trust = f64::from(embedder.reads(query)).clamp(0.0, 1.0);
-        if trust > 0.0 && vector.iter().any(|it| *it != 0.0) {
+        if trust > 0.0 && vector.iter().any(|number| *number != 0.0) {
             self.scan(&set, &vector, trust)?;
             self.nearest.sense = match self.nearest.sense {
                 Sense::Letters if asked.is_foreign => Sense::Untold,
@@ -170,8 +180,8 @@ impl<'a> Scanned<'a> {
 
     fn is_allowed(&self, chunk: ChunkId) -> bool {
         self.allowed.as_ref().is_none_or(|ranges| {
-            let at = ranges.partition_point(|it| it.end <= chunk.0);
-            ranges.get(at).is_some_and(|it| it.contains(&chunk.0))
+            let at = ranges.partition_point(|range| range.end <= chunk.0);
+            ranges.get(at).is_some_and(|range| range.contains(&chunk.0))
         })
     }
 }
@@ -179,5 +189,5 @@ impl<'a> Scanned<'a> {
 fn query_vector(query: &str, embedder: &dyn Embedder) -> Result<Vec<f32>, EmbedError> {
     let vectors = embedder.embed(&[query.trim()], Purpose::Query)?;
     let vectors = checked(vectors, 1, embedder.identity())?;
-    Ok(vectors.first().map(|it| normalised(it)).unwrap_or_default())
+    Ok(vectors.first().map(|vector| normalised(vector)).unwrap_or_default())
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod folder;
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 pub use anemone_files::FileStamp;
 use anemone_format::StampTable;
 use sha2::{Digest as _, Sha256};
@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::document::Document;
 
 /// Something that yields documents.
-pub trait Source: Send + Sync {
+pub trait DocumentSource: Send + Sync {
     /// Returns what this source is, in a text that is the same as long as the same things are
     /// meant by it: the place and every setting that changes which documents there are.
     fn identity(&self) -> String;
@@ -24,9 +24,9 @@ pub trait Source: Send + Sync {
     /// has no documents.
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError>;
+    ) -> Result<Vec<SkippedDocument>, SourceError>;
 
     /// Reads the one document of a path, as it is now; `None` when the source has none of that
     /// name. A path that would lead out of the source has none.
@@ -55,8 +55,8 @@ pub trait Source: Send + Sync {
     /// have none.
     fn carried(
         &self,
-        _identity: &Identity,
-        _each: &mut dyn FnMut(Carried),
+        _identity: &ModelIdentity,
+        _each: &mut dyn FnMut(CarriedVector),
     ) -> Result<(), SourceError> {
         Ok(())
     }
@@ -64,21 +64,21 @@ pub trait Source: Send + Sync {
 
 /// A vector that another program made of a text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Carried {
+pub struct CarriedVector {
     /// The SHA-256 of the text, all of it.
     pub sha256: [u8; 32],
-    /// The same without the blanks around the text, where it has any: they say nothing.
+    /// The same without surrounding whitespace, where the text has any.
     pub trimmed: Option<[u8; 32]>,
     /// The vector.
     pub vector: Vec<f32>,
 }
 
-impl Carried {
+impl CarriedVector {
     /// Takes the vector of a text.
     #[must_use]
     pub fn of(text: &str, vector: Vec<f32>) -> Self {
         let digest = |text: &str| Sha256::digest(text.as_bytes()).into();
-        let trimmed = Some(text.trim()).filter(|it| *it != text).map(digest);
+        let trimmed = Some(text.trim()).filter(|trimmed| *trimmed != text).map(digest);
         Self { sha256: digest(text), trimmed, vector }
     }
 
@@ -93,14 +93,14 @@ impl Carried {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// What can be loaded.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<SourceEntry>,
     /// What is there and not searched.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedDocument>,
 }
 
 /// One thing that changes as a whole: a file, a database, an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct SourceEntry {
     /// Its name within the source.
     pub key: String,
     /// What it looks like from outside.
@@ -109,7 +109,7 @@ pub struct Entry {
 
 /// Something that is not searched.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Skipped {
+pub struct SkippedDocument {
     /// Its path, with what is not UTF-8 replaced.
     pub path: String,
     /// Why.
@@ -148,7 +148,7 @@ macro_rules! reasons {
 reasons! {
     /// A link: it may lead anywhere.
     Symlink = "symlink",
-    /// A folder that nobody searches: `.git`, `node_modules` and the like.
+    /// A folder that is never searched: `.git`, `node_modules` and the like.
     Ignored = "ignored",
     /// The state of a machine, not a memory: dreaming.
     MachineState = "machine_state",

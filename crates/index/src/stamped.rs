@@ -1,4 +1,4 @@
-//! Entries that say who wrote them: what they say is found, who wrote it is told with it.
+//! Stamped entries: their text is searched, and their provenance is reported with each hit.
 
 use anemone_format::ProvenanceStamp;
 
@@ -32,7 +32,7 @@ pub(crate) enum After {
 
 /// Whether an entry may go on below a block: an item of a list, or what is indented below one.
 pub(crate) fn may_go_on(block: &str) -> bool {
-    ["- ", "* ", "+ ", "  ", "\t"].iter().any(|it| block.starts_with(it))
+    ["- ", "* ", "+ ", "  ", "\t"].iter().any(|marker| block.starts_with(marker))
 }
 
 /// Looks for the stamp of an entry in what follows one of its blocks. The entry goes on as long as
@@ -62,7 +62,9 @@ pub(crate) fn provenance(stamp: Option<ProvenanceStamp>, of_document: &Provenanc
         source: of_document.source.clone(),
         record: Some(stamp.id.to_string()),
         session: stamp.session.or_else(|| of_document.session.clone()),
-        origin: stamp.origin.map_or_else(|| of_document.origin.clone(), |it| Some(it.to_string())),
+        origin: stamp
+            .origin
+            .map_or_else(|| of_document.origin.clone(), |origin| Some(origin.to_string())),
         observed_at: match stamp.at {
             Some(at) => Some(at.to_string()),
             None => of_document.observed_at.clone(),

@@ -7,12 +7,12 @@
 //!   index.sqlite      entries, documents, chunks, term frequencies, state
 //!   vectors.sqlite    vectors of chunks
 //!   lexical/          tantivy: chunk id -> terms
-//!   embeddings.sqlite vectors by content, kept when the rest is made anew
+//!   embeddings.sqlite vectors by content, kept when the rest is rebuilt
 //! ```
 //!
-//! Everything but the embeddings can be made anew at any time. Nothing is repaired: when the files
-//! are not what the seal says (a writer was killed, somebody wrote into them, a disk lost them), or
-//! when they were made by another version, the index is emptied and filled again.
+//! Everything but the embeddings can be rebuilt at any time. Nothing is repaired: when the files
+//! are not what the seal says (a writer was killed, another program changed them, a disk lost
+//! them), or when they were made by another version, the index is emptied and filled again.
 
 pub(crate) mod body;
 mod embeddings;
@@ -34,7 +34,7 @@ pub(crate) use embeddings::{ContentHash, as_kept};
 pub use folder::{is_index, may_hold_index, remove_index};
 pub(crate) use reading::{EntryRow, ReadDocument, Reading, View};
 pub(crate) use seal::Seal;
-pub(crate) use vectors::{Slot, StoredSet, Unembedded};
+pub(crate) use vectors::{EmbeddingWork, Slot, StoredSet};
 pub(crate) use writing::{EntryId, Put, Writing};
 
 use std::io;
@@ -43,7 +43,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anemone_files::make_private_folder;
 
-use crate::progress::{Progress, Silent};
+use crate::progress::{IndexProgress, NoProgress};
 use crate::text::{Language, Term};
 use body::{Body, BodyDamaged};
 use packs::PackDamaged;
@@ -176,12 +176,12 @@ impl StoreError {
 pub(crate) struct Store {
     folder: PathBuf,
     views: Mutex<Vec<View>>,
-    /// The lock under which the last refresh ended, and what it left: until it is let go, nobody
-    /// writes, and what is asked is answered from that.
+    /// The lock under which the last refresh ended, and what it left: until it is released, no
+    /// process writes, and what is asked is answered from that.
     held: Option<(lock::Held, Seal)>,
     /// What the last refresh was of.
     sources: Option<Vec<String>>,
-    /// Why the next writer begins anew, whatever there is.
+    /// Why the next writer starts over, whatever there is.
     anew: Option<&'static str>,
     /// How the cache of embeddings is kept.
     pub(crate) cache: embeddings::Keeping,
@@ -189,7 +189,7 @@ pub(crate) struct Store {
 
 /// What a writer finds.
 pub(crate) enum Found {
-    /// A whole index, and what stands in it.
+    /// A complete index, and its contents.
     Whole(Box<View>, Exclusive),
     /// Nothing of use, for this reason.
     Broken(&'static str, Exclusive),
@@ -209,7 +209,7 @@ impl Exclusive {
 
     /// Seals what was written.
     fn seal(&mut self, folder: &Path, generation: u64) -> Result<(), StoreError> {
-        // Somebody deleted the folder under us, and another writer may be in a new one.
+        // The folder was deleted under us, and another writer may use a new one.
         if !self.lock.is_there()? {
             return Err(StoreError::Unwritable(io::ErrorKind::NotFound.into()));
         }
@@ -220,7 +220,7 @@ impl Exclusive {
 
 impl Store {
     /// Opens the store in a folder, which is made where it is absent. Nothing in it is changed:
-    /// an index that is absent, damaged or of another version is made anew by the next writer.
+    /// an index that is absent, damaged or of another version is rebuilt by the next writer.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         rows::check_version()?;
         make_private_folder(path).map_err(StoreError::Unwritable)?;
@@ -233,12 +233,12 @@ impl Store {
         Ok(store)
     }
 
-    /// Begins to read; waits while somebody writes.
+    /// Begins to read; waits for writers.
     pub(crate) fn reading(&self) -> Result<Reading<'_>, StoreError> {
         let (seal, lock) = match &self.held {
             Some((_, seal)) => (seal.clone(), None),
             None => {
-                let lock = self.lock_shared(&Silent)?;
+                let lock = self.lock_shared(&NoProgress)?;
                 let Look::Whole(seal) = seal::look(&self.folder) else {
                     return Err(StoreError::NotFilled);
                 };
@@ -249,14 +249,14 @@ impl Store {
         if let Some(sources) = &self.sources
             && !view.sources()?.iter().map(|known| &known.1).eq(sources)
         {
-            // Somebody else keeps other things here.
+            // The folder holds files of another program.
             return Err(StoreError::NotFilled);
         }
         Ok(Reading::new(self, view, lock))
     }
 
     /// Holds the readers' lock from here on.
-    pub(crate) fn hold(&mut self, progress: &dyn Progress) -> Result<(), StoreError> {
+    pub(crate) fn hold(&mut self, progress: &dyn IndexProgress) -> Result<(), StoreError> {
         self.release();
         let held = self.lock_shared(progress)?;
         let Look::Whole(seal) = seal::look(&self.folder) else {
@@ -281,28 +281,28 @@ impl Store {
     pub(crate) fn expect_the_same(&mut self) -> Result<(), StoreError> {
         if self.sources.is_none() {
             let known = self.reading()?.sources()?;
-            self.sources = Some(known.into_iter().map(|it| it.1).collect());
+            self.sources = Some(known.into_iter().map(|(_, source)| source).collect());
         }
         Ok(())
     }
 
-    /// Makes the next writer begin anew, for this reason.
+    /// Makes the next writer start over, for this reason.
     pub(crate) const fn begin_anew(&mut self, reason: &'static str) {
         self.anew = Some(reason);
     }
 
-    /// Whether the next writer begins anew.
+    /// Whether the next writer starts over.
     pub(crate) const fn begins_anew(&self) -> bool {
         self.anew.is_some()
     }
 
-    /// Waits until nobody else reads or writes, and looks at what there is.
+    /// Waits for the exclusive lock, and inspects the store.
     pub(crate) fn alone(&mut self) -> Result<Found, StoreError> {
-        self.wait_alone(&Silent)
+        self.wait_alone(&NoProgress)
     }
 
     /// As [`alone`](Self::alone), and says when it takes long.
-    pub(crate) fn wait_alone(&mut self, progress: &dyn Progress) -> Result<Found, StoreError> {
+    pub(crate) fn wait_alone(&mut self, progress: &dyn IndexProgress) -> Result<Found, StoreError> {
         let lock = self.lock_alone(progress)?;
         let reason = match (self.anew, seal::look(&self.folder)) {
             (Some(reason), _) | (None, Look::Broken(reason)) => reason,
@@ -318,7 +318,7 @@ impl Store {
         Ok(Found::Broken(reason, Exclusive { lock, before: None }))
     }
 
-    /// Returns something that changes whenever anybody writes; `None` while somebody does.
+    /// Returns a mark that changes with every write; `None` during a write.
     pub(crate) fn mark(&self) -> Option<Vec<u8>> {
         seal::bytes(&self.folder)
     }
@@ -336,26 +336,26 @@ impl Store {
         {
             return Ok(false);
         }
-        // What is opened now can be read although somebody deletes the folder.
+        // What is opened now stays readable after the folder is deleted.
         let view = self.view(seal.clone())?;
         self.give_back(view);
         self.held = Some((lock, seal));
         Ok(true)
     }
 
-    fn lock_shared(&self, progress: &dyn Progress) -> Result<lock::Held, StoreError> {
+    fn lock_shared(&self, progress: &dyn IndexProgress) -> Result<lock::Held, StoreError> {
         self.lock(&|path| lock::shared(path, progress))
     }
 
-    fn lock_alone(&mut self, progress: &dyn Progress) -> Result<lock::Held, StoreError> {
-        // Whoever waits for all readers must not be one.
+    fn lock_alone(&mut self, progress: &dyn IndexProgress) -> Result<lock::Held, StoreError> {
+        // A writer that waits for all readers must not hold a read lock itself.
         self.release();
         self.lock(&|path| lock::exclusive(path, progress))
     }
 
     /// Takes a lock; the folder is made again when it is removed meanwhile.
     fn lock<T>(&self, take: &dyn Fn(&Path) -> io::Result<T>) -> Result<T, StoreError> {
-        /// Nobody removes it this often.
+        /// It is not removed this often.
         const TIMES: usize = 100;
         for _ in 0..TIMES {
             match take(&self.folder) {
@@ -397,9 +397,9 @@ impl Store {
 pub(crate) enum Glance {
     /// No index, or one that nothing was put into.
     Absent,
-    /// Somebody writes.
+    /// A writer is active.
     Busy,
-    /// Somebody was interrupted while writing.
+    /// A writer was interrupted.
     Unfinished,
     /// An index of another version of the program.
     Outdated,
@@ -409,7 +409,7 @@ pub(crate) enum Glance {
     Whole(Box<View>, lock::Held),
 }
 
-/// Looks at the store in a folder: makes nothing, and waits for nobody.
+/// Inspects the store in a folder: creates nothing and never waits.
 pub(crate) fn glance(path: &Path) -> Result<Glance, StoreError> {
     if !is_index(path) {
         return Ok(Glance::Absent);
@@ -417,7 +417,7 @@ pub(crate) fn glance(path: &Path) -> Result<Glance, StoreError> {
     let lock = match lock::shared_at_once(path) {
         Ok(Some(lock)) => lock,
         Ok(None) => return Ok(Glance::Busy),
-        // A seal without a lock: somebody took the half of it.
+        // A seal without a lock: part of the store was deleted.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Glance::Broken),
         Err(error) => return Err(error.into()),
     };

@@ -28,7 +28,7 @@ use composed::Composed;
 use scan::{Scan, Scratch};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Changes when the same text would give other tokens: every index is then made anew.
+/// Changes when the same text would yield other tokens: every index is then rebuilt.
 pub(crate) const TEXT_VERSION: u32 = 2;
 
 /// A term as it is stored: 32 bits of a hash. Two terms in some hundred thousand share one, which
@@ -71,15 +71,15 @@ pub(crate) struct Token<'a> {
     pub(crate) bytes: Range<usize>,
 }
 
-/// Bytes of a token, at most. Of a longer one, its beginning and a hash stand for the whole, so that
-/// it is found as a whole and costs no more than others.
+/// Bytes of a token, at most. Of a longer one, its beginning and a hash stand for the whole, so
+/// that it is found as a whole and costs no more than others.
 const MAX_TOKEN: usize = 96;
 /// Bytes that are left of a longer one.
 const BEGINNING: usize = 48;
 
 thread_local! {
-    /// Buffers and remembered words. They are taken out while a text is taken apart, so that whoever
-    /// is given a token may take another text apart.
+    /// Buffers and remembered words. They are taken out while a text is taken apart, so that a
+    /// caller that is given a token may take another text apart.
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
@@ -117,7 +117,8 @@ fn emit(text: &str, kind: Kind, bytes: Range<usize>, each: &mut dyn FnMut(&Token
     }
 }
 
-/// Returns the words with which people name a day: `2026-04-01` gives `2026-04-01`, `2026`, `april`,
+/// Returns the words with which people name a day: `2026-04-01` gives `2026-04-01`, `2026`,
+/// `april`,
 /// `4月` and `1`, analysed as tokens of a text would be. They stand for no bytes.
 pub(crate) fn date_tokens(date: jiff::civil::Date, each: &mut dyn FnMut(&Token<'_>)) {
     let (year, month, day) = (date.year(), date.month(), date.day());
@@ -139,7 +140,7 @@ pub(crate) fn matches(text: &str, language: Language, terms: &HashSet<Term>) -> 
         }
     });
     // The pieces of a long word come before its humps.
-    places.sort_unstable_by_key(|it| it.start);
+    places.sort_unstable_by_key(|place| place.start);
     let mut found: Vec<Range<usize>> = Vec::new();
     for place in places {
         match found.last_mut() {

@@ -43,12 +43,12 @@ pub(crate) enum Sense {
 #[derive(Debug)]
 struct Asked {
     scan: Scan,
-    background: Background,
+    baseline: Baseline,
 }
 
 /// The cosines of all blocks of a set with a query: what is usual, and how far they spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Background {
+pub(crate) struct Baseline {
     /// Blocks that were compared; a block whose vector is zeros is none.
     pub(crate) blocks: u64,
     pub(crate) mean: f64,
@@ -60,9 +60,9 @@ pub(crate) struct Background {
 impl Nearest {
     /// Adds what a set has been found to hold, and the share of the query that can be judged by it.
     pub(crate) fn add(&mut self, mut scan: Scan, trust: f64) {
-        let background = Background { trust, ..scan.background() };
+        let baseline = Baseline { trust, ..scan.baseline() };
         let chunks = scan.take_nearest();
-        self.sets.push(Asked { scan, background });
+        self.sets.push(Asked { scan, baseline });
         self.want(&chunks);
         self.near.extend(chunks);
     }
@@ -74,13 +74,13 @@ impl Nearest {
 
     /// Whether a set that was asked has vectors of a chunk.
     pub(crate) fn has(&self, chunk: ChunkId) -> bool {
-        self.sets.iter().any(|it| it.scan.place_of(chunk).is_some())
+        self.sets.iter().any(|set| set.scan.place_of(chunk).is_some())
     }
 
     /// Wants the cosines of more chunks, such as those that were found by their words.
     pub(crate) fn want(&mut self, chunks: &[ChunkId]) {
         for chunk in chunks {
-            let place = |(set, it): (usize, &Asked)| Some((set, it.scan.place_of(*chunk)?));
+            let place = |(set, asked): (usize, &Asked)| Some((set, asked.scan.place_of(*chunk)?));
             if let Some(place) = self.sets.iter().enumerate().find_map(place) {
                 self.wanted.entry(*chunk).or_insert(place);
             }
@@ -94,18 +94,19 @@ impl Nearest {
 
     /// Returns the cosines of the blocks of a chunk that was wanted, and what they are to be
     /// measured against: those of its own set.
-    pub(crate) fn of(&self, chunk: ChunkId) -> Option<(&[f32], Background)> {
+    pub(crate) fn of(&self, chunk: ChunkId) -> Option<(&[f32], Baseline)> {
         let (set, place) = self.wanted.get(&chunk)?;
         let asked = self.sets.get(*set)?;
-        Some((asked.scan.at(place.clone())?, asked.background))
+        Some((asked.scan.at(place.clone())?, asked.baseline))
     }
 }
 
 /// Brings a vector to length 1; one of zeros, or with what is no number, stays as zeros.
 pub(crate) fn normalised(vector: &[f32]) -> Vec<f32> {
-    let norm = vector.iter().map(|it| f64::from(*it) * f64::from(*it)).sum::<f64>().sqrt();
+    let norm =
+        vector.iter().map(|number| f64::from(*number) * f64::from(*number)).sum::<f64>().sqrt();
     if norm > 0.0 && norm.is_finite() {
-        vector.iter().map(|it| (f64::from(*it) / norm) as f32).collect()
+        vector.iter().map(|number| (f64::from(*number) / norm) as f32).collect()
     } else {
         vec![0.0; vector.len()]
     }
@@ -116,11 +117,11 @@ pub(crate) fn quantised(vectors: &[impl AsRef<[f32]>]) -> Vec<u8> {
     let mut blob = Vec::new();
     for vector in vectors {
         let vector = vector.as_ref();
-        let largest = vector.iter().fold(0.0_f32, |most, it| most.max(it.abs()));
+        let largest = vector.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
         let scale = largest / 127.0;
         blob.extend_from_slice(&scale.to_le_bytes());
         let step = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-        blob.extend(vector.iter().map(|it| ((it * step).round() as i8) as u8));
+        blob.extend(vector.iter().map(|number| ((number * step).round() as i8) as u8));
     }
     blob
 }

@@ -133,7 +133,7 @@ impl Conversation {
             return Voice::Statement;
         }
         match (speaker(text), self) {
-            (None, Self::Whole) if HEAD.iter().any(|it| text.starts_with(it)) => Voice::Empty,
+            (None, Self::Whole) if HEAD.iter().any(|start| text.starts_with(start)) => Voice::Empty,
             (None, Self::Whole) => turn(None, text),
             (None, _) => Voice::Statement,
             (Some((speaker, said)), _) => turn(Some(speaker), said),
@@ -213,10 +213,10 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
         let mut end = rest.len();
         let mut characters = rest.char_indices().peekable();
         while let Some((at, c)) = characters.next() {
-            let next = characters.peek().map(|it| it.1);
+            let next = characters.peek().map(|&(_, c)| c);
             let ends = match c {
                 '\n' | '。' | '！' | '？' | '؟' => true,
-                '.' | '!' | '?' => next.is_none_or(|it| it.is_whitespace() || is_quote(it)),
+                '.' | '!' | '?' => next.is_none_or(|c| c.is_whitespace() || is_quote(c)),
                 _ => false,
             };
             if ends {
@@ -238,7 +238,7 @@ fn is_quote(c: char) -> bool {
 fn word_count(text: &str) -> usize {
     let wide = text.chars().filter(|c| is_wide(*c)).count();
     let is_inside = |c: char| (c.is_alphanumeric() || matches!(c, '\'' | '’')) && !is_wide(c);
-    text.split(|c: char| !is_inside(c)).filter(|it| !it.is_empty()).count() + wide.div_ceil(2)
+    text.split(|c: char| !is_inside(c)).filter(|word| !word.is_empty()).count() + wide.div_ceil(2)
 }
 
 fn is_wide(c: char) -> bool {
@@ -339,11 +339,11 @@ fn asks(sentence: &str) -> bool {
     if sentence.ends_with(['.', '!', '。', '！', ':']) {
         return false;
     }
-    if ASKING_WIDE.iter().any(|it| sentence.contains(it)) {
+    if ASKING_WIDE.iter().any(|word| sentence.contains(word)) {
         return true;
     }
     let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
-    let first = sentence.split(|c: char| !is_inside(c)).find(|it| !it.is_empty());
+    let first = sentence.split(|c: char| !is_inside(c)).find(|word| !word.is_empty());
     let first = first.unwrap_or_default().to_lowercase().replace('’', "'");
     ASKING.contains(&first.as_str())
 }

@@ -3,34 +3,34 @@
 
 mod common;
 
-use anemone_index::{FolderSource, Hit, Index, MarkdownFolder, Profile, Request, Silent};
-use anemone_testkit::notes::{Note, notes};
+use anemone_index::{FolderSource, Hit, Index, MarkdownFolder, NoProgress, Profile, Request};
+use anemone_testkit::notes::{GeneratedNote, notes};
 use common::{NOW, Place, Shelf, answer_of, refreshed};
 
 /// Enough notes for ties and for candidates that are cut off.
 const NOTES: usize = 70;
 
-fn shelf(notes: &[Note]) -> Shelf {
+fn shelf(notes: &[GeneratedNote]) -> Shelf {
     let shelf = Shelf::default();
-    notes.iter().for_each(|it| shelf.put(&it.path, &it.markdown));
+    notes.iter().for_each(|note| shelf.put(&note.path, &note.markdown));
     shelf
 }
 
 /// Two hundred questions: about lines, about one word, about what is in many notes.
-fn questions(notes: &[Note]) -> Vec<String> {
-    let words = notes.iter().flat_map(|it| it.question.split_whitespace().nth(5));
-    let own = notes.iter().map(|it| it.question.clone());
+fn questions(notes: &[GeneratedNote]) -> Vec<String> {
+    let words = notes.iter().flat_map(|note| note.question.split_whitespace().nth(5));
+    let own = notes.iter().map(|note| note.question.clone());
     let plain =
         ["Maria", "John", "what did we say", "2000-01-02", "january", "\"the\"", "Maria -John"];
     own.chain(words.map(str::to_owned))
         .chain(plain.map(str::to_owned))
-        .chain(notes.windows(2).map(|it| format!("{} {}", it[0].question, it[1].question)))
+        .chain(notes.windows(2).map(|pair| format!("{} {}", pair[0].question, pair[1].question)))
         .take(200)
         .collect()
 }
 
 fn answers(index: &Index, questions: &[String]) -> Vec<Vec<Place>> {
-    questions.iter().map(|it| answer_of(index, it, 10)).collect()
+    questions.iter().map(|question| answer_of(index, question, 10)).collect()
 }
 
 fn check(index: &Index, questions: &[String], wanted: &[Vec<Place>]) {
@@ -41,12 +41,12 @@ fn check(index: &Index, questions: &[String], wanted: &[Vec<Place>]) {
 
 #[test]
 fn the_order_depends_on_the_documents_alone() {
-    let all: Vec<Note> = notes(1).take(NOTES).collect();
+    let all: Vec<GeneratedNote> = notes(1).take(NOTES).collect();
     let questions = questions(&all);
     assert_eq!(questions.len(), 200);
     let folder = tempfile::tempdir().unwrap();
     let wanted = answers(&refreshed(&folder.path().join("whole"), &shelf(&all)), &questions);
-    assert!(wanted.iter().filter(|it| !it.is_empty()).count() > 180);
+    assert!(wanted.iter().filter(|hits| !hits.is_empty()).count() > 180);
 
     // Grown one by one, with wrong turns, and in another order.
     let grown = folder.path().join("grown");
@@ -67,13 +67,13 @@ fn the_order_depends_on_the_documents_alone() {
     // Forgotten and filled again.
     let mut index = Index::open(&grown).unwrap();
     index.clear();
-    assert_eq!(index.refresh(&[&shelf], NOW, &Silent).unwrap().documents, NOTES as u64);
+    assert_eq!(index.refresh(&[&shelf], NOW, &NoProgress).unwrap().documents, NOTES as u64);
     check(&index, &questions, &wanted);
 }
 
 #[test]
 fn a_damaged_index_is_built_again_and_ranks_the_same() {
-    let all: Vec<Note> = notes(2).take(20).collect();
+    let all: Vec<GeneratedNote> = notes(2).take(20).collect();
     let questions = questions(&all);
     let shelf = shelf(&all);
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn a_damaged_index_is_built_again_and_ranks_the_same() {
             let Some(file) = common::same_kind(&place, &file) else { continue };
             damage(&file);
             let mut index = Index::open(&place).unwrap();
-            let freshness = index.refresh(&[&shelf], NOW, &Silent).unwrap();
+            let freshness = index.refresh(&[&shelf], NOW, &NoProgress).unwrap();
             assert_eq!(freshness.documents, 20, "{}", file.display());
             assert!(freshness.rebuilt.is_some(), "{}", file.display());
             check(&index, &questions[..20], &wanted);
@@ -100,7 +100,7 @@ fn a_damaged_index_is_built_again_and_ranks_the_same() {
 
 #[test]
 fn more_hits_only_add_to_fewer() {
-    let all: Vec<Note> = notes(3).take(30).collect();
+    let all: Vec<GeneratedNote> = notes(3).take(30).collect();
     let folder = tempfile::tempdir().unwrap();
     let index = refreshed(folder.path(), &shelf(&all));
     for question in questions(&all).iter().step_by(5) {
@@ -114,7 +114,7 @@ fn more_hits_only_add_to_fewer() {
                 let mut request = Request::new(question.as_str(), NOW);
                 (request.limit, request.diversity) = (limit, Some(diversity));
                 let hits = index.search(&request, &[]).unwrap().hits;
-                hits.into_iter().map(|it| it.citation()).collect::<Vec<_>>()
+                hits.into_iter().map(|hit| hit.citation()).collect::<Vec<_>>()
             };
             let many = ask(30);
             assert_eq!(ask(4), many[..4.min(many.len())], "{question}");
@@ -124,7 +124,7 @@ fn more_hits_only_add_to_fewer() {
 
 #[test]
 fn whatever_is_typed_has_an_answer() {
-    let all: Vec<Note> = notes(4).take(10).collect();
+    let all: Vec<GeneratedNote> = notes(4).take(10).collect();
     let shelf = shelf(&all);
     shelf.put("memory/odd.md", common::ODD_NOTES);
     let folder = tempfile::tempdir().unwrap();
@@ -153,7 +153,7 @@ fn what_is_quoted_is_found_and_what_is_excluded_is_not() {
     let index = refreshed(folder.path(), &shelf);
     let lines = |query: &str| -> Vec<u32> {
         let hits = answer_of(&index, query, 10).into_iter();
-        let mut lines: Vec<u32> = hits.flat_map(|it| it.1..=it.2).collect();
+        let mut lines: Vec<u32> = hits.flat_map(|(_, start, end, _)| start..=end).collect();
         lines.sort_unstable();
         lines
     };
@@ -179,19 +179,19 @@ fn what_is_quoted_is_found_however_it_is_joined() {
     ] {
         let answer = index.search(&Request::new(query, NOW), &[]).unwrap();
         assert_eq!(answer.notes, [], "{query}");
-        let lines: Vec<u32> = answer.hits.iter().map(|it| it.start_line).collect();
+        let lines: Vec<u32> = answer.hits.iter().map(|hit| hit.start_line).collect();
         assert_eq!(lines, [line], "{query}");
     }
 }
 
 /// The paths of all hits.
 fn paths(hits: &[Hit]) -> Vec<&str> {
-    hits.iter().map(|it| it.path.as_str()).collect()
+    hits.iter().map(|hit| hit.path.as_str()).collect()
 }
 
 #[test]
 fn words_that_were_removed_change_nothing() {
-    let mut words: Vec<String> = ('a'..='n').map(|it| format!("zebrad{it}g")).collect();
+    let mut words: Vec<String> = ('a'..='n').map(|letter| format!("zebrad{letter}g")).collect();
     words.extend(["zeabradg", "zebbradg", "zebraadg", "zebrabdg", "zebracdg"].map(str::to_owned));
     words.push("zebradgs".to_owned());
     let shelf = Shelf::default();
@@ -248,12 +248,12 @@ fn a_day_is_found_in_a_document_of_many() {
     let mut request = Request::new("tea", NOW);
     (request.since, request.limit) = (Some(days[1_190]), 20);
     let hits = index.search(&request, &[]).unwrap().hits;
-    assert!(hits.iter().all(|it| it.date >= Some(days[1_190])), "{:?}", paths(&hits));
-    let lines: u32 = hits.iter().map(|it| it.text.matches("weather").count() as u32).sum();
+    assert!(hits.iter().all(|hit| hit.date >= Some(days[1_190])), "{:?}", paths(&hits));
+    let lines: u32 = hits.iter().map(|hit| hit.text.matches("weather").count() as u32).sum();
     assert_eq!(lines, 10);
     (request.since, request.until) = (None, Some(days[3]));
     let hits = index.search(&request, &[]).unwrap().hits;
-    assert!(!hits.is_empty() && hits.iter().all(|it| it.date <= Some(days[3])));
+    assert!(!hits.is_empty() && hits.iter().all(|hit| hit.date <= Some(days[3])));
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn a_phrase_is_found_however_common_its_words_are() {
     assert_eq!(paths(&answer.hits), ["memory/long.md"]);
     let answer = index.search(&Request::new("\"plan of the day\"", NOW), &[]).unwrap();
     assert!(
-        matches!(&*answer.notes, [anemone_index::Note::PhraseNotFound { .. }, ..]),
+        matches!(&*answer.notes, [anemone_index::AnswerNote::PhraseNotFound { .. }, ..]),
         "{:?}",
         answer.notes
     );
@@ -313,23 +313,24 @@ fn filters_hold_for_every_profile() {
         let name = profile.name();
         let all = ask(profile, &|_| ());
         let is_there = |hits: &[Hit]| all.is_empty() || !hits.is_empty();
-        let hits = ask(profile, &|it| it.paths = vec!["memory/2026-01-02.md".to_owned()]);
+        let hits = ask(profile, &|request| request.paths = vec!["memory/2026-01-02.md".to_owned()]);
         assert!(is_there(&hits), "{name}");
         assert!(
-            hits.iter().all(|it| it.path == "memory/2026-01-02.md"),
+            hits.iter().all(|hit| hit.path == "memory/2026-01-02.md"),
             "{name}: {:?}",
             paths(&hits)
         );
-        let hits = ask(profile, &|it| it.since = Some(jiff::civil::date(2026, 1, 8)));
+        let hits = ask(profile, &|request| request.since = Some(jiff::civil::date(2026, 1, 8)));
         assert!(is_there(&hits), "{name}");
         let late = ["memory/2026-01-08.md", "memory/2026-01-09.md"];
-        assert!(paths(&hits).iter().all(|it| late.contains(it)), "{name}: {:?}", paths(&hits));
-        let hits = ask(profile, &|it| it.until = Some(jiff::civil::date(2026, 1, 1)));
-        assert!(paths(&hits).iter().all(|it| *it == "memory/2026-01-01.md"), "{name}");
+        assert!(paths(&hits).iter().all(|path| late.contains(path)), "{name}: {:?}", paths(&hits));
+        let hits = ask(profile, &|request| request.until = Some(jiff::civil::date(2026, 1, 1)));
+        assert!(paths(&hits).iter().all(|path| *path == "memory/2026-01-01.md"), "{name}");
         for change in [
-            &(|it: &mut Request| it.namespaces = vec!["nowhere".to_owned()]) as &dyn Fn(&mut _),
-            &|it: &mut Request| it.types = vec!["procedural".to_owned()],
-            &|it: &mut Request| it.paths = vec!["elsewhere".to_owned()],
+            &(|request: &mut Request| request.namespaces = vec!["nowhere".to_owned()])
+                as &dyn Fn(&mut _),
+            &|request: &mut Request| request.types = vec!["procedural".to_owned()],
+            &|request: &mut Request| request.paths = vec!["elsewhere".to_owned()],
         ] {
             assert_eq!(paths(&ask(profile, change)), [""; 0], "{name}");
         }
@@ -338,7 +339,7 @@ fn filters_hold_for_every_profile() {
 
 #[test]
 fn what_was_removed_is_in_no_file_of_the_index() {
-    let all: Vec<Note> = notes(5).take(20).collect();
+    let all: Vec<GeneratedNote> = notes(5).take(20).collect();
     let shelf = shelf(&all);
     let secret = "The pass phrase is hunterxsecretvalue and zweitgeheimnis.\n";
     shelf.put("memory/secret.md", secret);
@@ -347,7 +348,7 @@ fn what_was_removed_is_in_no_file_of_the_index() {
     let has = |word: &str| {
         let found = |file: &std::path::PathBuf| {
             let bytes = fs_err::read(file).unwrap();
-            bytes.windows(word.len()).any(|it| it == word.as_bytes())
+            bytes.windows(word.len()).any(|window| window == word.as_bytes())
         };
         common::files(folder.path()).into_iter().filter(found).collect::<Vec<_>>()
     };
@@ -386,9 +387,9 @@ fn whoever_writes_a_file_finds_it_at_once_beside_others() {
                     let word = format!("{letter}{word}{letter}");
                     let name = format!("{word}.md");
                     fs_err::write(files.join(&name), format!("Only {word} is here.\n")).unwrap();
-                    index.refresh(&[&source], NOW, &Silent).unwrap();
+                    index.refresh(&[&source], NOW, &NoProgress).unwrap();
                     let hits = index.search(&Request::new(word.as_str(), NOW), &[]).unwrap().hits;
-                    assert_eq!(hits.first().map(|it| &it.path), Some(&name), "turn {turn}");
+                    assert_eq!(hits.first().map(|hit| &hit.path), Some(&name), "turn {turn}");
                 }
             });
         }
@@ -404,11 +405,11 @@ fn what_was_found_only_alike_is_said_and_nothing_else_is() {
     let index = refreshed(folder.path(), &shelf);
     let notes = |query: &str| index.search(&Request::new(query, NOW), &[]).unwrap().notes;
     assert_eq!(notes("zebras"), []);
-    assert!(notes("zebrra").contains(&anemone_index::Note::OnlyAlike));
+    assert!(notes("zebrra").contains(&anemone_index::AnswerNote::OnlyAlike));
     assert_eq!(notes("other"), [], "a common word is a word");
     assert_eq!(notes("xyzzyq"), [], "nothing was found, so nothing is like it");
     let paths = |query: &str| -> Vec<String> {
-        answer_of(&index, query, 10).into_iter().map(|it| it.0).collect()
+        answer_of(&index, query, 10).into_iter().map(|(path, _, _, _)| path).collect()
     };
     assert_eq!(paths("zebra -circus"), ["a.md"], "a heading is part of a hit");
     assert_eq!(paths("fox"), ["a.md"], "one word asks for what has it");
@@ -427,7 +428,7 @@ fn a_day_that_is_written_anywhere_grows_old() {
     let hits = index.search(&request, &[]).unwrap().hits;
     for hit in hits {
         let parts = hit.explanation.unwrap().parts;
-        let recency = parts.iter().find(|it| it.0 == "recency").unwrap().1;
+        let recency = parts.iter().find(|&&(name, _)| name == "recency").unwrap().1;
         let is_old = hit.path != "2026-10-01.md";
         assert_eq!(recency < 0.9001, is_old, "{} {recency}", hit.path);
     }

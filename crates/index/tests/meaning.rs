@@ -5,8 +5,8 @@
 #[expect(dead_code, reason = "only the shelf is needed")]
 mod common;
 
-use anemone_embed::{Effort, EmbedError, Embedder, Identity, Purpose};
-use anemone_index::{Hit, Index, Replace, Request, Silent};
+use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
+use anemone_index::{Hit, Index, NoProgress, Replace, Request};
 use common::{NOW, Shelf, refreshed};
 
 const DIMENSIONS: usize = 32;
@@ -15,33 +15,36 @@ const SAME: &[&str] = &["car", "automobile"];
 
 /// A bag of words by their letters, and a share of what all texts have in common.
 struct Bag {
-    identity: Identity,
+    identity: ModelIdentity,
     common: f32,
 }
 
 impl Bag {
     fn new(common: f32) -> Self {
         let (provider, model) = ("test".to_owned(), format!("bag {common}"));
-        Self { identity: Identity { provider, model, dimensions: DIMENSIONS }, common }
+        Self { identity: ModelIdentity { provider, model, dimensions: DIMENSIONS }, common }
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {
         let mut vector = vec![0.0_f32; DIMENSIONS];
         let text = text.to_lowercase();
-        for word in text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()) {
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
             let word = if SAME.contains(&word) { SAME[0] } else { word };
-            let mixed = word.bytes().fold(7_usize, |sum, it| sum * 31 % 1_009 + usize::from(it));
+            let mixed =
+                word.bytes().fold(7_usize, |sum, byte| sum * 31 % 1_009 + usize::from(byte));
             vector[1 + mixed % (DIMENSIONS - 1)] += 1.0;
         }
-        let length = vector.iter().map(|it| it * it).sum::<f32>().sqrt();
-        vector.iter_mut().for_each(|it| *it *= (1.0 - self.common).sqrt() / length.max(1e-9));
+        let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+        vector
+            .iter_mut()
+            .for_each(|number| *number *= (1.0 - self.common).sqrt() / length.max(1e-9));
         vector[0] = self.common.sqrt();
         vector
     }
 }
 
 impl Embedder for Bag {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
@@ -50,7 +53,7 @@ impl Embedder for Bag {
     }
 
     fn embed(&self, texts: &[&str], _purpose: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(texts.iter().map(|it| self.vector(it)).collect())
+        Ok(texts.iter().map(|text| self.vector(text)).collect())
     }
 }
 
@@ -76,7 +79,7 @@ fn asked(index: &Index, query: &str, embedders: &[&dyn Embedder]) -> Vec<Hit> {
 
 fn part(hit: &Hit, name: &str) -> Option<f64> {
     let parts = &hit.explanation.as_ref().unwrap().parts;
-    parts.iter().find(|it| it.0 == name).map(|it| it.1)
+    parts.iter().find(|&&(part, _)| part == name).map(|&(_, value)| value)
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn what_all_texts_have_in_common_does_not_count() {
     let mut index = refreshed(folder.path(), &shelf());
     for common in [0.0, 0.5, 0.8] {
         let bag = Bag::new(common);
-        index.embed(&bag, Replace::Yes, &Silent).unwrap();
+        index.embed(&bag, Replace::Yes, &NoProgress).unwrap();
         let hits = asked(&index, "which automobile is red", &[&bag]);
         assert_eq!(hits[0].path, "memory/yard.md", "{common}");
         // The words of another note outweigh a vector that is near to nothing.
@@ -100,7 +103,7 @@ fn a_model_that_tells_nothing_apart_changes_no_order() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = refreshed(folder.path(), &shelf());
     let blind = Bag::new(1.0);
-    index.embed(&blind, Replace::No, &Silent).unwrap();
+    index.embed(&blind, Replace::No, &NoProgress).unwrap();
     for query in ["the garden needs care", "letter came back until week", "router broken"] {
         let words = asked(&index, query, &[]);
         let both = asked(&index, query, &[&blind]);
@@ -115,7 +118,7 @@ fn an_explanation_says_what_the_vector_added() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = refreshed(folder.path(), &shelf());
     let bag = Bag::new(0.3);
-    index.embed(&bag, Replace::No, &Silent).unwrap();
+    index.embed(&bag, Replace::No, &NoProgress).unwrap();
     let hits = asked(&index, "which automobile is red", &[&bag]);
     let best = &hits[0];
     let vector = part(best, "vector").unwrap();

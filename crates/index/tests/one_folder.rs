@@ -9,17 +9,17 @@ mod common;
 use std::path::Path;
 use std::sync::Mutex;
 
-use anemone_embed::{Effort, EmbedError, Embedder, Identity, Purpose};
+use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 use anemone_index::{
-    Document, EmbeddingError, Entry, Index, Listing, Replace, Silent, Skipped, Source, SourceError,
-    StoreError,
+    Document, DocumentSource, EmbeddingError, Index, Listing, NoProgress, Replace, SkippedDocument,
+    SourceEntry, SourceError, StoreError,
 };
 use common::{NOW, Shelf, refreshed};
 
-/// The memory of somebody else.
+/// Another agent's memory.
 struct Other(Shelf);
 
-impl Source for Other {
+impl DocumentSource for Other {
     fn identity(&self) -> String {
         "other".to_owned()
     }
@@ -30,22 +30,22 @@ impl Source for Other {
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         self.0.load(entry, each)
     }
 }
 
 /// An embedder during whose first request the other memory takes the folder.
 struct Slow<'a> {
-    identity: Identity,
+    identity: ModelIdentity,
     folder: &'a Path,
     texts: Mutex<Vec<String>>,
 }
 
 impl Embedder for Slow<'_> {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
@@ -58,9 +58,9 @@ impl Embedder for Slow<'_> {
         if seen.is_empty() {
             let other = Other(Shelf::default());
             other.0.put("diary.md", "This is for nobody.\n");
-            Index::open(self.folder).unwrap().refresh(&[&other], NOW, &Silent).unwrap();
+            Index::open(self.folder).unwrap().refresh(&[&other], NOW, &NoProgress).unwrap();
         }
-        seen.extend(texts.iter().map(|it| (*it).to_owned()));
+        seen.extend(texts.iter().map(|text| (*text).to_owned()));
         Ok(texts.iter().map(|_| vec![1.0, 0.0]).collect())
     }
 }
@@ -73,14 +73,14 @@ fn another_memory_in_the_folder_is_neither_sent_nor_given_vectors() {
         shelf.put("notes.md", "The car stands in the yard.\n");
         let mut index = refreshed(folder.path(), &shelf);
         if !is_refreshed {
-            // Nobody has said what it is of; what it is of at the beginning counts.
+            // Its sources are not given; those at the beginning count.
             index = Index::open(folder.path()).unwrap();
         }
         index.release();
         let (provider, model) = ("test".to_owned(), "slow".to_owned());
-        let identity = Identity { provider, model, dimensions: 2 };
+        let identity = ModelIdentity { provider, model, dimensions: 2 };
         let slow = Slow { identity, folder: folder.path(), texts: Mutex::default() };
-        let error = index.embed(&slow, Replace::No, &Silent).unwrap_err();
+        let error = index.embed(&slow, Replace::No, &NoProgress).unwrap_err();
         assert!(matches!(error, EmbeddingError::Store(StoreError::NotFilled)), "{error}");
         assert_eq!(*slow.texts.lock().unwrap(), ["The car stands in the yard."]);
         let there = Index::open(folder.path()).unwrap();

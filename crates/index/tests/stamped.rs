@@ -38,10 +38,10 @@ fn a_hit_says_who_wrote_it_and_shows_what_was_written() {
 #[test]
 fn entries_of_several_writers_are_hits_of_their_own() {
     let hits = asked("gateway");
-    let origins: Vec<_> = hits.iter().map(|it| it.provenance.origin.as_deref()).collect();
+    let origins: Vec<_> = hits.iter().map(|hit| hit.provenance.origin.as_deref()).collect();
     assert_eq!(hits.len(), 3);
     assert!(origins.contains(&Some("web")) && origins.contains(&None), "{origins:?}");
-    assert!(hits.iter().all(|it| !it.text.contains("anemone")), "{hits:?}");
+    assert!(hits.iter().all(|hit| !hit.text.contains("anemone")), "{hits:?}");
 }
 
 #[test]

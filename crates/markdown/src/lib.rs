@@ -20,5 +20,5 @@ pub use line::{
 };
 pub use outline::{Block, BlockKind, Conventions, outline};
 pub use page::{
-    Field, Heading, Hidden, HiddenKind, Page, Section, SectionKind, line_ends, plain_text,
+    Heading, Hidden, HiddenKind, LabelledItem, Page, Section, SectionKind, line_ends, plain_text,
 };

@@ -2,8 +2,8 @@
 //!
 //! The scanner reads line by line. It keeps to CommonMark and its tables where that decides what is
 //! a heading and what is text, and is coarser inside: an item or a quotation has no blocks but
-//! items, paragraphs, rows and fences. An HTML comment is text of the block it stands in, and hides
-//! markup up to its end.
+//! items, paragraphs, rows and fences. An HTML comment is text of the block that contains it, and
+//! hides markup up to its end.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ pub struct Block {
     pub bytes: Range<usize>,
     /// Its lines, from 1, the end excluded.
     pub lines: Range<u32>,
-    /// How many quotations it stands in.
+    /// How many quotations surround it.
     pub quote: usize,
 }
 
@@ -58,7 +58,7 @@ pub enum BlockKind {
     Turn,
     /// An item of a list, without the items in it.
     Item,
-    /// The header of a table that stands in no item and no quotation.
+    /// The header of a table that is in no item and no quotation.
     TableHeader,
     /// The line below a table's header.
     Delimiter,
@@ -76,7 +76,7 @@ pub trait Conventions {
     fn begins_turn(&self, line: &str) -> bool;
 
     /// Says whether a line is the last of its block, whatever follows it. Such a line also closes a
-    /// fence or a comment that somebody left open, when it is an item at the left margin. Other
+    /// fence or a comment that was left open, when it is an item at the left margin. Other
     /// lines of a fence at the left margin are code.
     fn ends_block(&self, line: &str) -> bool;
 }
@@ -323,7 +323,7 @@ impl Scanner<'_> {
         true
     }
 
-    /// Says whether a line stands in no item and no quotation.
+    /// Says whether a line is in no item and no quotation.
     fn is_outermost(&self, place: &Place) -> bool {
         place.depth == 0 && self.quote == 0
     }
@@ -435,7 +435,7 @@ impl Scanner<'_> {
 /// Where a line stands among lists.
 struct Place {
     indent: usize,
-    /// How many of the open items it may lie in.
+    /// How many of the open items it may be in.
     depth: usize,
     /// Where the text of the innermost of those begins.
     base: usize,

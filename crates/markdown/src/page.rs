@@ -36,7 +36,7 @@ pub struct Page<'a> {
     hidden: Vec<Hidden>,
 }
 
-/// A heading that stands in no quote and no list.
+/// A heading outside quotes and lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     /// 1 to 6.
@@ -104,7 +104,7 @@ pub enum HiddenKind {
 
 /// A list line of the form `- label: value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field<'a> {
+pub struct LabelledItem<'a> {
     /// The label, without emphasis.
     pub label: &'a str,
     /// The value, without emphasis; never empty and never a placeholder in parentheses.
@@ -149,7 +149,7 @@ impl<'a> Page<'a> {
         page
     }
 
-    /// Collects what stands in a window; returns the line on which its last block begins.
+    /// Collects the content of a window; returns the line on which its last block begins.
     fn take(&mut self, window: &str, at: usize) -> usize {
         let mut depth = 0_usize;
         let mut last_block = at;
@@ -207,7 +207,7 @@ impl<'a> Page<'a> {
     }
 
     /// Leaves a block that begins at `from` and goes on at `to`, for all the parser has seen of it.
-    /// Returns where the next one begins; when nobody can tell, that is the end of the text.
+    /// Returns where the next one begins; when that is unknown, the end of the text.
     fn leave(&mut self, from: usize, to: usize) -> usize {
         // Code and HTML may hold anything, so nothing in them says that they have ended.
         if let Some(fence) = fence_at_margin(&self.text[from..next_line(self.text, from + 1)]) {
@@ -307,7 +307,7 @@ impl<'a> Page<'a> {
 
     /// Cuts the page before each body row of its tables; `None` when there is none.
     ///
-    /// What stands before the first row belongs to it; what follows a row belongs to that row.
+    /// What precedes the first row belongs to it; what follows a row belongs to that row.
     pub fn rows(&self) -> Option<Vec<Section<'a>>> {
         let ends = self.rows.iter().skip(1).copied().chain([self.text.len()]);
         // To the parser a row of odd spaces is a row; it is not worth a section.
@@ -336,13 +336,13 @@ impl<'a> Page<'a> {
         vec![Lines::new(self.text).section(0..self.text.len(), None, SectionKind::Whole)]
     }
 
-    /// Returns what stands before the first second-level heading, front matter included.
+    /// Returns what precedes the first second-level heading, front matter included.
     pub fn preamble(&self) -> Range<usize> {
         let first = self.headings.iter().find(|heading| heading.level == 2);
         0..first.map_or(self.text.len(), |heading| heading.range.start)
     }
 
-    /// Returns the second-level headings with what stands below each.
+    /// Returns the second-level headings with what is below each.
     pub fn chapters(&self) -> impl Iterator<Item = (&Heading, Range<usize>)> {
         let second = self.headings.iter().filter(|heading| heading.level == 2);
         let ends = second.clone().skip(1).map(|next| next.range.start).chain([self.text.len()]);
@@ -389,7 +389,7 @@ impl<'a> Page<'a> {
     /// Returns the filled-in `- label: value` lines in a range.
     ///
     /// The runtime's templates put a hint below an empty label; a value may stand there too.
-    pub fn fields(&self, range: Range<usize>) -> Vec<Field<'a>> {
+    pub fn fields(&self, range: Range<usize>) -> Vec<LabelledItem<'a>> {
         let mut fields = Vec::new();
         let mut open = None;
         for (line, indent) in self.prose_lines(range) {
@@ -462,9 +462,10 @@ fn before_blank_lines(text: &str, mut at: usize) -> usize {
     }
 }
 
-fn filled<'a>(label: &'a str, value: &'a str) -> Option<Field<'a>> {
+fn filled<'a>(label: &'a str, value: &'a str) -> Option<LabelledItem<'a>> {
     let placeholder = value.starts_with('(') && value.ends_with(')');
-    (!label.is_empty() && !value.is_empty() && !placeholder).then_some(Field { label, value })
+    (!label.is_empty() && !value.is_empty() && !placeholder)
+        .then_some(LabelledItem { label, value })
 }
 
 fn list_item(line: &str) -> Option<&str> {

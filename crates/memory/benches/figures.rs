@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use anemone_embed::Builtin;
 use anemone_format::{Moment, Origin, ProvenanceStamp};
-use anemone_index::{FolderSource, Index, MarkdownFolder, Request, Source};
+use anemone_index::{DocumentSource, FolderSource, Index, MarkdownFolder, Request};
 use anemone_memory::{
     Asked, CaptureSettings, ErasureProbes, Finder, ForgetTarget, Given, MarkdownLayout,
     MarkdownStore, Place, RememberSettings, Secrets, captures, plan_remember, units,
@@ -84,7 +84,8 @@ impl Bench {
         let site =
             MarkdownStore::open(&root, &folder.join("state"), MarkdownLayout::OpenClaw).unwrap();
         let rules = Box::new(MarkdownFolder::default());
-        let source: Box<dyn Source> = Box::new(FolderSource::new(root, String::new(), rules));
+        let source: Box<dyn DocumentSource> =
+            Box::new(FolderSource::new(root, String::new(), rules));
         let embedders = vec![Arc::new(Builtin::new()) as _];
         let finder = Finder::new(folder.join("index"), vec![source], embedders);
         drop(finder.open(Timestamp::now()).unwrap());

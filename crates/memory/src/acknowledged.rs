@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{Appended, FileStamp, faults};
+use anemone_files::{AppendOutcome, FileStamp, faults};
 use anemone_format::{ProvenanceStamp, StampId};
 use serde::{Deserialize, Serialize};
 
@@ -170,9 +170,11 @@ impl LockedStore<'_> {
             }
             let added = put_back(&seen.bytes, &missing);
             match self.append(path, &added, Some(look))? {
-                Appended::Done(look) => acknowledged.leave(path, look),
+                AppendOutcome::Done(look) => acknowledged.leave(path, look),
                 // The next round sees whether it is there.
-                Appended::Contested(_) | Appended::Refused | Appended::Displaced(_) => continue,
+                AppendOutcome::Contested(_)
+                | AppendOutcome::Refused
+                | AppendOutcome::Displaced(_) => continue,
             }
             let again = missing.into_iter();
             restored.extend(again.map(|text| Restored { path: path.to_owned(), text }));

@@ -6,7 +6,7 @@
 //! left alone until the editor has written. A rest of ours behind the editor's text is then cut
 //! off, and nothing was added.
 
-use anemone_files::{Appended, FileStamp, Swapped};
+use anemone_files::{AppendOutcome, FileStamp, SwapOutcome};
 
 use crate::rest::{Known, Rest};
 use crate::store::{LockedStore, MarkdownStoreError};
@@ -24,17 +24,17 @@ enum Remains {
 
 impl LockedStore<'_> {
     /// Adds to the end of a file that still looks as `expected`; makes it where none is expected.
-    /// The answer is never [`Appended::Displaced`].
+    /// The answer is never [`AppendOutcome::Displaced`].
     pub(crate) fn append(
         &self,
         path: &str,
         added: &str,
         expected: Option<FileStamp>,
-    ) -> Result<Appended, MarkdownStoreError> {
+    ) -> Result<AppendOutcome, MarkdownStoreError> {
         let (folder, name) = self.site().find_or_make(path)?;
         let fail = |error| self.site().fail(path, error);
         let at = match folder.append(name, added.as_bytes(), expected).map_err(fail)? {
-            Appended::Displaced(at) => at,
+            AppendOutcome::Displaced(at) => at,
             answer => return Ok(answer),
         };
         // A file that is no longer than what we wrote may still lack what the editor is writing.
@@ -43,15 +43,15 @@ impl LockedStore<'_> {
         let known = Known { look: None, size };
         while let Rest::Resting(Some((seen, look))) = self.read_at_rest(path, Some(known))? {
             let start = match remains(&seen.bytes, added.as_bytes(), at) {
-                Remains::Whole => return Ok(Appended::Done(look)),
+                Remains::Whole => return Ok(AppendOutcome::Done(look)),
                 Remains::Nothing => break,
                 Remains::End(start) => start,
             };
-            if folder.cut(name, start, look).map_err(fail)? == Swapped::Done {
+            if folder.cut(name, start, look).map_err(fail)? == SwapOutcome::Done {
                 break;
             }
         }
-        Ok(Appended::Refused)
+        Ok(AppendOutcome::Refused)
     }
 }
 

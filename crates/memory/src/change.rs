@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use anemone_files::{Appended, FileStamp, Swapped};
+use anemone_files::{AppendOutcome, FileStamp, SwapOutcome};
 use anemone_format::ProvenanceStamp;
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -286,21 +286,21 @@ impl Edit {
             Self::Append { head, text, .. } => {
                 let added = [Self::glue(there, head), text].concat();
                 match held.append(path, &added, look)? {
-                    Appended::Done(look) => {
+                    AppendOutcome::Done(look) => {
                         acknowledged.add(path, text, look.modified_ns);
                         acknowledged.leave(path, look);
-                        Swapped::Done
+                        SwapOutcome::Done
                     }
-                    Appended::Contested(look) => {
+                    AppendOutcome::Contested(look) => {
                         acknowledged.add(path, text, look.modified_ns);
-                        Swapped::Done
+                        SwapOutcome::Done
                     }
-                    Appended::Refused | Appended::Displaced(_) => Swapped::Refused,
+                    AppendOutcome::Refused | AppendOutcome::Displaced(_) => SwapOutcome::Refused,
                 }
             }
             Self::Write { before: known, after, .. } => {
                 let swapped = put(&folder, name, beside, *known, after).map_err(fail)?;
-                if swapped == Swapped::Done {
+                if swapped == SwapOutcome::Done {
                     let now = folder.read(name, MAX_FILE_BYTES).map_err(fail)?;
                     let saved = now.as_ref().map_or(0, |file| file.stamp.modified_ns);
                     acknowledged.rewrite(path, before, after, saved);
@@ -313,15 +313,15 @@ impl Edit {
             }
             Self::Remove { before: known, .. } => {
                 let swapped = take(&folder, name, beside, *known).map_err(fail)?;
-                if swapped == Swapped::Done {
+                if swapped == SwapOutcome::Done {
                     acknowledged.rewrite(path, before, b"", 0);
                 }
                 swapped
             }
         };
         match swapped {
-            Swapped::Done => Ok(()),
-            Swapped::Refused => Err(self.changed(site)),
+            SwapOutcome::Done => Ok(()),
+            SwapOutcome::Refused => Err(self.changed(site)),
         }
     }
 }

@@ -228,10 +228,10 @@ impl<'a> Wanted<'a> {
         let near = match index.nearest(self.builtin.identity(), &self.vector, LIKE, CHUNKS) {
             // Nothing has ever been indexed, and all there is was just named.
             Err(anemone_index::StoreError::NotFilled) => return Ok(places),
-            near => near.map_err(anemone_index::SearchError::from)?,
+            near => near.map_err(anemone_index::QueryError::from)?,
         };
         let held = index.with_words_of(self.candidate.text, CHUNKS / 2);
-        let held = held.map_err(anemone_index::SearchError::from)?;
+        let held = held.map_err(anemone_index::QueryError::from)?;
         for near in near.into_iter().chain(held) {
             if !pages.contains(&near.path) {
                 continue;

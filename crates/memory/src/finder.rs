@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use anemone_embed::{Builtin, Embedder};
 use anemone_index::{
-    Answer, Index, OpenIndexError, RefreshError, RefreshExtras, Request, SearchError, Silent,
-    Source, StoreError, Texts,
+    Answer, DocumentSource, Index, NoProgress, OpenIndexError, QueryError, RefreshError,
+    RefreshExtras, Request, StoreError, TextHashes,
 };
 use jiff::Timestamp;
 
 /// Finds entries of one memory.
 pub struct Finder {
     pub(crate) folder: PathBuf,
-    pub(crate) sources: Vec<Box<dyn Source>>,
+    pub(crate) sources: Vec<Box<dyn DocumentSource>>,
     embedders: Vec<Arc<dyn Embedder>>,
 }
 
@@ -31,7 +31,7 @@ pub enum FindError {
     Erase(#[source] StoreError),
     /// The question.
     #[error("the index cannot be searched")]
-    Search(#[from] SearchError),
+    Search(#[from] QueryError),
 }
 
 impl Finder {
@@ -40,7 +40,7 @@ impl Finder {
     #[must_use]
     pub fn new(
         folder: PathBuf,
-        sources: Vec<Box<dyn Source>>,
+        sources: Vec<Box<dyn DocumentSource>>,
         embedders: Vec<Arc<dyn Embedder>>,
     ) -> Self {
         Self { folder, sources, embedders }
@@ -66,7 +66,7 @@ impl Finder {
 
     /// Returns by what the texts of documents are known that are about to be changed, whether the
     /// index has seen them or not: for [`forget`](Self::forget), once they are gone.
-    pub fn texts_of(&self, index: &Index, paths: &[String]) -> Result<Texts, FindError> {
+    pub fn texts_of(&self, index: &Index, paths: &[String]) -> Result<TextHashes, FindError> {
         Ok(index.texts_of_now(&self.sources(), paths)?)
     }
 
@@ -74,7 +74,7 @@ impl Finder {
     pub fn forget(
         &self,
         index: &mut Index,
-        before: &Texts,
+        before: &TextHashes,
         now: Timestamp,
     ) -> Result<(), FindError> {
         self.take_in(index, true, now)?;
@@ -82,13 +82,19 @@ impl Finder {
     }
 
     fn take_in(&self, index: &mut Index, erases: bool, now: Timestamp) -> Result<(), FindError> {
-        let table = Builtin::new();
-        let table: Option<&dyn Embedder> = (!self.embedders.is_empty()).then_some(&table as _);
-        index.refresh_filled(&self.sources(), RefreshExtras { table, erases }, now, &Silent)?;
+        let builtin = Builtin::new();
+        let static_model: Option<&dyn Embedder> =
+            (!self.embedders.is_empty()).then_some(&builtin as _);
+        index.refresh_filled(
+            &self.sources(),
+            RefreshExtras { static_model, erases },
+            now,
+            &NoProgress,
+        )?;
         Ok(())
     }
 
-    fn sources(&self) -> Vec<&dyn Source> {
+    fn sources(&self) -> Vec<&dyn DocumentSource> {
         self.sources.iter().map(|it| &**it).collect()
     }
 

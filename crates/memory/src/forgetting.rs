@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{folder_of, sync_folder};
 use anemone_format::sha256_hex;
-use anemone_index::{Silent, is_index, remove_index};
+use anemone_index::{NoProgress, is_index, remove_index};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
@@ -339,7 +339,7 @@ impl FinishedForget {
 /// all of them could be cleared.
 fn clear_indexes(folders: &[String]) -> bool {
     let mut folders = folders.iter().map(Path::new).filter(|folder| is_index(folder));
-    folders.all(|folder| remove_index(folder, &Silent).is_ok())
+    folders.all(|folder| remove_index(folder, &NoProgress).is_ok())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use anemone_files::{FileKind, Folder, Step, Visited, Visitor, walk};
+use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
 
 use crate::store::{FileSnapshot, MarkdownStore, MarkdownStoreError, PageKind};
 
@@ -144,21 +144,21 @@ struct Lister<'a> {
     unread: Vec<Unread>,
 }
 
-impl Visitor for Lister<'_> {
-    fn visit(&mut self, visited: &Visited<'_>) -> Step {
-        let Ok(kind) = visited.kind() else { return Step::Pass };
+impl WalkVisitor for Lister<'_> {
+    fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
+        let Ok(kind) = visited.kind() else { return WalkStep::Pass };
         let name = visited.name.as_encoded_bytes();
         if kind == FileKind::Folder && !name.starts_with(b".") {
             if visited.depth >= MOST_DEPTH {
                 return self.skip(visited.path, UnreadReason::TooDeep);
             }
-            return Step::Enter;
+            return WalkStep::Enter;
         }
         let full = || self.folder.join(OsStr::from_bytes(visited.path));
         let leads_on = || kind == FileKind::Symlink && full().is_dir();
         if !name.ends_with(b".md") && !leads_on() {
             // Only Markdown is remembered.
-            return Step::Pass;
+            return WalkStep::Pass;
         }
         match (str::from_utf8(visited.path), kind) {
             (Err(_), _) => self.skip(visited.path, UnreadReason::Name),
@@ -167,9 +167,9 @@ impl Visitor for Lister<'_> {
                 let path = format!("{FOLDER}/{path}");
                 let kind = PageKind::of(&path);
                 self.found.push((path, kind));
-                Step::Pass
+                WalkStep::Pass
             }
-            (Ok(_), FileKind::Folder | FileKind::Special) => Step::Pass,
+            (Ok(_), FileKind::Folder | FileKind::Special) => WalkStep::Pass,
         }
     }
 
@@ -182,9 +182,9 @@ impl Visitor for Lister<'_> {
 }
 
 impl Lister<'_> {
-    fn skip(&mut self, path: &[u8], why: UnreadReason) -> Step {
+    fn skip(&mut self, path: &[u8], why: UnreadReason) -> WalkStep {
         let path = format!("{FOLDER}/{}", String::from_utf8_lossy(path));
         self.unread.push(Unread { path: path.trim_end_matches('/').to_owned(), why });
-        Step::Pass
+        WalkStep::Pass
     }
 }

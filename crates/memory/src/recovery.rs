@@ -35,7 +35,7 @@
 
 use std::io;
 
-use anemone_files::{Folder, Swapped};
+use anemone_files::{Folder, SwapOutcome};
 use anemone_format::Hex;
 
 use crate::change::digest;
@@ -283,18 +283,18 @@ impl NotedEdit {
         name: &str,
         beside: &Beside,
         image: &[u8],
-    ) -> io::Result<Swapped> {
+    ) -> io::Result<SwapOutcome> {
         let there = folder.read(name, MAX_FILE_BYTES)?;
         let now = digest_of(there.as_ref());
         let Some(bytes) = there.map(|file| file.bytes).filter(|_| self.added.is_some()) else {
             // What somebody saved since it was looked at is theirs.
             if self.added.is_none() && !self.is_after(now) {
-                return Ok(Swapped::Refused);
+                return Ok(SwapOutcome::Refused);
             }
             return match (self.before, now) {
                 (Some(_), _) => put(folder, name, beside, now, image),
                 (None, Some(now)) => take(folder, name, beside, now),
-                (None, None) => Ok(Swapped::Done),
+                (None, None) => Ok(SwapOutcome::Done),
             };
         };
         let cut = self.cut_from(&bytes).or_else(|| {
@@ -305,7 +305,7 @@ impl NotedEdit {
         match cut {
             Some(Cut::Left(left)) => put(folder, name, beside, now, &left),
             Some(Cut::Empty) => take(folder, name, beside, now.unwrap_or_default()),
-            None => Ok(Swapped::Done),
+            None => Ok(SwapOutcome::Done),
         }
     }
 

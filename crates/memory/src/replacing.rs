@@ -18,7 +18,7 @@
 
 use std::io;
 
-use anemone_files::{FileRead, Folder, Swapped, is_not_plain};
+use anemone_files::{FileRead, Folder, SwapOutcome, is_not_plain};
 use anemone_format::Hex;
 use uuid::Uuid;
 
@@ -115,7 +115,7 @@ pub(crate) fn put(
     beside: &Beside,
     before: Option<[u8; 32]>,
     after: &[u8],
-) -> io::Result<Swapped> {
+) -> io::Result<SwapOutcome> {
     let mode = folder.read(name, MAX_FILE_BYTES)?.map(|file| file.mode);
     let part = beside.part();
     folder.remove(&part)?;
@@ -124,11 +124,11 @@ pub(crate) fn put(
     // an exchange and its reversal misses a save.
     if digest_of(folder.read(name, MAX_FILE_BYTES)?.as_ref()) != before {
         folder.remove(&part)?;
-        return Ok(Swapped::Refused);
+        return Ok(SwapOutcome::Refused);
     }
     let Some(before) = before else {
         let named = folder.name(&part, name)?;
-        if named == Swapped::Refused {
+        if named == SwapOutcome::Refused {
             folder.remove(&part)?;
         }
         return Ok(named);
@@ -146,27 +146,27 @@ fn exchange(
     swap: &str,
     before: [u8; 32],
     ours: [u8; 32],
-) -> io::Result<Swapped> {
+) -> io::Result<SwapOutcome> {
     match folder.exchange(swap, name) {
         Ok(true) => {}
         // The file system cannot exchange: the look before is the only check.
         Ok(false) => {
             folder.replace(swap, name)?;
-            return Ok(Swapped::Done);
+            return Ok(SwapOutcome::Done);
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             folder.remove(swap)?;
-            return Ok(Swapped::Refused);
+            return Ok(SwapOutcome::Refused);
         }
         Err(error) => return Err(error),
     }
     if Content::of(folder, swap)? == Content::File(before) {
         folder.remove(swap)?;
         folder.sync()?;
-        return Ok(Swapped::Done);
+        return Ok(SwapOutcome::Done);
     }
     give_back(folder, name, swap, &Hex(&ours).to_string())?;
-    Ok(Swapped::Refused)
+    Ok(SwapOutcome::Refused)
 }
 
 /// Takes away a file with the digest `before`.
@@ -175,27 +175,27 @@ pub(crate) fn take(
     name: &str,
     beside: &Beside,
     before: [u8; 32],
-) -> io::Result<Swapped> {
+) -> io::Result<SwapOutcome> {
     let out = beside.out();
     match folder.name(name, &out) {
-        Ok(Swapped::Done) => {}
-        Ok(Swapped::Refused) => return Ok(Swapped::Refused),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Swapped::Refused),
+        Ok(SwapOutcome::Done) => {}
+        Ok(SwapOutcome::Refused) => return Ok(SwapOutcome::Refused),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SwapOutcome::Refused),
         Err(error) => return Err(error),
     }
     if Content::of(folder, &out)? == Content::File(before) {
         folder.remove(&out)?;
         folder.sync()?;
-        return Ok(Swapped::Done);
+        return Ok(SwapOutcome::Done);
     }
     move_back(folder, name, &out)?;
-    Ok(Swapped::Refused)
+    Ok(SwapOutcome::Refused)
 }
 
 /// Gives a file that was moved away its name again, unless somebody saved under that name since:
 /// then theirs is newer.
 pub(crate) fn move_back(folder: &Folder, name: &str, out: &str) -> io::Result<()> {
-    if folder.name(out, name)? == Swapped::Refused {
+    if folder.name(out, name)? == SwapOutcome::Refused {
         folder.remove(out)?;
         folder.sync()?;
     }
@@ -265,12 +265,12 @@ mod tests {
         folder.create("a", b"theirs", None).unwrap();
         folder.create("beside", b"ours", None).unwrap();
         let (before, ours) = (digest(b"one"), digest(b"ours"));
-        assert_eq!(exchange(&folder, "a", "beside", before, ours).unwrap(), Swapped::Refused);
+        assert_eq!(exchange(&folder, "a", "beside", before, ours).unwrap(), SwapOutcome::Refused);
         assert_eq!(text(&folder, "a"), "theirs");
         assert!(folder.stamp("beside").unwrap().is_none());
         folder.create("beside", b"ours", None).unwrap();
         let theirs = digest(b"theirs");
-        assert_eq!(exchange(&folder, "a", "beside", theirs, ours).unwrap(), Swapped::Done);
+        assert_eq!(exchange(&folder, "a", "beside", theirs, ours).unwrap(), SwapOutcome::Done);
         assert_eq!(text(&folder, "a"), "ours");
     }
 
@@ -281,13 +281,16 @@ mod tests {
         let mode = 0o640;
         folder.create("a", b"one", Some(mode)).unwrap();
         let known = Some(digest(b"one"));
-        assert_eq!(put(&folder, "a", &beside, None, b"two").unwrap(), Swapped::Refused);
-        assert_eq!(put(&folder, "a", &beside, Some([0; 32]), b"two").unwrap(), Swapped::Refused);
-        assert_eq!(put(&folder, "b", &beside, known, b"two").unwrap(), Swapped::Refused);
-        assert_eq!(put(&folder, "a", &beside, known, b"two").unwrap(), Swapped::Done);
+        assert_eq!(put(&folder, "a", &beside, None, b"two").unwrap(), SwapOutcome::Refused);
+        assert_eq!(
+            put(&folder, "a", &beside, Some([0; 32]), b"two").unwrap(),
+            SwapOutcome::Refused
+        );
+        assert_eq!(put(&folder, "b", &beside, known, b"two").unwrap(), SwapOutcome::Refused);
+        assert_eq!(put(&folder, "a", &beside, known, b"two").unwrap(), SwapOutcome::Done);
         assert_eq!(text(&folder, "a"), "two");
         assert_eq!(folder.read("a", MAX_FILE_BYTES).unwrap().unwrap().mode, mode);
-        assert_eq!(put(&folder, "b", &beside, None, b"new").unwrap(), Swapped::Done);
+        assert_eq!(put(&folder, "b", &beside, None, b"new").unwrap(), SwapOutcome::Done);
         assert_eq!(beside.leftovers(&folder).unwrap(), []);
     }
 
@@ -296,10 +299,10 @@ mod tests {
         let (_kept, folder) = folder();
         let beside = beside();
         folder.create("a", b"one", None).unwrap();
-        assert_eq!(take(&folder, "a", &beside, [0; 32]).unwrap(), Swapped::Refused);
+        assert_eq!(take(&folder, "a", &beside, [0; 32]).unwrap(), SwapOutcome::Refused);
         assert_eq!(text(&folder, "a"), "one");
-        assert_eq!(take(&folder, "a", &beside, digest(b"one")).unwrap(), Swapped::Done);
-        assert_eq!(take(&folder, "a", &beside, digest(b"one")).unwrap(), Swapped::Refused);
+        assert_eq!(take(&folder, "a", &beside, digest(b"one")).unwrap(), SwapOutcome::Done);
+        assert_eq!(take(&folder, "a", &beside, digest(b"one")).unwrap(), SwapOutcome::Refused);
         assert!(folder.read("a", MAX_FILE_BYTES).unwrap().is_none());
         assert_eq!(beside.leftovers(&folder).unwrap(), []);
     }

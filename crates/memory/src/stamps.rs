@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use anemone_files::{Appended, Folder};
+use anemone_files::{AppendOutcome, Folder};
 use anemone_format::{ProvenanceStamp, StampId, StampTable};
 
 use crate::change::ApplyError;
@@ -52,7 +52,9 @@ impl LockedStore<'_> {
             // What a kill left of a line costs no other.
             let is_whole = look.is_none() || folder.ends_line(name).map_err(fail)?;
             let added = if is_whole { lines.clone() } else { format!("\n{lines}") };
-            if let Appended::Done(_) | Appended::Contested(_) = self.append(path, &added, look)? {
+            if let AppendOutcome::Done(_) | AppendOutcome::Contested(_) =
+                self.append(path, &added, look)?
+            {
                 return Ok(());
             }
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anemone_files::{FileStamp, Folder, is_not_plain};
-use anemone_index::{FolderSource, MarkdownFolder, Source as _};
+use anemone_index::{DocumentSource as _, FolderSource, MarkdownFolder};
 use jiff::civil::Date;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;

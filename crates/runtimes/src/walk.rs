@@ -9,7 +9,7 @@ use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{FileKind, Folder, Step, Visited, Visitor, read_limited, walk};
+use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, read_limited, walk};
 use anemone_format::{AgentId, Moment, StampTable};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -244,8 +244,8 @@ struct Walker<'a> {
     failure: Option<io::Error>,
 }
 
-impl Visitor for Walker<'_> {
-    fn visit(&mut self, visited: &Visited<'_>) -> Step {
+impl WalkVisitor for Walker<'_> {
+    fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
         let (folder, name, path) = (visited.folder, visited.name, visited.path);
         if path.len() > MAX_PATH_BYTES {
             return self.leave_out(&path[..MAX_PATH_BYTES], LeftOutReason::Name, (1, 0));
@@ -253,13 +253,13 @@ impl Visitor for Walker<'_> {
         let stat = match visited.stat() {
             Ok(stat) => stat,
             // It went away while we were looking; it is not there.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Step::Pass,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return WalkStep::Pass,
             Err(_) => return self.leave_out(path, LeftOutReason::Unreadable, (0, 0)),
         };
         let is_folder = stat.kind == FileKind::Folder;
         // Not the agent's. The id travels in the manifest, and an import writes the file again.
         if path == AGENT_ID_FILE.as_bytes() || self.exclude.iter().any(|own| own == path) {
-            return Step::Pass;
+            return WalkStep::Pass;
         }
         if let Some(reason) = self.reason_to_leave_out(path, name, is_folder) {
             let size = if is_folder { count(folder, name) } else { (1, stat.size) };
@@ -280,7 +280,7 @@ impl Visitor for Walker<'_> {
         if is_folder && visited.depth + 2 > MAX_DEPTH {
             return self.leave_out(path, LeftOutReason::TooDeep, count(folder, name));
         }
-        if is_folder { Step::Enter } else { Step::Pass }
+        if is_folder { WalkStep::Enter } else { WalkStep::Pass }
     }
 
     fn unreadable(&mut self, path: &[u8], error: io::Error) -> ControlFlow<()> {
@@ -323,9 +323,9 @@ impl Walker<'_> {
         path: &[u8],
         reason: LeftOutReason,
         (files, bytes): (u64, u64),
-    ) -> Step {
+    ) -> WalkStep {
         self.walked.left_out.push(LeftOut { path: lossy(path), reason, files, bytes });
-        Step::Pass
+        WalkStep::Pass
     }
 }
 

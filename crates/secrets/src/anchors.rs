@@ -1,4 +1,4 @@
-//! Where to look: a table of three-byte pieces, one of which stands in every secret or in front
+//! Where to look: a table of three-byte pieces, one of which occurs in every secret or in front
 //! of it.
 //!
 //! Every byte has one of 32 classes (letters without case, digits as one), so three bytes make a
@@ -137,10 +137,10 @@ impl Anchor {
             return None;
         }
         // Byte by byte: most literals differ in their first two, and a call costs more than that.
-        let same = found.iter().zip(self.literal).all(|(a, b)| match self.exact_case {
-            true => a == b,
-            false => a.eq_ignore_ascii_case(b),
-        });
+        let same = found
+            .iter()
+            .zip(self.literal)
+            .all(|(a, b)| if self.exact_case { a == b } else { a.eq_ignore_ascii_case(b) });
         same.then_some(start)
     }
 }
@@ -178,8 +178,8 @@ const CLASSES: [u8; 256] = {
 
 /// All anchors, by their pieces.
 pub(crate) struct Anchors {
-    /// One bit per piece, by its first two classes and then its last one: small enough to stay in the
-    /// nearest cache.
+    /// One bit per piece, by its first two classes and then its last one: small enough to stay in
+    /// the nearest cache.
     wanted: [u32; PAIRS],
     /// For each piece the place of its anchors in `groups`; the first group is empty.
     group: Vec<u16>,

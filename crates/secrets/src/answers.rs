@@ -2,7 +2,7 @@
 //!
 //! Nothing in such an answer names it. The message before does, so both are needed. The rule is
 //! narrow: the end of one message asks for a secret or announces one, and the other is little more
-//! than one word that nobody would take for a word.
+//! than one word that does not look like a word.
 
 use std::ops::Range;
 

@@ -62,7 +62,7 @@ pub(crate) fn check(
     }
 }
 
-/// A passphrase with blanks in it, in quotes.
+/// A passphrase with spaces in it, in quotes.
 fn phrase(window: &[u8], at: usize, sign: Sign, name: &Name) -> Option<Candidate> {
     let start = open_quote(window, at)?;
     if !matches!(name.word, NameWord::Password | NameWord::Pass) || sign == Sign::Cell {
@@ -79,7 +79,7 @@ fn phrase(window: &[u8], at: usize, sign: Sign, name: &Name) -> Option<Candidate
     })
 }
 
-/// What stands between a name and its value.
+/// The text between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
     /// `NAME=`
@@ -90,7 +90,7 @@ enum Sign {
     Colon,
     /// The border of a table cell.
     Cell,
-    /// Nothing but a blank, behind `--name`.
+    /// Only whitespace, after `--name`.
     Blank,
     /// `name: NAME` and `value: `, as lists of variables have it.
     Pair,
@@ -194,7 +194,7 @@ fn is_tail(tail: &[u8]) -> bool {
 
 /// The name of a value.
 struct Name {
-    /// What stands before the telling word: lower case, letters and digits only.
+    /// What precedes the keyword: lower case, letters and digits only.
     before: Vec<u8>,
     /// The same from the telling word on.
     rest: Vec<u8>,
@@ -255,7 +255,7 @@ impl Name {
     }
 }
 
-/// Whether a name with this word is that of a secret, by what stands before the word.
+/// Whether a name with this word is that of a secret, by what precedes the word.
 pub(crate) fn is_secret(word: NameWord, before: &[u8]) -> bool {
     const KEYS: &[&str] = &[
         "api",
@@ -385,7 +385,7 @@ impl Value {
         Self::bare(window, at)
     }
 
-    /// A value in quotes. Any quote or blank ends it, so that no byte is read twice.
+    /// A value in quotes. Any quote or whitespace ends it, so that no byte is read twice.
     fn quoted(window: &[u8], start: usize, in_list: bool) -> Option<Self> {
         let rest = &window[start..window.len().min(start + QUOTED)];
         let ends = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'`' | 0x7f);

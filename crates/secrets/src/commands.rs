@@ -192,9 +192,8 @@ pub(crate) fn check(
         if let Argument(number) = *form {
             let is_switch = |word: &&Range<usize>| matches!(text(word).first(), Some(b'-' | b'/'));
             // A path is an argument where the options have dashes.
-            let is_option = |word: &&Range<usize>| match is_batch {
-                true => text(word).starts_with(b"-"),
-                false => is_switch(word),
+            let is_option = |word: &&Range<usize>| {
+                if is_batch { text(word).starts_with(b"-") } else { is_switch(word) }
             };
             if let Some(value) = words.iter().filter(|word| !is_option(word)).nth(number) {
                 let is_sure = has_switch || !literal.eq_ignore_ascii_case(b"net user ");
@@ -315,7 +314,7 @@ pub(crate) fn inserted(window: &[u8], name: Range<usize>, found: &mut impl FnMut
     }
 }
 
-/// Returns what stands in the quotes of SQL that open at `at`.
+/// Returns what is in the quotes of SQL that open at `at`.
 fn sql_string(window: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &window[at.min(window.len())..window.len().min(at + 128)];
     let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();

@@ -849,7 +849,7 @@ fn ordinary_text_raises_no_alarm() {
     let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     for entry in fs_err::read_dir(docs).expect("the documentation is there") {
         let path = entry.expect("it can be listed").path();
-        if path.extension().is_some_and(|it| it == "md") {
+        if path.extension().is_some_and(|extension| extension == "md") {
             chunks.push(fs_err::read_to_string(path).expect("it is text"));
         }
     }

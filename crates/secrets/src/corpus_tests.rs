@@ -215,7 +215,7 @@ const CONTEXTS: &[&str] = &[
     "\u{1b}[32m@\u{1b}[0m\n",
 ];
 
-/// Secrets known by what stands around them; the secret is between « and ».
+/// Secrets known by what surrounds them; the secret is between « and ».
 fn named() -> Vec<(&'static str, String)> {
     let aws = format!("{}+/{}", mixed(18), mixed(20));
     let uuid = "01234567-89ab-4cde-8f01-23456789abcd";
@@ -590,10 +590,11 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
         .chain(crate::fixture_tests::texts().map(String::into_bytes))
         .collect();
     let cut = (proptest::sample::select(secrets), any::<proptest::sample::Index>(), any::<bool>())
-        .prop_map(|(secret, at, cut)| match cut {
-            true => secret[..at.index(secret.len())].to_vec(),
-            false => secret,
-        });
+        .prop_map(
+            |(secret, at, cut)| {
+                if cut { secret[..at.index(secret.len())].to_vec() } else { secret }
+            },
+        );
     const SIGNS: &[&str] = &[
         "token",
         "secret",

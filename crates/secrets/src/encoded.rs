@@ -58,9 +58,12 @@ pub(crate) fn escaped(window: &[u8], at: usize, depth: u8, found: &mut impl FnMu
         return;
     }
     let percent = window[at] == b'%';
-    let ends = |byte: &u8| match percent {
-        true => *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b']'),
-        false => matches!(byte, b'\n' | b'\r'),
+    let ends = |byte: &u8| {
+        if percent {
+            *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'`' | b'\\' | b']')
+        } else {
+            matches!(byte, b'\n' | b'\r')
+        }
     };
     let back = window[at.saturating_sub(BEFORE_ESCAPE)..at].iter().rev();
     let start = at - back.take_while(|byte| !ends(byte)).count();
@@ -127,7 +130,7 @@ pub(crate) const BLOCK: usize = 1024;
 const AROUND: usize = 256;
 const BEHIND: usize = 1024;
 
-/// Returns how many bytes a character has that nobody sees.
+/// Returns the length of an invisible character in bytes.
 pub(crate) fn hidden(bytes: &[u8]) -> Option<usize> {
     match bytes {
         [0xc2, 0xad, ..] => Some(2),

@@ -1,6 +1,6 @@
 //! Files: every byte is searched, and what is UTF-16 as the text it is.
 //!
-//! Nobody knows where in a file of data text stands, and some programs append UTF-16 to what was
+//! Text may begin anywhere in a data file, and some programs append UTF-16 to what was
 //! UTF-8 before. So the bytes are searched as they are and, from the first zero byte on, as
 //! UTF-16 of both orders as well: a letter of ASCII always has a zero byte there. A file that
 //! begins as gzip does is inflated as it comes, and what comes out is searched too.
@@ -172,7 +172,7 @@ impl Plain {
     fn feed_wide(&mut self, mut pairs: &[u8]) {
         if self.wide.is_none() {
             let Some(zero) = memchr::memchr(0, pairs) else { return };
-            // What stands before holds no ASCII.
+            // The bytes before hold no ASCII.
             pairs = &pairs[zero & !1..];
         }
         let wide = self

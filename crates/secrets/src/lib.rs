@@ -3,10 +3,10 @@
 //! Everything that writes, exports, lists or logs text asks this crate. One pass looks for
 //! three-byte pieces that nearly every secret has in it or in front of it (`anchors`); only around
 //! these are rules asked: for shapes (`rules`), values with a name (`assignments`, `headers`),
-//! sentences (`prose`) and cards (`payment`). Answers to questions need both (`answers`). Secrets without an anchor are long, and found by a
-//! look at few bytes (`samples`). What is encoded is decoded and scanned again
-//! (`encoded`). What a rule finds depends on a bounded window, so a stream gives the same hits as
-//! the whole.
+//! sentences (`prose`) and cards (`payment`). Answers to questions need both (`answers`). Secrets
+//! without an anchor are long, and found by a look at few bytes (`samples`). What is encoded is
+//! decoded and scanned again (`encoded`). What a rule finds depends on a bounded window, so a
+//! stream gives the same hits as the whole.
 
 #![warn(missing_docs)]
 
@@ -38,7 +38,7 @@ use std::ops::Range;
 
 use anchors::{ANCHORS, Anchor, FOREIGN_ANCHORS, LONGEST_LITERAL};
 pub use file::{FileScanner, is_text, scan_file};
-pub use kinds::{KINDS, Kind};
+pub use kinds::{KINDS, SecretKind};
 use memchr::memmem;
 pub use redact::{SecretValues, redact, redact_text};
 use rules::{AFTER, BEFORE, Candidate, Rank};
@@ -149,7 +149,7 @@ struct Found {
     unhidden: Option<usize>,
 }
 
-/// Returns a text with blanks in the place of the ids of stamps. They are eight letters and digits
+/// Returns a text whose stamp ids are replaced by spaces. They are eight letters and digits
 /// behind a text, and would pass for the password that the text speaks of.
 fn without_stamps(text: &[u8]) -> Cow<'_, [u8]> {
     const OPEN: &[u8] = b"<!-- anemone: ";
@@ -158,7 +158,8 @@ fn without_stamps(text: &[u8]) -> Cow<'_, [u8]> {
     let mut plain = Cow::Borrowed(text);
     for start in memmem::find_iter(text, OPEN) {
         let id = start + OPEN.len();
-        let is_id = |id: &[u8]| id.iter().all(|it| it.is_ascii_digit() || it.is_ascii_lowercase());
+        let is_id =
+            |id: &[u8]| id.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
         if !text.get(id..id + ID).is_some_and(is_id) || text.get(id + ID) != Some(&b' ') {
             continue;
         }

@@ -47,7 +47,7 @@ struct Number {
 }
 
 impl Number {
-    /// Reads groups of digits with one blank or dash between them.
+    /// Reads groups of digits with one space or dash between them.
     fn read(window: &[u8], at: usize) -> Self {
         let (mut number, mut between) = (Self::default(), None);
         for (offset, &byte) in window[at..].iter().enumerate().take(32) {
@@ -64,8 +64,11 @@ impl Number {
                     number.count += 1;
                     number.length = offset + 1;
                 }
-                b' ' | b'-' if number.length == offset && between.is_none_or(|it| it == byte) => {
-                    // No card begins with fewer than four digits and a blank.
+                b' ' | b'-'
+                    if number.length == offset
+                        && between.is_none_or(|separator| separator == byte) =>
+                {
+                    // No card begins with fewer than four digits and a space.
                     if number.groups[0] < 4 {
                         break;
                     }

@@ -1,4 +1,5 @@
-//! Passwords that people name in a sentence: "the router password is ...", "das Passwort lautet ...".
+//! Passwords that people name in a sentence: "the router password is ...", "das Passwort lautet
+//! ...".
 //!
 //! A password that a person makes up has no shape of its own; the words around it give it away. A
 //! rule here starts at a word such as `password`, follows the line to a link (`is`, `:`, `lautet`,
@@ -25,7 +26,7 @@ use crate::shape::is_placeholder;
 
 /// How far behind the name a value is looked for.
 const REACH: usize = 240;
-/// The longest password that is told by a sentence.
+/// The longest password that a sentence may state.
 const LONGEST: usize = 100;
 /// How far in front of the name a value is looked for.
 const REACH_BACK: usize = 96;
@@ -384,7 +385,7 @@ fn stands_alone(window: &[u8], name: &Range<usize>, word: SpokenWord) -> bool {
     begins && (ends(name.end) || ends(name.end + plural)) && key_is_secret
 }
 
-/// Whether the word before `key` makes it one that nobody else may have.
+/// Whether the word before `key` makes it a private key.
 fn secret_key(before: &[u8]) -> bool {
     const KEYS: &[&str] = &[
         "api",
@@ -614,7 +615,7 @@ fn pass_behind(line: &str, head: usize, before: &Before) -> Option<Range<usize>>
     fits.then_some(start..start + text.len())
 }
 
-/// Returns what stands behind a sign that follows the name at once.
+/// Returns the value after a sign that directly follows the name.
 fn after_sign(rest: &str) -> Option<&str> {
     let rest = rest.trim_start_matches([' ', '\t']);
     if rest.starts_with("==") || rest.starts_with("::") || rest.starts_with("=~") {

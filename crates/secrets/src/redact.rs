@@ -30,7 +30,7 @@ pub fn redact<'a>(bytes: &'a [u8], hits: &[SecretHit]) -> Cow<'a, [u8]> {
             break;
         }
         if round >= ROUNDS {
-            // Somebody wrote a chain in which each link hides the next.
+            // A hostile chain may hide each link behind the previous one.
             more.iter_mut().for_each(|hit| widen(&redacted, hit));
         }
         redacted = replace(&redacted, &more);
@@ -113,7 +113,7 @@ impl SecretValues {
         (redacted, hits.len() as u64)
     }
 
-    /// Finds the values that stand in a text as words of their own.
+    /// Finds the values that occur in a text as whole words.
     fn repeated(&self, text: &str) -> Vec<SecretHit> {
         let builder = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
@@ -155,7 +155,7 @@ fn apart(mut hits: Vec<SecretHit>) -> Vec<SecretHit> {
     apart
 }
 
-/// Widens a hit to everything around it without a blank.
+/// Extends a hit to the surrounding whitespace.
 fn widen(bytes: &[u8], hit: &mut SecretHit) {
     let graphic = |byte: &&u8| !byte.is_ascii_whitespace();
     hit.range.start -= bytes[..hit.range.start].iter().rev().take_while(graphic).count();

@@ -23,7 +23,7 @@ pub(crate) const BEFORE: usize = 256;
 /// How far behind the start of its anchor a rule may look; the longest secret fits.
 pub(crate) const AFTER: usize = 64 * 1024;
 
-/// What stands for a secret, up to its kind.
+/// A rule that recognises a kind of secret.
 pub(crate) const MARKER: &[u8] = b"[redacted:";
 
 /// Something that may be a secret.
@@ -438,7 +438,7 @@ fn bearer(window: &[u8], word: Range<usize>) -> Option<Candidate> {
     })
 }
 
-/// Returns where the text goes on after at least one blank and at most four.
+/// Returns where the text continues after one to four whitespace characters.
 fn behind_blanks(window: &[u8], from: usize) -> Option<usize> {
     let blanks = window[from..].iter().take(5).take_while(|b| matches!(b, b' ' | b'\t')).count();
     (1..=4).contains(&blanks).then_some(from + blanks)
@@ -580,7 +580,7 @@ fn registry_auth(window: &[u8], from: usize) -> Option<Candidate> {
     })
 }
 
-/// Returns the string behind `"name"`: a colon, blanks and quotes around it.
+/// Returns the string behind `"name"`: a colon, whitespace and quotes around it.
 fn json_string_behind(window: &[u8], from: usize) -> Option<Range<usize>> {
     let rest = &window[from..];
     let colon = rest.iter().take(8).position(|byte| !byte.is_ascii_whitespace())?;

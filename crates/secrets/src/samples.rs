@@ -1,6 +1,6 @@
-//! Secrets without an anchor: seed phrases, and long runs that nobody would write by hand.
+//! Secrets without an anchor: seed phrases, and long runs that no person would type.
 //!
-//! Both are long, so it is enough to look at a few bytes of the text: one of these lies in every
+//! Both are long, so it is enough to look at a few bytes of the text: one of these is in every
 //! such run.
 
 use std::collections::HashSet;
@@ -26,7 +26,8 @@ const MOST_WORDS: usize = 24;
 /// Most bytes between two words.
 const GAP: usize = 8;
 
-/// Calls `take` with the start of each long run without blanks that has its first look in `range`.
+/// Calls `take` with the start of each long run without whitespace that has its first look in
+/// `range`.
 pub(crate) fn each_run(buffer: &[u8], range: Range<usize>, mut take: impl FnMut(usize)) {
     if range.is_empty() {
         return;
@@ -97,7 +98,7 @@ fn word_at(buffer: &[u8], at: usize) -> Range<usize> {
     start..before.len() + letters(&buffer[before.len()..])
 }
 
-/// Looks at a long run without blanks.
+/// Looks at a long run without whitespace.
 pub(crate) fn opaque(buffer: &[u8], start: usize, depth: u8, found: &mut impl FnMut(Candidate)) {
     let start = start + escape_length(&buffer[..start], &buffer[start..]);
     let length = OPAQUE.run(&buffer[start..], 160);
@@ -192,7 +193,7 @@ fn begins_with_an_id(token: &[u8]) -> bool {
 static SEED_WORDS: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| include_str!("bip39_words.txt").lines().collect());
 
-/// One bit for each of the first four letters, mixed: most words are told by it alone.
+/// One bit for each of the first four letters, mixed: it alone decides most words.
 static SEED_BITS: LazyLock<Vec<u64>> = LazyLock::new(|| {
     let mut bits = vec![0_u64; 1 << 10];
     for word in SEED_WORDS.iter() {
@@ -310,7 +311,7 @@ fn seed_phrase(buffer: &[u8], at: usize, found: &mut impl FnMut(Candidate)) {
     found(Candidate { kind: "seed_phrase", range, rank: Rank::Shaped });
 }
 
-/// Whether the next two words may be of the list. Most text is told by it.
+/// Whether the next two words may be of the list. It rules out most text.
 #[inline]
 fn begins_as_a_phrase(text: &[u8], bits: &[u64]) -> bool {
     let Some(marks) = separators(text) else { return true };
@@ -359,7 +360,7 @@ fn may_be_of_list(head: &[u8], length: usize, bits: &[u64]) -> bool {
     bits[mixed / 64] >> (mixed % 64) & 1 == 1
 }
 
-/// Whether a text goes on with words and what stands between them; prose has short words, and code
+/// Whether a text continues with words and separators; prose has short words, and code
 /// has signs.
 #[inline]
 fn may_be_in_a_phrase(text: &[u8]) -> bool {
@@ -396,7 +397,7 @@ const PARTS: [u8; 256] = {
     parts
 };
 
-/// Bytes between two words of a phrase: blanks, commas, and the numbers of a list.
+/// Bytes between two words of a phrase: whitespace, commas, and list numbers.
 const fn is_between(byte: u8) -> bool {
     matches!(
         byte,

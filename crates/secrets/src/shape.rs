@@ -73,9 +73,9 @@ pub(crate) const UNRESERVED: Alphabet = Alphabet(URL64_DOT.0 | TILDE);
 pub(crate) const UNRESERVED_AT: Alphabet = Alphabet(UNRESERVED.0 | AT | SLASH);
 /// `A-Za-z0-9+/=_`
 pub(crate) const SENTRY: Alphabet = Alphabet(BASE64.0 | UNDERSCORE);
-/// Base64 as it stands in the query of a URL.
+/// Base64 in the query of a URL.
 pub(crate) const QUERY64: Alphabet = Alphabet(BASE64.0 | PERCENT);
-/// What a long run without blanks is made of, but for the padding of base64.
+/// What a long run without whitespace is made of, but for the padding of base64.
 pub(crate) const OPAQUE: Alphabet = Alphabet(UNRESERVED.0 | PLUS | SLASH);
 /// Everything that any kind of token is made of.
 pub(crate) const ANY_TOKEN: Alphabet = Alphabet(UNRESERVED.0 | BASE64.0);
@@ -159,7 +159,7 @@ pub(crate) enum Texture {
     Plain,
     /// Words with a digit on one of them, or in capitals with dashes between.
     Wordy,
-    /// Nothing that somebody would call something.
+    /// Not a name that a person would give.
     Random,
 }
 
@@ -358,7 +358,7 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     STAND_IN_WORDS.iter().any(|word| word.as_bytes() == bare)
 }
 
-/// Whether nobody means a value to be a secret, however clearly a sentence calls it one: a
+/// Whether a value cannot be a secret, however clearly a sentence calls it one: a
 /// variable, a mark, or words such as `your-password`. A weak password is none of these.
 pub(crate) fn is_stand_in(value: &[u8]) -> bool {
     let Some(&first) = value.first() else { return true };
@@ -384,7 +384,7 @@ fn any_of(words: &[&str]) -> AhoCorasick {
     builder.expect("a few short words make a small automaton")
 }
 
-/// Whether a value repeats so few characters that nobody drew it by lot.
+/// Whether a value repeats so few characters that it cannot be random.
 fn few_letters(value: &[u8]) -> bool {
     let mut seen = [0_u64; 4];
     for byte in value.iter().map(u8::to_ascii_lowercase) {

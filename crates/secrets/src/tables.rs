@@ -1,6 +1,6 @@
 //! Secrets in a column of a table: Markdown, CSV with any separator, aligned columns, HTML.
 //!
-//! The name stands in the first row, and each value in a row below it, without a name of its own.
+//! The name is in the first row; each value is in a row below it, without a name of its own.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const TABLE: usize = 16 * 1024;
 /// Longest name of a column.
 const CELL: usize = 40;
 
-/// What stands between two columns.
+/// What separates two columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Separator {
     /// One byte: a comma, a semicolon, a tab, or the border of Markdown.
@@ -38,7 +38,7 @@ pub(crate) fn check(
 ) {
     let before = &window[name.start.saturating_sub(HEADER)..name.start];
     let behind = &window[name.end..window.len().min(name.end + HEADER)];
-    // Most names stand in a sentence or an assignment, and are told here.
+    // Most names belong to a sentence or an assignment; they are ruled out here.
     if !ends_a_cell(behind) {
         return;
     }
@@ -62,7 +62,7 @@ pub(crate) fn check(
     let is_markdown = separator == Separator::Byte(b'|');
     let above = &window[..line_start.saturating_sub(1)];
     let above = &above[memchr::memrchr(b'\n', above).map_or(0, |at| at + 1)..];
-    // A row of values is no first row, whatever stands in it.
+    // A row of values is no first row, whatever it holds.
     if !is_markdown && cells(trimmed(above), separator).len() == columns.len() {
         return;
     }
@@ -183,7 +183,8 @@ fn is_rule(row: &[u8]) -> bool {
     memchr(b'-', row).is_some() && row.iter().all(|byte| b"|-: \t".contains(byte))
 }
 
-/// Whether a cell names a secret: `password`, `Wifi password`, `API key`, and not `password length`.
+/// Whether a cell names a secret: `password`, `Wifi password`, `API key`, and not `password
+/// length`.
 fn is_secret_cell(cell: &[u8], word: SpokenWord) -> bool {
     let Ok(text) = str::from_utf8(cell) else { return false };
     let folded = text.to_lowercase();

@@ -84,7 +84,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below a bound, which is small enough that nobody sees the bias.
+    /// Returns a number below a bound, which is small enough to keep the bias negligible.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn the_records_of_a_day_joined_are_its_log() {
         for day in bulk(1, 200) {
-            let joined: String = day.records.iter().map(|it| it.content.as_str()).collect();
+            let joined: String = day.records.iter().map(|record| record.content.as_str()).collect();
             assert_eq!(joined, day.markdown);
             assert!(day.markdown.lines().filter(|line| line.starts_with("## ")).count() == 50);
         }
@@ -326,7 +326,8 @@ mod tests {
         for day in bulk(42, 5000) {
             records += day.records.len();
             markdown += day.markdown.len();
-            let json = day.records.iter().map(|it| serde_json::to_string(it).unwrap().len() + 1);
+            let json =
+                day.records.iter().map(|record| serde_json::to_string(record).unwrap().len() + 1);
             lines += json.sum::<usize>();
         }
         assert_eq!(records, 5000);

@@ -35,7 +35,7 @@ const PATH_LIMIT: usize = 4096;
 
 /// What happens at the chosen call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
+pub enum SyscallFault {
     /// Every process of the program is killed before the call is made.
     Kill,
     /// The call fails once with an I/O error.
@@ -50,7 +50,7 @@ pub enum Fault {
     TornWrite,
 }
 
-impl Fault {
+impl SyscallFault {
     /// Every kind of fault.
     pub const ALL: [Self; 6] = [
         Self::Kill,
@@ -75,7 +75,7 @@ pub enum Calls {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Injection {
     /// What happens.
-    pub fault: Fault,
+    pub fault: SyscallFault,
     /// Among which calls.
     pub of: Calls,
     /// At which call.
@@ -297,29 +297,34 @@ impl Tracer {
         pid: Pid,
         mut registers: libc::user_regs_struct,
         call: &Call,
-        fault: Fault,
+        fault: SyscallFault,
         first: bool,
     ) {
         let needs_space = matches!(call.effect, Effect::Write | Effect::Allocate);
         let error = match fault {
-            Fault::Kill => {
+            SyscallFault::Kill => {
                 for running in &self.running {
                     // A thread of a process that is dying already is gone.
                     let _gone = kill(*running, Signal::SIGKILL);
                 }
                 return;
             }
-            Fault::IoOnce if first => Errno::EIO,
-            Fault::FullOnce if first && needs_space => Errno::ENOSPC,
-            Fault::IoFromHere => Errno::EIO,
-            Fault::FullFromHere if needs_space => Errno::ENOSPC,
-            Fault::TornWrite if first && call.effect == Effect::Write && registers.rdx > 1 => {
+            SyscallFault::IoOnce if first => Errno::EIO,
+            SyscallFault::FullOnce if first && needs_space => Errno::ENOSPC,
+            SyscallFault::IoFromHere => Errno::EIO,
+            SyscallFault::FullFromHere if needs_space => Errno::ENOSPC,
+            SyscallFault::TornWrite
+                if first && call.effect == Effect::Write && registers.rdx > 1 =>
+            {
                 registers.rdx /= 2;
                 set(pid, registers);
                 return;
             }
-            Fault::TornWrite if needs_space => Errno::ENOSPC,
-            Fault::IoOnce | Fault::FullOnce | Fault::FullFromHere | Fault::TornWrite => return,
+            SyscallFault::TornWrite if needs_space => Errno::ENOSPC,
+            SyscallFault::IoOnce
+            | SyscallFault::FullOnce
+            | SyscallFault::FullFromHere
+            | SyscallFault::TornWrite => return,
         };
         // The kernel skips a call whose number is -1 and returns what `rax` holds.
         registers.orig_rax = u64::MAX;

@@ -137,7 +137,7 @@ fn collect(mut stream: TcpStream, tell: &Sender<Value>) -> io::Result<()> {
     tell.send(report).map_err(io::Error::other)
 }
 
-/// A server as there are many: it tells its secret to whoever asks.
+/// A server as there are many: it gives its secret to any client.
 pub struct Unprotected {
     /// Where it listens on 127.0.0.1.
     pub port: u16,

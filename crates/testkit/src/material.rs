@@ -1,15 +1,15 @@
-//! Material that tests need: recorded fixtures, which are part of the repository, and what a machine
-//! may lack: files beside the repository, programs, an account without privileges.
+//! Material that tests need: recorded fixtures, which are part of the repository, and what a
+//! machine may lack: files beside the repository, programs, an account without privileges.
 //!
 //! A test without its material tests nothing, and must not look as if it did.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// The variable that names, separated by blanks, what a CI machine need not have.
+/// The variable that names, separated by spaces, what a CI machine need not have.
 const WITHOUT: &str = "ANEMONE_WITHOUT";
 
-/// Returns a file or folder of `tests/fixtures`. Nobody may write to it.
+/// Returns a file or folder of `tests/fixtures`. It must not be written to.
 #[track_caller]
 #[must_use]
 pub fn fixture(name: &str) -> PathBuf {

@@ -15,19 +15,19 @@ const NAMES: &[&str] = &["Maria", "John", "Caroline", "Evan", "Melanie", "James"
 
 /// One note and what could be asked about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct GeneratedNote {
     /// Its path in the workspace, such as `memory/2020-01-01-3.md`.
     pub path: String,
     /// Headings and list items.
     pub markdown: String,
-    /// A question whose words stand in one of the lines.
+    /// A question whose words occur in one of the lines.
     pub question: String,
     /// That line, from 1.
     pub line: usize,
 }
 
 /// Returns notes without end.
-pub fn notes(seed: u64) -> impl Iterator<Item = Note> {
+pub fn notes(seed: u64) -> impl Iterator<Item = GeneratedNote> {
     let mut source = Source { state: seed, vocabulary: vocabulary() };
     (0_usize..).map(move |number| source.note(number))
 }
@@ -62,7 +62,7 @@ impl Source {
         self.vocabulary[rank.min(WORDS - 1)].clone()
     }
 
-    fn note(&mut self, number: usize) -> Note {
+    fn note(&mut self, number: usize) -> GeneratedNote {
         let (year, rest) = (2000 + number / (12 * 28 * 20) % 60, number % (12 * 28 * 20));
         let (day, part) = (rest / 20, rest % 20);
         let date = format!("{year}-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
@@ -79,13 +79,13 @@ impl Source {
             let words: Vec<String> = (0..12 + self.below(20)).map(|_| self.word()).collect();
             if at == asked {
                 line = markdown.matches('\n').count() + 1;
-                let content = words.iter().filter(|it| !COMMON.contains(&it.as_str()));
+                let content = words.iter().filter(|word| !COMMON.contains(&word.as_str()));
                 let content: Vec<&str> = content.map(String::as_str).take(4).collect();
                 question = format!("What did {name} say about {}?", content.join(" and the "));
             }
             markdown.push_str(&format!("- **{name}**: {}.\n", words.join(" ")));
         }
-        Note { path: format!("memory/{date}-{part}.md"), markdown, question, line }
+        GeneratedNote { path: format!("memory/{date}-{part}.md"), markdown, question, line }
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
     fn a_question_is_about_its_line() {
         for note in notes(7).take(20) {
             let line = note.markdown.lines().nth(note.line - 1).unwrap();
-            let words = note.question.split([' ', '?']).filter(|it| line.contains(it)).count();
+            let words = note.question.split([' ', '?']).filter(|word| line.contains(word)).count();
             assert!(line.starts_with("- **") && words >= 2, "{} {line}", note.question);
         }
     }

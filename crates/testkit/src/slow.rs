@@ -1,6 +1,7 @@
 //! Groups of tests that take long at full size. The default suite tries a sample of each.
 
-/// The variable that names, separated by blanks, the groups to run at full size; `all` is every one.
+/// The variable that names, separated by spaces, the groups to run at full size; `all` is every
+/// one.
 const SLOW: &str = "ANEMONE_SLOW";
 
 /// A group of tests that repeat themselves with other numbers.

@@ -223,17 +223,21 @@ fn make_items_unique(snapshot: &mut Snapshot) {
             *id = ItemId::new(Uuid::from_u128(id.uuid().as_u128().wrapping_add(1)));
         }
     };
-    snapshot.identity.iter_mut().for_each(|it| fresh(&mut it.id));
-    for principal in snapshot.principals.iter_mut().flat_map(|it| &mut it.principals) {
+    snapshot.identity.iter_mut().for_each(|identity| fresh(&mut identity.id));
+    for principal in
+        snapshot.principals.iter_mut().flat_map(|principals| &mut principals.principals)
+    {
         fresh(&mut principal.id);
         fresh(&mut principal.profile.id);
         principal.profile.principal_id = principal.id;
     }
-    let credentials = snapshot.credentials.iter_mut().flat_map(|it| &mut it.credentials);
-    credentials.for_each(|it| fresh(&mut it.id));
-    let attachments = snapshot.attachments.iter_mut().flat_map(|it| &mut it.attachments);
-    attachments.for_each(|it| fresh(&mut it.id));
-    snapshot.manifest.purges.iter_mut().for_each(|it| fresh(&mut it.purge_id));
+    let credentials =
+        snapshot.credentials.iter_mut().flat_map(|credentials| &mut credentials.credentials);
+    credentials.for_each(|credential| fresh(&mut credential.id));
+    let attachments =
+        snapshot.attachments.iter_mut().flat_map(|attachments| &mut attachments.attachments);
+    attachments.for_each(|attachment| fresh(&mut attachment.id));
+    snapshot.manifest.purges.iter_mut().for_each(|purge| fresh(&mut purge.purge_id));
 }
 
 /// Puts what newer versions said where a layer is there to carry it.
@@ -312,20 +316,31 @@ mod tests {
         let snapshots = samples(&snapshot(), 300);
         assert!(snapshots.iter().all(is_tidy));
         let any = |what: &dyn Fn(&Snapshot) -> bool| snapshots.iter().any(what);
-        let file = |what: &dyn Fn(&File) -> bool| any(&|it| it.files.iter().any(what));
-        let record = |what: &dyn Fn(&Record) -> bool| any(&|it| it.records.iter().any(what));
-        assert!(any(&|it| it.records.is_empty()) && any(&|it| it.records.len() > 9));
-        assert!(any(&|it| !it.manifest.unknown.is_empty()));
-        assert!(any(&|it| it.manifest.layers.memory.is_some()));
-        assert!(any(&|it| it.manifest.sync.is_some() && it.manifest.runtime_hints.is_some()));
-        assert!(file(&|it| str::from_utf8(&it.path).is_err()));
-        assert!(file(&|it| matches!(it.node, Node::Symlink(_)) && it.mtime.is_some()));
-        assert!(file(&|it| it.node == Node::Folder));
-        assert!(file(&|it| matches!(&it.node, Node::File(content) if content.len() > 600_000)));
-        assert!(record(&|it| it.content.contains('\0')));
-        assert!(record(&|it| it.content.len() > 50_000));
-        assert!(record(&|it| it.embeddings.iter().any(|it| it.vector.contains(&f32::MAX))));
-        assert!(record(&|it| it.unknown.iter().any(|(_, json)| json.get().contains("1.50e+3"))));
+        let file = |what: &dyn Fn(&File) -> bool| any(&|snapshot| snapshot.files.iter().any(what));
+        let record =
+            |what: &dyn Fn(&Record) -> bool| any(&|snapshot| snapshot.records.iter().any(what));
+        assert!(
+            any(&|snapshot| snapshot.records.is_empty())
+                && any(&|snapshot| snapshot.records.len() > 9)
+        );
+        assert!(any(&|snapshot| !snapshot.manifest.unknown.is_empty()));
+        assert!(any(&|snapshot| snapshot.manifest.layers.memory.is_some()));
+        assert!(any(&|snapshot| snapshot.manifest.sync.is_some()
+            && snapshot.manifest.runtime_hints.is_some()));
+        assert!(file(&|file| str::from_utf8(&file.path).is_err()));
+        assert!(file(&|file| matches!(file.node, Node::Symlink(_)) && file.mtime.is_some()));
+        assert!(file(&|file| file.node == Node::Folder));
+        assert!(file(&|file| matches!(&file.node, Node::File(content) if content.len() > 600_000)));
+        assert!(record(&|record| record.content.contains('\0')));
+        assert!(record(&|record| record.content.len() > 50_000));
+        assert!(record(&|record| record
+            .embeddings
+            .iter()
+            .any(|embedding| embedding.vector.contains(&f32::MAX))));
+        assert!(record(&|record| record
+            .unknown
+            .iter()
+            .any(|(_, json)| json.get().contains("1.50e+3"))));
     }
 
     #[test]
@@ -334,7 +349,7 @@ mod tests {
         assert!(pairs.iter().all(|(old, new)| is_tidy(old) && is_tidy(new)));
         let (mut kept, mut all) = (0, 0);
         for (old, new) in &pairs {
-            kept += old.records.iter().filter(|it| new.records.contains(it)).count();
+            kept += old.records.iter().filter(|record| new.records.contains(record)).count();
             all += old.records.len();
         }
         assert!(kept * 10 > all * 5 && kept * 10 < all * 9, "{kept} of {all}");

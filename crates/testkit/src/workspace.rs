@@ -1,8 +1,8 @@
 //! OpenClaw workspaces and installs for tests, of any size: the same seed gives the same files.
 //!
-//! A workspace has what people keep in one: who the agent is, what it remembers and daily logs. With
-//! [edge cases](Workspace::edge_cases) it also has what readers get wrong: other line ends, front
-//! matter, headings within fences, links, databases, hidden files with planted secrets.
+//! A workspace has what people keep in one: who the agent is, what it remembers and daily logs.
+//! With [edge cases](Workspace::edge_cases) it also has what readers get wrong: other line ends,
+//! front matter, headings within fences, links, databases, hidden files with planted secrets.
 
 mod edge_cases;
 mod install;
@@ -63,7 +63,7 @@ impl Workspace {
         Self::new(Kind::EdgeCases)
     }
 
-    /// The same as [plain](Self::plain) with a file that is not UTF-8, one that nobody may read,
+    /// The same as [plain](Self::plain) with a file that is not UTF-8, an unreadable one,
     /// and a line of 32 MiB.
     #[must_use]
     pub fn nasty() -> Self {

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use anemone_embed::{EmbedError, Identity};
+use anemone_embed::{EmbedError, ModelIdentity};
 use anemone_index::{
-    CarriedIn, Embedded, EmbeddingError, Index, Replace, Request, Source, StoreError, Unembedded,
-    VectorSet,
+    CarriedReport, DocumentSource, EmbeddingError, EmbeddingReport, EmbeddingWork, Index, Replace,
+    Request, StoreError, VectorSet,
 };
 use serde::Serialize;
 
@@ -32,8 +32,8 @@ pub struct VectorLine {
 }
 
 impl VectorLine {
-    pub fn of(identity: &Identity, chunks: u64, missing: u64) -> Self {
-        let Identity { provider, model, dimensions } = identity.clone();
+    pub fn of(identity: &ModelIdentity, chunks: u64, missing: u64) -> Self {
+        let ModelIdentity { provider, model, dimensions } = identity.clone();
         Self { provider, model, dimensions, chunks, missing }
     }
 }
@@ -72,9 +72,9 @@ impl Job {
         let left = match chosen.is_work() {
             true => index.unembedded(chosen.identity())?,
             // The table's vectors are made with the index.
-            false => Unembedded::default(),
+            false => EmbeddingWork::default(),
         };
-        let Unembedded { chunks, texts, characters, tokens, known } = left;
+        let EmbeddingWork { chunks, texts, characters, tokens, known } = left;
         Ok(Self {
             embedder: chosen.wanted.to_string(),
             model: chosen.identity().model.clone(),
@@ -90,12 +90,12 @@ impl Job {
 }
 
 /// Returns whose vectors are in the place of an embedder's.
-fn other(index: &Index, chosen: &ChosenEmbedder) -> Result<Option<Identity>, StoreError> {
+fn other(index: &Index, chosen: &ChosenEmbedder) -> Result<Option<ModelIdentity>, StoreError> {
     if !chosen.is_work() {
         return Ok(None);
     }
     let sets = index.vector_sets()?.into_iter();
-    let mut others = sets.filter(|it| !it.is_table && it.chunks > 0);
+    let mut others = sets.filter(|it| !it.is_static && it.chunks > 0);
     Ok(others.find(|it| it.identity != *chosen.identity()).map(|it| it.identity))
 }
 
@@ -142,7 +142,7 @@ pub enum FillError {
     #[error("the index has vectors of {} ({}), not of {model}", .there.model, .there.provider)]
     OtherModel {
         /// The other model.
-        there: Identity,
+        there: ModelIdentity,
         /// The model that was asked for.
         model: String,
         /// The embedder.
@@ -259,9 +259,9 @@ pub fn take_carried(
     index: &mut Index,
     searched: &SearchTarget,
     chosen: &ChosenEmbedder,
-) -> Result<CarriedIn, StoreError> {
+) -> Result<CarriedReport, StoreError> {
     if !chosen.is_work() {
-        return Ok(CarriedIn::default());
+        return Ok(CarriedReport::default());
     }
     Ok(index.take_carried(chosen.identity(), &sources(searched))?)
 }
@@ -280,12 +280,12 @@ pub fn take_carried_for(
     Ok(())
 }
 
-fn sources(searched: &SearchTarget) -> Vec<&dyn Source> {
+fn sources(searched: &SearchTarget) -> Vec<&dyn DocumentSource> {
     searched.sources.iter().map(|it| &**it).collect()
 }
 
 /// Says which vectors that came along were not taken.
-pub fn notes_of(carried: &CarriedIn) -> Vec<SearchNote> {
+pub fn notes_of(carried: &CarriedReport) -> Vec<SearchNote> {
     let unreadable =
         carried.failed.iter().map(|error| SearchNote::CarriedUnreadable { reason: chain(error) });
     let left = (carried.left > 0).then_some(SearchNote::CarriedTooMany { left: carried.left });
@@ -295,8 +295,8 @@ pub fn notes_of(carried: &CarriedIn) -> Vec<SearchNote> {
 fn filled(
     index: &Index,
     chosen: &ChosenEmbedder,
-    carried: &CarriedIn,
-    done: Embedded,
+    carried: &CarriedReport,
+    done: EmbeddingReport,
     started: Instant,
 ) -> Result<Filled, StoreError> {
     let identity = chosen.identity();
@@ -306,7 +306,7 @@ fn filled(
         Some(own) => own.missing,
         None => sets.first().map_or(0, |it| it.chunks + it.missing),
     };
-    let Identity { provider, model, dimensions } = identity.clone();
+    let ModelIdentity { provider, model, dimensions } = identity.clone();
     Ok(Filled {
         embedder: chosen.wanted.to_string(),
         provider,

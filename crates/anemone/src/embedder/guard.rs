@@ -1,6 +1,8 @@
 //! Nobody sends much by accident.
 
-use anemone_embed::{Effort, EmbedError, Embedder, Identity, Made, Purpose, estimate_tokens};
+use anemone_embed::{
+    Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Purpose, estimate_tokens,
+};
 
 /// Tokens that go to a service without somebody saying yes.
 pub(super) const MANY_TOKENS: u64 = 200_000;
@@ -27,7 +29,7 @@ impl Guarded {
 }
 
 impl Embedder for Guarded {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         self.embedder.identity()
     }
 
@@ -51,9 +53,12 @@ impl Embedder for Guarded {
         self.embed_some(texts, purpose).into_result()
     }
 
-    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> Made {
+    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> EmbeddingBatch {
         let tokens: u64 = texts.iter().map(|it| estimate_tokens(it) as u64).sum();
-        let mut all = Made { vectors: Vec::with_capacity(texts.len()), ..Made::default() };
+        let mut all = EmbeddingBatch {
+            vectors: Vec::with_capacity(texts.len()),
+            ..EmbeddingBatch::default()
+        };
         if tokens > MANY_TOKENS {
             let (provider, host) = (self.identity().provider.clone(), self.host.clone());
             let source = Box::new(LargeJob { texts: texts.len(), tokens, host });
@@ -63,7 +68,8 @@ impl Embedder for Guarded {
             if all.error.is_some() {
                 break;
             }
-            let Made { vectors, cut, refused, error } = self.embedder.embed_some(batch, purpose);
+            let EmbeddingBatch { vectors, cut, refused, error } =
+                self.embedder.embed_some(batch, purpose);
             all.vectors.extend(vectors);
             all.cut += cut;
             all.refused += refused;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anemone_embed::{ApiKey, Embedder, Identity, Provider, Remote, RemoteSettings};
+use anemone_embed::{ApiKey, Embedder, ModelIdentity, Provider, Remote, RemoteSettings};
 use anemone_index::VectorSet;
 
 use super::{ChosenEmbedder, EmbedderError, LatencyBudget, Wanted};
@@ -34,7 +34,7 @@ impl Asked<'_> {
         let url = settings.url.as_deref().unwrap_or(self.service.default_url());
         let host = self.checked_host(url)?;
         let mut remote = Remote::new(settings).map_err(EmbedderError::Service)?;
-        let Identity { provider, model, .. } = remote.identity();
+        let ModelIdentity { provider, model, .. } = remote.identity();
         let own = |it: &&VectorSet| {
             (&it.identity.provider, &it.identity.model) == (provider, model) && it.chunks > 0
         };

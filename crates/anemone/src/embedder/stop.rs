@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anemone_embed::{Effort, EmbedError, Embedder, Identity, Made, Pause, Purpose};
+use anemone_embed::{Effort, EmbedError, Embedder, EmbeddingBatch, ModelIdentity, Pause, Purpose};
 
 use crate::host::Host;
 
@@ -66,7 +66,7 @@ pub(super) struct Stoppable<'a> {
 struct ToldToStop;
 
 impl Embedder for Stoppable<'_> {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         self.embedder.identity()
     }
 
@@ -82,11 +82,15 @@ impl Embedder for Stoppable<'_> {
         self.embed_some(texts, purpose).into_result()
     }
 
-    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> Made {
+    fn embed_some(&self, texts: &[&str], purpose: Purpose) -> EmbeddingBatch {
         if self.stop.is_told() {
             let provider = self.identity().provider.clone();
             let error = Some(EmbedError::Failed { provider, source: Box::new(ToldToStop) });
-            return Made { vectors: vec![None; texts.len()], error, ..Made::default() };
+            return EmbeddingBatch {
+                vectors: vec![None; texts.len()],
+                error,
+                ..EmbeddingBatch::default()
+            };
         }
         self.embedder.embed_some(texts, purpose)
     }

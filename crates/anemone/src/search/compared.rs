@@ -1,6 +1,6 @@
 //! Whose vectors an answer rests on, and why not on others.
 
-use anemone_index::{Legs, VectorLeg, VectorOutcome};
+use anemone_index::{Rankers, VectorOutcome, VectorRanker};
 
 use super::VectorNote;
 use crate::embedder::{ChosenEmbedder, Embedders, VectorLine};
@@ -31,14 +31,14 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    pub(super) fn of(legs: &Legs, embedders: &Embedders) -> Self {
+    pub(super) fn of(rankers: &Rankers, embedders: &Embedders) -> Self {
         let mut compared = Self { vectors: Vec::new(), lexical_only: None, notes: Vec::new() };
         let both = [&embedders.main, &embedders.fallback];
-        for (leg, chosen) in legs.vectors.iter().zip(both.into_iter().flatten()) {
-            let lexical_only = compared.take(leg, chosen);
+        for (ranker, chosen) in rankers.vectors.iter().zip(both.into_iter().flatten()) {
+            let lexical_only = compared.take(ranker, chosen);
             compared.lexical_only = compared.lexical_only.or(lexical_only);
         }
-        if legs.vectors.is_empty() {
+        if rankers.vectors.is_empty() {
             compared.lexical_only = Some(match embedders.main {
                 Some(_) => LexicalOnly::NothingToCompare,
                 None => LexicalOnly::NoEmbedder,
@@ -51,11 +51,11 @@ impl Compared {
     }
 
     /// Takes what became of one embedder; returns what is missing for it.
-    fn take(&mut self, leg: &VectorLeg, chosen: &ChosenEmbedder) -> Option<LexicalOnly> {
-        let (model, embedder) = (leg.identity.model.clone(), chosen.named());
-        let (note, why) = match &leg.outcome {
+    fn take(&mut self, ranker: &VectorRanker, chosen: &ChosenEmbedder) -> Option<LexicalOnly> {
+        let (model, embedder) = (ranker.identity.model.clone(), chosen.named());
+        let (note, why) = match &ranker.outcome {
             VectorOutcome::Used { chunks, missing } => {
-                self.vectors.push(VectorLine::of(&leg.identity, *chunks, *missing));
+                self.vectors.push(VectorLine::of(&ranker.identity, *chunks, *missing));
                 if *missing == 0 || !chosen.is_work() {
                     return None;
                 }

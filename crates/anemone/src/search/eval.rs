@@ -234,7 +234,7 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
         let started = Instant::now();
         let answer = open.search(&question, &target, host, &embedders.list())?;
         let took_ms = milliseconds(started);
-        let failed = tally.compare(Compared::of(&answer.legs, &embedders));
+        let failed = tally.compare(Compared::of(&answer.rankers, &embedders));
         if let Some(note) = failed.filter(|_| is_named) {
             return Err(EvalError::EmbedderFailed(note));
         }

@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 use anemone_embed::{Builtin, Embedder};
 use anemone_format::Moment;
 use anemone_index::{
-    Answer, Document, Freshness, Index, OpenIndexError, RefreshError, RefreshExtras, Request,
-    SearchError as AskError, Silent, Skipped, Source, SourceError, StoreError, is_index,
-    remove_index,
+    Answer, Document, DocumentSource, Freshness, Index, NoProgress, OpenIndexError,
+    QueryError as AskError, RefreshError, RefreshExtras, Request, SkippedDocument, SourceError,
+    StoreError, is_index, remove_index,
 };
 use serde::Serialize;
 
@@ -143,7 +143,7 @@ pub fn open_fresh(
         Err(IndexError::Source(error)) => {
             // Of what cannot be read there is nothing to keep, unless it could be read before.
             if !was_there {
-                remove_index(folder, &Silent).ok();
+                remove_index(folder, &NoProgress).ok();
             }
             return Err(error.into());
         }
@@ -185,8 +185,8 @@ fn refresh(
     target: &SearchTarget,
     host: &Host,
 ) -> Result<Freshness, RefreshError> {
-    let sources: Vec<&dyn Source> = target.sources.iter().map(|source| &**source).collect();
-    let extras = RefreshExtras { table: Some(&Builtin::new()), erases: false };
+    let sources: Vec<&dyn DocumentSource> = target.sources.iter().map(|source| &**source).collect();
+    let extras = RefreshExtras { static_model: Some(&Builtin::new()), erases: false };
     index.refresh_filled(&sources, extras, host.now(), &*host.console.indexing())
 }
 
@@ -252,7 +252,7 @@ pub fn note_elsewhere(searched: &SearchTarget, host: &Host) {
 }
 
 /// Counts what is not searched, by reason.
-pub fn by_reason(skipped: &[Skipped]) -> BTreeMap<&'static str, u64> {
+pub fn by_reason(skipped: &[SkippedDocument]) -> BTreeMap<&'static str, u64> {
     let mut counts = BTreeMap::new();
     for one in skipped {
         *counts.entry(one.reason.as_str()).or_default() += 1;
@@ -283,7 +283,7 @@ pub fn read_document(searched: &SearchTarget, path: &str) -> Result<Option<Docum
 pub fn each_document(
     searched: &SearchTarget,
     each: &mut dyn FnMut(Document),
-) -> Result<Vec<Skipped>, SourceError> {
+) -> Result<Vec<SkippedDocument>, SourceError> {
     let mut seen = BTreeSet::new();
     let mut skipped = Vec::new();
     for source in &searched.sources {
@@ -411,7 +411,7 @@ pub fn drop_index(searched: &SearchTarget, host: &Host) -> Result<bool, IndexErr
     if folder.parent() == Some(&*home(host)) {
         remove(folder)?;
     } else {
-        remove_index(folder, &Silent).map_err(OpenIndexError::from)?;
+        remove_index(folder, &NoProgress).map_err(OpenIndexError::from)?;
     }
     Ok(there)
 }
@@ -419,7 +419,7 @@ pub fn drop_index(searched: &SearchTarget, host: &Host) -> Result<bool, IndexErr
 /// Removes an index that lies in the cache, with its note. Whoever searches at this moment is
 /// waited for, and whoever searches next begins anew.
 fn remove(folder: &Path) -> Result<(), IndexError> {
-    remove_index(folder, &Silent).map_err(OpenIndexError::from)?;
+    remove_index(folder, &NoProgress).map_err(OpenIndexError::from)?;
     match fs_err::remove_file(note_path(folder)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),

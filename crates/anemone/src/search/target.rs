@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use anemone_format::{Archive, Limits, OpenError, StampTable, sha256_hex};
 use anemone_index::{
-    FileSource, FolderSource, MAX_FILE_BYTES, MarkdownFolder, SkipReason, Skipped, Source,
-    SourceError, is_markdown, markdown_document, may_hold_index,
+    DocumentSource, FileSource, FolderSource, MAX_FILE_BYTES, MarkdownFolder, SkipReason,
+    SkippedDocument, SourceError, is_markdown, markdown_document, may_hold_index,
 };
 use anemone_memory::stamps_in;
 use anemone_runtimes::{FoundAgent, Machine, Store, StoreKind, by_name};
@@ -54,7 +54,7 @@ pub struct TargetChoice {
 
 /// What is searched, and where its index lies.
 pub struct SearchTarget {
-    pub sources: Vec<Box<dyn Source>>,
+    pub sources: Vec<Box<dyn DocumentSource>>,
     /// The agent's runtime, `archive`, `database`, `folder` or `file`.
     pub kind: &'static str,
     /// The workspace, archive, database or folder.
@@ -168,7 +168,7 @@ pub enum TargetError {
 /// What was found, before it has an index.
 #[derive(Default)]
 struct Found {
-    sources: Vec<Box<dyn Source>>,
+    sources: Vec<Box<dyn DocumentSource>>,
     kind: &'static str,
     place: PathBuf,
     notes: Vec<SourceNote>,
@@ -466,7 +466,7 @@ impl SearchTarget {
 
     /// Says why there is nothing to search, when something is missing without which there is not:
     /// the archive, the database of memories. What is skipped is what a refresh said.
-    pub fn failure(&self, skipped: &[Skipped]) -> Option<SourceError> {
+    pub fn failure(&self, skipped: &[SkippedDocument]) -> Option<SourceError> {
         let is_missing = |key: &str| {
             skipped.iter().any(|it| it.reason == SkipReason::Unreadable && it.path == key)
         };
@@ -483,7 +483,7 @@ impl SearchTarget {
 }
 
 /// What is one thing.
-fn single(kind: &'static str, path: &Path, source: Box<dyn Source>) -> Found {
+fn single(kind: &'static str, path: &Path, source: Box<dyn DocumentSource>) -> Found {
     let key = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Found {
         sources: vec![source],
@@ -745,7 +745,7 @@ mod tests {
         let searched = home.find(&args(), Some("a.alf")).unwrap();
         assert_eq!(searched.kind, "archive");
         assert!(searched.failure(&[]).is_none());
-        let skipped = Skipped { path: "a.alf".to_owned(), reason: SkipReason::Unreadable };
+        let skipped = SkippedDocument { path: "a.alf".to_owned(), reason: SkipReason::Unreadable };
         let failure = searched.failure(&[skipped]).unwrap();
         assert!(failure.source.downcast_ref::<anemone_format::OpenError>().is_some());
     }

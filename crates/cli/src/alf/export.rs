@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Kind as ArchiveKind, Limits, kind_of};
+use anemone_format::{ArchiveKind, Limits, kind_of};
 use serde::Serialize;
 
 use super::{Answer, ExportArgs, Stop, warn};

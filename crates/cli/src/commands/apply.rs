@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Applied, Archive, Delta, Edits, Limits, SkipReason, apply_delta};
+use anemone_format::{
+    Archive, Delta, DeltaOutcome, Edits, Limits, OperationSkipReason, apply_delta,
+};
 use clap::Args;
 use serde::Serialize;
 
@@ -65,7 +67,7 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
     let progress = context.host.progress("applying");
     let (mut archive, base_sealing) = open_sound_archive(&args.base, context, &progress)?;
     let mut sealings = vec![base_sealing];
-    let mut applied: Vec<(String, Applied)> = Vec::new();
+    let mut applied: Vec<(String, DeltaOutcome)> = Vec::new();
     let (last, earlier) = args.deltas.split_last().expect("the argument parser wants one delta");
     for path in earlier {
         let (delta, sealing) = open_delta(path, context, &progress)?;
@@ -130,12 +132,12 @@ fn apply_one(
     out: &mut dyn Write,
     near: Option<&Path>,
     context: &Context<'_>,
-) -> Result<Applied, CliError> {
+) -> Result<DeltaOutcome, CliError> {
     let applied = apply_delta(archive, delta, out, spool(near)?, context.host.threads);
     Ok(applied.map_err(|error| CliError::from(error).about(path))?.1)
 }
 
-fn describe(delta: String, done: Applied) -> AppliedDelta {
+fn describe(delta: String, done: DeltaOutcome) -> AppliedDelta {
     AppliedDelta {
         delta,
         creates: done.created,
@@ -147,9 +149,9 @@ fn describe(delta: String, done: Applied) -> AppliedDelta {
             .map(|it| SkippedOperation {
                 id: it.id.to_string(),
                 reason: match it.reason {
-                    SkipReason::AlreadyThere => "already there",
-                    SkipReason::NotThere => "not there",
-                    SkipReason::UnknownOperation => "unknown operation",
+                    OperationSkipReason::AlreadyThere => "already there",
+                    OperationSkipReason::NotThere => "not there",
+                    OperationSkipReason::UnknownOperation => "unknown operation",
                 },
             })
             .collect(),

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anemone_format::sha256_hex;
-use anemone_index::{Hit, Index, Request, Silent, Texts, is_index, remove_index};
+use anemone_index::{Hit, Index, NoProgress, Request, TextHashes, is_index, remove_index};
 use anemone_memory::{
     Clock as _, EntryToForget, ErasedEntries, ErasureProbes, Finality, Finder, FinishedForget,
     ForgetNote, ForgetPlan, ForgetTarget, Forgetting,
@@ -228,7 +228,7 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
 fn clear_index(
     mut index: Index,
     finder: &Finder,
-    before: &Texts,
+    before: &TextHashes,
     probes: &ErasureProbes,
     finality: Finality,
 ) -> Result<(), CliError> {
@@ -635,7 +635,7 @@ fn drop_indexes(folders: &[PathBuf], probes: &ErasureProbes) -> Result<Vec<Strin
     let mut dropped = Vec::new();
     for folder in folders {
         if !probes.scan(std::slice::from_ref(folder)).found.is_empty() {
-            remove_index(folder, &Silent).map_err(anemone_index::OpenIndexError::from)?;
+            remove_index(folder, &NoProgress).map_err(anemone_index::OpenIndexError::from)?;
             dropped.push(folder.display().to_string());
         }
     }

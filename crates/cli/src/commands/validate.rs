@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anemone_format::{Edits, Finding, Kind, Limits, Report, find_damage, validate_with};
+use anemone_format::{ArchiveKind, Edits, Finding, Limits, Report, find_damage, validate_with};
 use clap::Args;
 use serde::Serialize;
 
@@ -104,8 +104,8 @@ impl From<Report> for Validated {
             valid,
             class: report.class.as_str(),
             kind: report.kind.map(|kind| match kind {
-                Kind::Archive => "archive",
-                Kind::Delta => "delta",
+                ArchiveKind::Archive => "archive",
+                ArchiveKind::Delta => "delta",
             }),
             errors: found(report.errors),
             warnings: found(report.warnings),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anemone_testkit::SlowGroup;
-use anemone_testkit::faults::{Calls, Fault, Injection, Outcome};
+use anemone_testkit::faults::{Calls, Injection, Outcome, SyscallFault};
 
 use crate::case::{Case, Thing, Tree};
 
@@ -281,9 +281,9 @@ impl Scenario {
 
     fn single_faults(&self, references: &References) -> Vec<Injection> {
         let at = |fault, call| Injection { fault, of: Calls::Changes, call };
-        let unread = |call| Injection { fault: Fault::IoOnce, of: Calls::Reads, call };
+        let unread = |call| Injection { fault: SyscallFault::IoOnce, of: Calls::Reads, call };
         if everything() {
-            let each = |call| Fault::ALL.map(|fault| at(fault, call));
+            let each = |call| SyscallFault::ALL.map(|fault| at(fault, call));
             let changes = (1..=references.calls).flat_map(each);
             return changes.chain((1..=references.reads).map(unread)).collect();
         }
@@ -291,7 +291,7 @@ impl Scenario {
         let turn = self.name.len();
         let changes = spread(references.calls, some(CHANGES))
             .enumerate()
-            .map(|(nth, call)| at(Fault::ALL[(turn + nth) % Fault::ALL.len()], call));
+            .map(|(nth, call)| at(SyscallFault::ALL[(turn + nth) % SyscallFault::ALL.len()], call));
         changes.chain(spread(references.reads, some(READS)).map(unread)).collect()
     }
 
@@ -301,10 +301,15 @@ impl Scenario {
             Some(_) => references.later_calls,
             None => references.calls,
         };
-        let faults = [Fault::Kill, Fault::IoOnce, Fault::FullFromHere, Fault::TornWrite];
+        let faults = [
+            SyscallFault::Kill,
+            SyscallFault::IoOnce,
+            SyscallFault::FullFromHere,
+            SyscallFault::TornWrite,
+        ];
         let at = |fault, call| Injection { fault, of: Calls::Changes, call };
         let pair = |(nth, (first, second)): (usize, (usize, usize))| {
-            (at(Fault::Kill, first), at(faults[nth % faults.len()], second))
+            (at(SyscallFault::Kill, first), at(faults[nth % faults.len()], second))
         };
         if !everything() {
             let seconds: Vec<_> = spread(second_calls, some(PAIRS)).collect();

@@ -235,9 +235,10 @@ impl Remote {
             Verdict::Quota => RemoteError::Quota { url, status, message },
             Verdict::Rejected => {
                 let error = RemoteError::Rejected { url, status, message };
-                return Err(match self.takes_another(job, texts) {
-                    true => Failure::Texts(error),
-                    false => error.into(),
+                return Err(if self.takes_another(job, texts) {
+                    Failure::Texts(error)
+                } else {
+                    error.into()
                 });
             }
         };

@@ -181,7 +181,7 @@ pub enum RemoteError {
         /// Why.
         source: AnswerError,
     },
-    /// Whoever asked does not want to wait any more.
+    /// The caller cancelled the request.
     #[error("interrupted")]
     Interrupted,
 }

@@ -83,7 +83,7 @@ impl Provider {
         }
     }
 
-    /// Numbers in a vector of that model when nobody asks for fewer. None: not known.
+    /// Numbers in a vector of that model by default. `None`: not known.
     #[must_use]
     pub fn dimensions_of(self, model: &str) -> Option<usize> {
         let dimensions = match (self, model) {

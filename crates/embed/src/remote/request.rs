@@ -20,7 +20,7 @@ pub(super) enum Overlong {
 pub(super) struct Form {
     provider: Provider,
     model: String,
-    /// Sent only when somebody wants another size than the model's own.
+    /// Sent only when another size than the model's own is configured.
     dimensions: Option<usize>,
     encoding: Option<Encoding>,
     query_input_type: Option<String>,

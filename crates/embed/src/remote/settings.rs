@@ -40,7 +40,7 @@ pub struct RemoteSettings {
     pub connect_timeout: Duration,
     /// How long documents may wait for their vectors.
     pub patience: Patience,
-    /// How long a query may: somebody waits for the answer, and there are other ways to search.
+    /// Time limit of a query: a user waits for the answer, and there are other ways to search.
     pub query_patience: Patience,
     /// How to wait between two tries.
     pub pause: Arc<dyn Pause>,

@@ -92,7 +92,7 @@ pub(super) fn asked_wait(body: &[u8]) -> Option<Duration> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let value = value.get(0).unwrap_or(&value);
     let details = value.pointer("/error/details")?.as_array()?;
-    let delay = details.iter().find_map(|it| it.get("retryDelay")?.as_str())?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
     let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
@@ -191,7 +191,8 @@ mod tests {
     #[test]
     fn documents_outlast_a_limit_by_the_minute_even_with_the_shortest_waits() {
         let patience = RemoteSettings::new(Provider::OpenAi).patience;
-        let shortest: Duration = (1..patience.busy_tries).map(|it| back_off(it, 1.0)).sum();
+        let shortest: Duration =
+            (1..patience.busy_tries).map(|attempt| back_off(attempt, 1.0)).sum();
         assert!(shortest >= Duration::from_secs(120), "{shortest:?}");
     }
 

@@ -65,7 +65,7 @@ impl Pieces {
     fn starts(&self) -> &[u32] {
         self.starts.get_or_init(|| {
             let ends = memchr::memchr_iter(b'\n', self.vocabulary.as_bytes());
-            std::iter::once(0).chain(ends.map(|it| it as u32 + 1)).collect()
+            std::iter::once(0).chain(ends.map(|end| end as u32 + 1)).collect()
         })
     }
 

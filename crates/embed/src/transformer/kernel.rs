@@ -2,7 +2,7 @@
 //! their own.
 //!
 //! A loop makes one tile of a product of matrices: [`ROWS`] tokens by [`COLUMNS`] outputs. What it
-//! reads lies in the order of reading:
+//! reads is stored in the order of reading:
 //!
 //! ```text
 //! block[k][r]   what token r of the tile has at k

@@ -77,8 +77,8 @@ impl Linear {
         for (row, bytes) in groups.chunks_exact(in_a_row.max(1)).enumerate() {
             steps.clear();
             let own = scales.as_chunks().0.iter().skip(row * in_a_row).take(in_a_row);
-            steps.extend(own.map(|it| half(*it)));
-            if !steps.iter().all(|it| it.is_finite()) {
+            steps.extend(own.map(|bytes| half(*bytes)));
+            if !steps.iter().all(|step| step.is_finite()) {
                 return Err(matrix.not_finite());
             }
             if row.is_multiple_of(COLUMNS) {

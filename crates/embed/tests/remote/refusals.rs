@@ -29,17 +29,22 @@ fn one_text_that_is_refused_does_not_cost_the_others_their_vectors() {
         },
     ];
     for (number, refuse) in refusals.into_iter().enumerate() {
-        let server = Server::start(move |_, received| match has_bad(received) {
-            true => refuse(received),
-            false => good(received),
-        });
+        let server =
+            Server::start(
+                move |_, received| {
+                    if has_bad(received) { refuse(received) } else { good(received) }
+                },
+            );
         let (remote, _) = remote(&server);
         let made = remote.embed_some(&texts(), Purpose::Document);
         assert!(made.error.is_none(), "{number}: {:?}", made.error);
         assert_eq!(made.refused, 1, "{number}");
         assert_eq!(made.vectors[11], Some(vec![0.0; 4]), "{number}");
-        let others = made.vectors.iter().enumerate().filter(|it| it.0 != 11);
-        assert!(others.into_iter().all(|it| *it.1 == Some(vector_of("fine"))), "{number}");
+        let others = made.vectors.iter().enumerate().filter(|(at, _)| *at != 11);
+        assert!(
+            others.into_iter().all(|(_, vector)| *vector == Some(vector_of("fine"))),
+            "{number}"
+        );
     }
 }
 
@@ -57,9 +62,12 @@ fn a_provider_that_refuses_everything_is_to_blame_and_not_the_texts() {
 
 #[test]
 fn many_refusals_in_a_row_end_the_call_and_mark_nothing() {
-    let server = Server::start(|_, received| match received.texts() == ["size"] {
-        true => good(received),
-        false => Reply::Json(400, json!({ "error": { "message": "not allowed" } })),
+    let server = Server::start(|_, received| {
+        if received.texts() == ["size"] {
+            good(received)
+        } else {
+            Reply::Json(400, json!({ "error": { "message": "not allowed" } }))
+        }
     });
     let (mut settings, _) = settings(&server);
     settings.max_batch = Some(1);

@@ -1,4 +1,4 @@
-//! Nothing that is shown holds a secret, whoever repeats it.
+//! Nothing that is shown holds a secret, whichever side repeats it.
 
 use std::time::Duration;
 
@@ -83,6 +83,6 @@ fn password_and_query_of_the_url_are_not_shown() {
         assert!(text.contains("/v1/embeddings"), "{text}");
         // A server that is not waited for may have read nothing yet.
         let line = server.received().into_iter().next().map(|received| received.line);
-        assert!(line.is_none_or(|it| it.contains("/v1/embeddings?token=topsecret")));
+        assert!(line.is_none_or(|line| line.contains("/v1/embeddings?token=topsecret")));
     }
 }

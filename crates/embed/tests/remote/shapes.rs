@@ -1,7 +1,7 @@
 //! What each provider is asked, to the letter.
 
 use anemone_embed::{
-    ApiKey, Effort, Embedder as _, Encoding, Identity, Provider, Purpose, Remote, RemoteError,
+    ApiKey, Effort, Embedder as _, Encoding, ModelIdentity, Provider, Purpose, Remote, RemoteError,
     RemoteSettings,
 };
 use serde_json::{Value, json};
@@ -158,9 +158,9 @@ fn a_known_model_has_its_identity_before_it_is_asked() {
         let mut settings = RemoteSettings::new(provider);
         settings.key = Some(ApiKey::new(KEY.to_owned()).unwrap());
         let mut remote = Remote::new(settings).unwrap();
-        // Known already, so that nobody is asked.
+        // Known already, so that no request is made.
         remote.connect().unwrap();
-        let expected = Identity {
+        let expected = ModelIdentity {
             provider: provider.name().to_owned(),
             model: provider.default_model().to_owned(),
             dimensions,
@@ -181,12 +181,13 @@ fn models_of_different_servers_are_told_apart() {
     };
     let own = identity(|_| {});
     assert_eq!(own.model, "bge-m3");
-    assert_eq!(identity(|it| it.url = Some("https://api.openai.com".to_owned())), own);
-    let other = identity(|it| it.url = Some("https://gpu.example.org:8443/v1".to_owned()));
+    assert_eq!(identity(|settings| settings.url = Some("https://api.openai.com".to_owned())), own);
+    let other =
+        identity(|settings| settings.url = Some("https://gpu.example.org:8443/v1".to_owned()));
     assert_eq!((&*other.model, other.bare_model()), ("bge-m3@gpu.example.org:8443", "bge-m3"));
-    let passage = identity(|it| {
-        it.url = Some("https://gpu.example.org:8443/v1".to_owned());
-        it.document_input_type = Some("pass@/age".to_owned());
+    let passage = identity(|settings| {
+        settings.url = Some("https://gpu.example.org:8443/v1".to_owned());
+        settings.document_input_type = Some("pass@/age".to_owned());
     });
     assert_eq!(passage.model, "bge-m3@gpu.example.org:8443+passage");
     assert_eq!(passage.bare_model(), "bge-m3");

@@ -69,9 +69,9 @@ pub enum OpenError {
     #[error("the file is {found}, not {wanted}")]
     Kind {
         /// What it is.
-        found: Kind,
+        found: ArchiveKind,
         /// What it should be.
-        wanted: Kind,
+        wanted: ArchiveKind,
     },
 }
 
@@ -100,14 +100,14 @@ impl OpenError {
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ArchiveKind {
     /// A snapshot.
     Archive,
     /// A change between two snapshots.
     Delta,
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for ArchiveKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Archive => "an archive",
@@ -166,7 +166,7 @@ pub struct ReadEntryError {
 /// A container with its manifest text, before it is known to be an archive or a delta.
 pub(crate) struct Opened {
     pub(crate) container: Container,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ArchiveKind,
     pub(crate) manifest_entry: &'static str,
     pub(crate) manifest: Vec<u8>,
     pub(crate) limits: Limits,
@@ -256,7 +256,7 @@ impl Opened {
             return Err(ContainerError::TooManyEntries { count, limit }.into());
         }
         let is_delta = manifest_entry == DELTA_MANIFEST_DIALECT || preamble.changes.is_some();
-        let kind = if is_delta { Kind::Delta } else { Kind::Archive };
+        let kind = if is_delta { ArchiveKind::Delta } else { ArchiveKind::Archive };
         Ok(Self { container, kind, manifest_entry, manifest, limits: limits.clone(), edits })
     }
 
@@ -267,13 +267,13 @@ impl Opened {
         })
     }
 
-    pub(crate) fn require(&self, wanted: Kind) -> Result<(), OpenError> {
+    pub(crate) fn require(&self, wanted: ArchiveKind) -> Result<(), OpenError> {
         if self.kind == wanted { Ok(()) } else { Err(OpenError::Kind { found: self.kind, wanted }) }
     }
 }
 
 /// Tells an archive from a delta.
-pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<Kind, OpenError> {
+pub fn kind_of(source: Bytes, length: u64, limits: &Limits) -> Result<ArchiveKind, OpenError> {
     Opened::open(source, length, limits, Edits::Refuse).map(|opened| opened.kind)
 }
 
@@ -428,7 +428,7 @@ impl Archive {
     }
 
     pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
-        opened.require(Kind::Archive)?;
+        opened.require(ArchiveKind::Archive)?;
         let mut manifest: Manifest = opened.parse_manifest()?;
         let edited = match opened.edits {
             Edits::Accept => take_edits(&opened.container, &mut manifest),
@@ -470,7 +470,7 @@ impl Archive {
 
     /// Returns true when the archive says that it is exactly what our writer makes of its content.
     ///
-    /// This is a claim of whoever wrote the file, and no check may depend on it.
+    /// This is a claim by the author of the file, and no check may depend on it.
     pub(crate) fn claims_canonical(&self) -> bool {
         self.is_sealed() && self.manifest.canonical == Some(true)
     }
@@ -554,7 +554,7 @@ impl Archive {
             }
             let mut known = listed
                 .get(&*entry.path)
-                .map_or_else(|| Entry::new(&entry.path), |it| (*it).clone());
+                .map_or_else(|| Entry::new(&entry.path), |entry| (*entry).clone());
             if known.sha256.is_none() {
                 known.size = Some(entry.size);
                 known.sha256 = Some(self.compute_digest(&entry.path)?);
@@ -665,16 +665,20 @@ fn take_edits(container: &Container, manifest: &mut Manifest) -> Vec<EditedEntry
 fn layer_entry(manifest: &Manifest, layer: Layer) -> Option<&str> {
     let layers = &manifest.layers;
     match layer {
-        Layer::Identity => layers.identity.as_ref().map(|it| it.file.as_str()),
-        Layer::Principals => layers.principals.as_ref().map(|it| it.file.as_str()),
-        Layer::Credentials => layers.credentials.as_ref().map(|it| it.file.as_str()),
-        Layer::Attachments => layers.attachments.as_ref().map(|it| it.file.as_str()),
+        Layer::Identity => layers.identity.as_ref().map(|identity| identity.file.as_str()),
+        Layer::Principals => layers.principals.as_ref().map(|principals| principals.file.as_str()),
+        Layer::Credentials => {
+            layers.credentials.as_ref().map(|credentials| credentials.file.as_str())
+        }
+        Layer::Attachments => {
+            layers.attachments.as_ref().map(|attachments| attachments.file.as_str())
+        }
     }
 }
 
 fn partition_entries(manifest: &Manifest) -> impl Iterator<Item = &str> {
     let memory = manifest.layers.memory.as_ref();
-    memory.into_iter().flat_map(|it| it.partitions.iter().map(|part| part.file.as_str()))
+    memory.into_iter().flat_map(|memory| memory.partitions.iter().map(|part| part.file.as_str()))
 }
 
 /// Returns the entries that are not carried files.
@@ -683,7 +687,7 @@ pub(crate) fn structural_entries(manifest: &Manifest) -> HashSet<&str> {
     Layer::ALL
         .into_iter()
         .filter_map(|layer| layer_entry(manifest, layer))
-        .chain(memory.map(|it| it.index_file.as_str()))
+        .chain(memory.map(|memory| memory.index_file.as_str()))
         .chain(partition_entries(manifest))
         .chain([MANIFEST])
         .collect()
@@ -720,9 +724,9 @@ pub(crate) fn check_listed<'a>(
             // Whatever can be spelled goes nowhere but down.
             entry_path::spell(&name).map_err(unsafe_name)?;
         }
-        // With NUL, which no path has, for a slash, what lies in a folder sorts right behind it.
+        // With NUL, which no path has, for a slash, what is in a folder sorts right behind it.
         let mut path = order_of(entry);
-        path.iter_mut().filter(|it| **it == b'/').for_each(|it| *it = 0);
+        path.iter_mut().filter(|byte| **byte == b'/').for_each(|byte| *byte = 0);
         true_paths.push((path, entry));
     }
     true_paths.sort_by(|a, b| a.0.cmp(&b.0));

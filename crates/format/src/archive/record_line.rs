@@ -1,6 +1,6 @@
 //! A record as the line it is on disk.
 //!
-//! Archives are compared, patched and purged line by line, so that what nobody asked to change
+//! Archives are compared, patched and purged line by line, so that what was not meant to change
 //! keeps its bytes, whatever is in it.
 
 use jiff::Timestamp;

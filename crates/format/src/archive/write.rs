@@ -352,7 +352,8 @@ impl<W: Write> ArchiveWriter<W> {
         self.check_size(MANIFEST, bytes, self.limits.max_document_bytes)?;
         self.check_size("the number of entries", entries + 1, self.limits.max_entries)?;
         let listed = &self.manifest.entries;
-        let names = listed.iter().filter(|it| it.is_file()).map(|it| it.path.len() as u64);
+        let names =
+            listed.iter().filter(|entry| entry.is_file()).map(|entry| entry.path.len() as u64);
         let names = names.sum::<u64>() + MANIFEST.len() as u64;
         self.check_size("the names of the entries", names, self.limits.max_name_bytes)?;
         let in_manifest = |source| WriteArchiveError::Io { entry: MANIFEST.to_owned(), source };
@@ -445,22 +446,35 @@ impl<W: Write> ArchiveWriter<W> {
         match layer {
             Layer::Identity => {
                 let version = json::parse::<Identity>(bytes)?.version;
-                let unknown = layers.identity.take().map(|it| it.unknown).unwrap_or_default();
+                let unknown =
+                    layers.identity.take().map(|identity| identity.unknown).unwrap_or_default();
                 layers.identity = Some(IdentityLayer { version, file, unknown });
             }
             Layer::Principals => {
                 let count = json::parse::<Principals>(bytes)?.principals.len() as u64;
-                let unknown = layers.principals.take().map(|it| it.unknown).unwrap_or_default();
+                let unknown = layers
+                    .principals
+                    .take()
+                    .map(|principals| principals.unknown)
+                    .unwrap_or_default();
                 layers.principals = Some(CountedLayer { count, file, unknown });
             }
             Layer::Credentials => {
                 let count = json::parse::<Credentials>(bytes)?.credentials.len() as u64;
-                let unknown = layers.credentials.take().map(|it| it.unknown).unwrap_or_default();
+                let unknown = layers
+                    .credentials
+                    .take()
+                    .map(|credentials| credentials.unknown)
+                    .unwrap_or_default();
                 layers.credentials = Some(CountedLayer { count, file, unknown });
             }
             Layer::Attachments => {
                 let list = json::parse::<Attachments>(bytes)?;
-                let unknown = layers.attachments.take().map(|it| it.unknown).unwrap_or_default();
+                let unknown = layers
+                    .attachments
+                    .take()
+                    .map(|attachments| attachments.unknown)
+                    .unwrap_or_default();
                 layers.attachments = Some(AttachmentsLayer::of(&list, file, unknown));
             }
         }
@@ -502,7 +516,7 @@ impl<W: Write> ArchiveWriter<W> {
                 to: Some(Nullable(sealed.then(|| period.last_day().to_string()))),
                 record_count,
                 sealed,
-                unknown: known.map(|it| it.unknown.clone()).unwrap_or_default(),
+                unknown: known.map(|known| known.unknown.clone()).unwrap_or_default(),
             });
             index.push(IndexedPartition {
                 period: period.to_string(),

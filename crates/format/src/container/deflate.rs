@@ -66,7 +66,7 @@ impl Pool {
                     loop {
                         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
                         let Ok((block, reply)) = job else { break };
-                        // The writer may have given up on an error; then nobody waits.
+                        // The writer may have stopped with an error; then no receiver is left.
                         reply.send(deflater.run(block)).ok();
                     }
                 })

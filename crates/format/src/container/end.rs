@@ -42,8 +42,8 @@ pub(super) fn check(
         Some(value) if field == u32::MAX => value,
         _ => u64::from(field),
     };
-    let size = stands_for(size, wide.as_ref().map(|it| it.size));
-    let offset = stands_for(offset, wide.as_ref().map(|it| it.offset));
+    let size = stands_for(size, wide.as_ref().map(|wide| wide.size));
+    let offset = stands_for(offset, wide.as_ref().map(|wide| wide.offset));
     if offset != directory || offset.checked_add(size) != Some(directory_end) {
         return Ok(Err("the directory is not where the end record says"));
     }

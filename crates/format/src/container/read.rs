@@ -276,7 +276,7 @@ impl Container {
         }
     }
 
-    /// Returns an entry as it lies in the file, to be copied elsewhere.
+    /// Returns an entry as it is in the file, to be copied elsewhere.
     pub(crate) fn packed<'a>(&'a self, entry: &'a ContainerEntry) -> PackedEntry<'a> {
         PackedEntry {
             path: &entry.path,
@@ -426,9 +426,9 @@ fn ratio(size: u64, packed_size: u64) -> u64 {
 
 /// Names the worst piece of a bomb whose pieces are too small to be one each.
 fn spread_bomb(entries: &[ContainerEntry]) -> ContainerError {
-    let worst = entries.iter().max_by_key(|it| ratio(it.size, it.packed_size));
+    let worst = entries.iter().max_by_key(|entry| ratio(entry.size, entry.packed_size));
     let (name, packed, size) =
-        worst.map(|it| (it.path.clone(), it.packed_size, it.size)).unwrap_or_default();
+        worst.map(|worst| (worst.path.clone(), worst.packed_size, worst.size)).unwrap_or_default();
     ContainerError::Bomb { name, packed, size }
 }
 
@@ -550,9 +550,10 @@ fn check_layout(
         let is = (span.crc, span.size, span.packed_size);
         let said = (header.crc32(), header.uncompressed_size_hint(), header.compressed_size_hint());
         let agrees = match &descriptor {
-            Some(it) => {
+            Some(descriptor) => {
                 let left_out = |field: u64| field == 0 || field == u64::from(u32::MAX);
-                (it.crc32(), it.uncompressed_size(), it.compressed_size()) == is
+                (descriptor.crc32(), descriptor.uncompressed_size(), descriptor.compressed_size())
+                    == is
                     && (said.0 == is.0 || left_out(said.0.into()))
                     && (said.1 == is.1 || left_out(said.1))
                     && (said.2 == is.2 || left_out(said.2))

@@ -135,7 +135,7 @@ fn write_entry<W: Write>(
     Ok(())
 }
 
-/// Starts an entry with exactly this name; left to itself, the library drops what stands before a
+/// Starts an entry with exactly this name; left to itself, the library drops what precedes a
 /// colon.
 fn start_entry<'a, W: Write>(
     zip: &'a mut ZipArchiveWriter<W>,

@@ -94,7 +94,7 @@ impl ApplyDeltaError {
 
 /// What applying a delta did.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Applied {
+pub struct DeltaOutcome {
     /// The archive that was written.
     pub archive: WrittenArchive,
     /// Records that are new.
@@ -104,21 +104,21 @@ pub struct Applied {
     /// Records that are gone.
     pub deleted: u64,
     /// Operations that had no effect; only a delta of another tool can have them.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedOperation>,
 }
 
 /// An operation that had no effect.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Skipped {
+pub struct SkippedOperation {
     /// The record.
     pub id: RecordId,
     /// Why nothing was done.
-    pub reason: SkipReason,
+    pub reason: OperationSkipReason,
 }
 
 /// Why an operation had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SkipReason {
+pub enum OperationSkipReason {
     /// A record to create was there already.
     AlreadyThere,
     /// A record to update or delete was not there.
@@ -134,7 +134,7 @@ pub fn apply_delta<W: Write>(
     out: W,
     spool: Box<dyn Spool>,
     threads: usize,
-) -> Result<(W, Applied), ApplyDeltaError> {
+) -> Result<(W, DeltaOutcome), ApplyDeltaError> {
     check_base(base, delta)?;
     let mut writer = ArchiveWriter::new(out, &target_manifest(base, delta), spool, threads);
     apply_files(base, delta, &mut writer)?;
@@ -151,7 +151,7 @@ pub fn apply_delta<W: Write>(
     }
     tally.skipped.sort_by_key(|skipped| skipped.id);
     let Tally { created, updated, deleted, skipped } = tally;
-    Ok((out, Applied { archive, created, updated, deleted, skipped }))
+    Ok((out, DeltaOutcome { archive, created, updated, deleted, skipped }))
 }
 
 fn check_base(base: &Archive, delta: &Delta) -> Result<(), ApplyDeltaError> {
@@ -192,8 +192,8 @@ fn target_manifest(base: &Archive, delta: &Delta) -> Manifest {
         let known = manifest.sync.take();
         manifest.sync = Some(SyncCursor {
             last_sequence: change.sync.new_sequence,
-            last_sync_at: known.as_ref().and_then(|it| it.last_sync_at.clone()),
-            unknown: known.map_or_else(Unknown::default, |it| it.unknown),
+            last_sync_at: known.as_ref().and_then(|known| known.last_sync_at.clone()),
+            unknown: known.map_or_else(Unknown::default, |known| known.unknown),
         });
     }
     manifest
@@ -206,10 +206,10 @@ fn apply_files<W: Write>(
 ) -> Result<(), ApplyDeltaError> {
     let nothing = (Vec::new(), Vec::new());
     let changes = delta.manifest().changes.files.clone();
-    let (put, remove) = changes.map_or(nothing, |it| (it.put, it.remove));
+    let (put, remove) = changes.map_or(nothing, |changes| (changes.put, changes.remove));
     let remove: HashSet<String> = remove.into_iter().collect();
     let base_files = base.files()?;
-    let in_base: HashSet<String> = base_files.iter().map(|it| it.entry.path.clone()).collect();
+    let in_base: HashSet<String> = base_files.iter().map(|file| file.entry.path.clone()).collect();
     let mut result: HashMap<String, (CarriedFile, Option<FilePut>)> = base_files
         .into_iter()
         .filter(|file| !remove.contains(&file.entry.path))
@@ -311,7 +311,7 @@ struct Tally {
     created: u64,
     updated: u64,
     deleted: u64,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedOperation>,
 }
 
 fn apply_records<W: Write>(
@@ -329,7 +329,7 @@ fn apply_records<W: Write>(
             Some(operation) => {
                 wanted.insert(line.head.id, operation);
             }
-            None => tally.skip(line.head.id, SkipReason::UnknownOperation),
+            None => tally.skip(line.head.id, OperationSkipReason::UnknownOperation),
         }
         Ok(())
     })?;
@@ -355,7 +355,11 @@ fn apply_records<W: Write>(
             if strict {
                 return Err(ApplyDeltaError::Record { id, operation });
             }
-            let reason = if there { SkipReason::AlreadyThere } else { SkipReason::NotThere };
+            let reason = if there {
+                OperationSkipReason::AlreadyThere
+            } else {
+                OperationSkipReason::NotThere
+            };
             tally.skip(id, reason);
             return Ok(());
         }
@@ -373,7 +377,7 @@ fn apply_records<W: Write>(
 }
 
 impl Tally {
-    fn skip(&mut self, id: RecordId, reason: SkipReason) {
-        self.skipped.push(Skipped { id, reason });
+    fn skip(&mut self, id: RecordId, reason: OperationSkipReason) {
+        self.skipped.push(SkippedOperation { id, reason });
     }
 }

@@ -39,8 +39,8 @@ pub enum CompareError {
     Read(#[from] ReadEntryError),
 }
 
-/// How many carried files of two archives may differ. A comparison and a delta hold all of them, and
-/// archives of strangers must not take more than 256 MB.
+/// How many carried files of two archives may differ. A comparison and a delta hold all of them,
+/// and archives of strangers must not take more than 256 MB.
 const MAX_DIFFERENT_FILES: usize = 40_000;
 
 /// What differs between two archives of one agent.
@@ -250,10 +250,10 @@ impl Comparison {
 }
 
 fn changed_principals(was: Option<&[u8]>, now: Option<&[u8]>) -> Vec<ItemId> {
-    // A list that cannot be read names nobody; the layer travels whole in any case.
+    // An unreadable list names no principal; the layer travels whole in any case.
     let list = |bytes: Option<&[u8]>| {
         let parsed = bytes.and_then(|bytes| json::parse::<Principals>(bytes).ok());
-        parsed.map(|it| it.principals).unwrap_or_default()
+        parsed.map(|list| list.principals).unwrap_or_default()
     };
     let (was, now) = (list(was), list(now));
     let mut changed: Vec<ItemId> = was

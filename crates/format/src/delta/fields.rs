@@ -68,7 +68,9 @@ fn fields_of(line: &[u8]) -> Fields {
         let inner: Option<Pairs<Box<RawValue>>> = serde_json::from_str(value.get()).ok();
         match inner {
             Some(inner) => {
-                fields.extend(inner.iter().map(|(key, it)| (format!("{name}.{key}"), hash(it))));
+                fields.extend(
+                    inner.iter().map(|(key, value)| (format!("{name}.{key}"), hash(value))),
+                );
             }
             None => {
                 fields.insert(name.to_owned(), hash(value));

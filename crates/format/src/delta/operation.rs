@@ -34,7 +34,9 @@ impl Operation {
     }
 
     fn parse(word: &str) -> Option<Self> {
-        [Self::Create, Self::Update, Self::Delete].into_iter().find(|it| it.as_str() == word)
+        [Self::Create, Self::Update, Self::Delete]
+            .into_iter()
+            .find(|operation| operation.as_str() == word)
     }
 }
 
@@ -56,7 +58,7 @@ pub(crate) fn encode(operation: Operation, record: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&record[1..]);
 }
 
-/// What stands in place of a deleted text.
+/// The placeholder for a deleted text.
 pub(crate) const TOMBSTONE_CONTENT: &str = "[deleted]";
 
 /// Makes the record that stands for a deleted one: it says which and when, and holds nothing of

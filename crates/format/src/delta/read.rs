@@ -3,7 +3,9 @@
 use super::DeltaManifest;
 use super::operation::{self, Operation, OperationLine};
 use crate::archive::DELTA_RECORDS;
-use crate::archive::read::{Edits, Entries, Kind, OpenError, Opened, ReadEntryError, check_listed};
+use crate::archive::read::{
+    ArchiveKind, Edits, Entries, OpenError, Opened, ReadEntryError, check_listed,
+};
 use crate::container::read::Bytes;
 use crate::container::seal::Seal;
 use crate::limits::Limits;
@@ -21,7 +23,7 @@ impl Delta {
     }
 
     pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
-        opened.require(Kind::Delta)?;
+        opened.require(ArchiveKind::Delta)?;
         let manifest: DeltaManifest = opened.parse_manifest()?;
         check_listed(&opened.container, &manifest.entries)?;
         if let Some(files) = &manifest.changes.files {

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek as _, SeekFrom, Write};
 
-use super::needle::{Trace, search_entry};
 use super::plan::{Opening, PurgePlan, read_text};
+use super::probe::{Trace, search_entry};
 use super::{PurgeAudit, PurgeReason, PurgeScope};
 use crate::archive::read::ReadEntryError;
 use crate::archive::write::{MemoryIndex, Spool, to_document};
@@ -60,14 +60,14 @@ pub enum ApplyPurgeError {
 
 /// What applying a plan did.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Purged {
+pub struct PurgeOutcome {
     /// What was purged, without any of it.
     pub audit: PurgeAudit,
     /// The length of the new file.
     pub size_bytes: u64,
     /// Entries copied as they lay in the old file.
     pub entries_copied: u64,
-    /// Entries written anew.
+    /// Entries rewritten.
     pub entries_rewritten: Vec<String>,
 }
 
@@ -94,13 +94,14 @@ pub fn apply_purge<W: Write>(
     out: W,
     spool: Box<dyn Spool>,
     threads: usize,
-) -> Result<(W, Purged), ApplyPurgeError> {
+) -> Result<(W, PurgeOutcome), ApplyPurgeError> {
     if let Some(obstacle) = plan.obstacles.first() {
         let (id, path) = (obstacle.id, obstacle.path.clone());
         return Err(ApplyPurgeError::Obstacle { id, path });
     }
     let partitions: HashSet<&str> = plan.records.values().map(String::as_str).collect();
-    let mut partitions_affected: Vec<String> = partitions.iter().map(|&it| it.to_owned()).collect();
+    let mut partitions_affected: Vec<String> =
+        partitions.iter().map(|&partition| partition.to_owned()).collect();
     partitions_affected.sort();
     let audit = PurgeAudit {
         purge_id: request.purge_id,
@@ -179,7 +180,7 @@ pub fn apply_purge<W: Write>(
     let entries_copied = writer.copied;
     let in_end = |source| ApplyPurgeError::Io { entry: "the directory".to_owned(), source };
     let (out, size_bytes) = writer.container.finish().map_err(in_end)?;
-    Ok((out, Purged { audit, size_bytes, entries_copied, entries_rewritten }))
+    Ok((out, PurgeOutcome { audit, size_bytes, entries_copied, entries_rewritten }))
 }
 
 /// Searches a new file for what a plan took out.
@@ -188,8 +189,8 @@ pub fn prove_purge(file: &Opening, plan: &PurgePlan) -> Result<PurgeProof, ReadE
     for entry in file.entries().container.entries() {
         proof.entries += 1;
         proof.bytes += entry.size;
-        search_entry(file.entries(), &entry.path, &plan.needles, |needle, trace| {
-            let place = format!("{} (text of {})", entry.path, needle.id);
+        search_entry(file.entries(), &entry.path, &plan.probes, |probe, trace| {
+            let place = format!("{} (text of {})", entry.path, probe.id);
             match trace {
                 Trace::Whole => proof.remains.push(place),
                 Trace::Line => proof.lines.push(place),
@@ -222,7 +223,7 @@ struct Rewriter<'a, W: Write> {
     plan: &'a PurgePlan,
     container: ContainerWriter<W>,
     spool: Box<dyn Spool>,
-    /// Entries written anew.
+    /// Entries rewritten.
     written: HashMap<String, Written>,
     /// Lines left in entries of records.
     counts: HashMap<String, u64>,
@@ -235,7 +236,7 @@ impl<W: Write> Rewriter<'_, W> {
     fn write_entries(&mut self, partitions: &HashSet<&str>) -> Result<(), ApplyPurgeError> {
         let index = match self.file {
             Opening::Archive(archive) => {
-                archive.manifest().layers.memory.as_ref().map(|it| it.index_file.as_str())
+                archive.manifest().layers.memory.as_ref().map(|memory| memory.index_file.as_str())
             }
             Opening::Delta(_) => None,
         };
@@ -327,7 +328,7 @@ impl<W: Write> Rewriter<'_, W> {
         cut.chain(&self.plan.dropped_files).any(|path| path.starts_with(ARTIFACTS))
     }
 
-    /// Writes the list of artifacts anew, if it has to change.
+    /// Rewrites the list of artifacts, if it has to change.
     fn write_attachments(&mut self) -> Result<Option<Attachments>, ApplyPurgeError> {
         let Some(path) = self.file.attachments_entry().filter(|_| self.touches_artifacts()) else {
             return Ok(None);
@@ -338,10 +339,10 @@ impl<W: Write> Rewriter<'_, W> {
             line: None,
             source,
         })?;
-        let gone = |it: &Attachment| {
-            it.archive_path.0.as_ref().is_some_and(|path| self.gone.contains(path))
+        let gone = |attachment: &Attachment| {
+            attachment.archive_path.0.as_ref().is_some_and(|path| self.gone.contains(path))
         };
-        list.attachments.retain(|it| !gone(it));
+        list.attachments.retain(|attachment| !gone(attachment));
         for attachment in &mut list.attachments {
             let entry = attachment.archive_path.0.as_ref();
             if let Some(written) = entry.and_then(|path| self.written.get(path)) {
@@ -354,7 +355,7 @@ impl<W: Write> Rewriter<'_, W> {
         Ok(Some(list))
     }
 
-    /// Writes the index anew; one that we do not understand is copied.
+    /// Rewrites the index; an index in an unknown format is copied.
     fn write_index(&mut self, manifest: &mut Manifest) -> Result<(), ApplyPurgeError> {
         let Some(memory) = &manifest.layers.memory else {
             return Ok(());

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-use super::needle::{Needle, Trace, search_entry, search_text};
+use super::probe::{ErasureProbe, Trace, search_entry, search_text};
 use crate::archive::read::{
-    Archive, CarriedFile, Edits, Entries, Kind, OpenError, Opened, ReadEntryError,
+    Archive, ArchiveKind, CarriedFile, Edits, Entries, OpenError, Opened, ReadEntryError,
     structural_entries,
 };
 use crate::archive::record_line::RecordHead;
@@ -48,8 +48,8 @@ impl Opening {
 
     pub(crate) fn from_opened(opened: Opened) -> Result<Self, OpenError> {
         Ok(match opened.kind {
-            Kind::Archive => Self::Archive(Box::new(Archive::from_opened(opened)?)),
-            Kind::Delta => Self::Delta(Box::new(Delta::from_opened(opened)?)),
+            ArchiveKind::Archive => Self::Archive(Box::new(Archive::from_opened(opened)?)),
+            ArchiveKind::Delta => Self::Delta(Box::new(Delta::from_opened(opened)?)),
         })
     }
 
@@ -57,7 +57,9 @@ impl Opening {
     pub fn into_archive(self) -> Result<Archive, OpenError> {
         match self {
             Self::Archive(archive) => Ok(*archive),
-            Self::Delta(_) => Err(OpenError::Kind { found: Kind::Delta, wanted: Kind::Archive }),
+            Self::Delta(_) => {
+                Err(OpenError::Kind { found: ArchiveKind::Delta, wanted: ArchiveKind::Archive })
+            }
         }
     }
 
@@ -65,7 +67,9 @@ impl Opening {
     pub fn into_delta(self) -> Result<Delta, OpenError> {
         match self {
             Self::Delta(delta) => Ok(*delta),
-            Self::Archive(_) => Err(OpenError::Kind { found: Kind::Archive, wanted: Kind::Delta }),
+            Self::Archive(_) => {
+                Err(OpenError::Kind { found: ArchiveKind::Archive, wanted: ArchiveKind::Delta })
+            }
         }
     }
 
@@ -186,7 +190,7 @@ pub struct PurgePlan {
     pub obstacles: Vec<Obstacle>,
     /// Records whose text is too short to be searched for.
     pub too_short: Vec<RecordId>,
-    pub(crate) needles: Vec<Needle>,
+    pub(crate) probes: Vec<ErasureProbe>,
 }
 
 /// What is cut from one file.
@@ -235,7 +239,7 @@ impl PurgePlan {
         let wanted: HashSet<RecordId> = ids.iter().copied().collect();
         let found = find_records(file, &wanted)?;
         let records: BTreeMap<_, _> =
-            found.iter().map(|it| (it.record.id, it.entry.clone())).collect();
+            found.iter().map(|target| (target.record.id, target.entry.clone())).collect();
         let missing: Vec<_> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
         if !missing.is_empty() {
             return Err(PlanPurgeError::NotThere { ids: missing });
@@ -245,17 +249,19 @@ impl PurgePlan {
                 return Err(PlanPurgeError::NoSuchFile { path: path.clone() });
             }
         }
-        let texts = found.iter().filter(|it| it.record.content != TOMBSTONE_CONTENT);
-        let needles: Vec<Needle> =
-            texts.map(|it| Needle::new(it.record.id, &it.record.content)).collect();
-        let too_short = needles.iter().filter(|it| !it.is_searchable()).map(|it| it.id).collect();
+        let texts = found.iter().filter(|target| target.record.content != TOMBSTONE_CONTENT);
+        let probes: Vec<ErasureProbe> = texts
+            .map(|target| ErasureProbe::new(target.record.id, &target.record.content))
+            .collect();
+        let too_short =
+            probes.iter().filter(|probe| !probe.is_searchable()).map(|probe| probe.id).collect();
         let mut plan = Self {
             records,
             cuts: Vec::new(),
             dropped_files: drop_files.to_vec(),
             obstacles: Vec::new(),
             too_short,
-            needles,
+            probes,
         };
         plan.search_records(file)?;
         plan.search_rest(file, &found)?;
@@ -284,10 +290,10 @@ impl PurgePlan {
                 let Ok(text) = json::parse::<serde_json::Value>(&record) else {
                     return Ok(());
                 };
-                for needle in &self.needles {
-                    if holds(&text, needle) {
+                for probe in &self.probes {
+                    if holds(&text, probe) {
                         self.obstacles.push(Obstacle {
-                            id: needle.id,
+                            id: probe.id,
                             path: format!("{entry}:{number}"),
                             held_by: Some(head.id),
                             droppable: false,
@@ -306,20 +312,23 @@ impl PurgePlan {
         let structural = file.structural_entries();
         for entry in file.entries().container.entries() {
             let path = entry.path.as_str();
-            if record_entries.contains(path) || self.dropped_files.iter().any(|it| it == path) {
+            if record_entries.contains(path)
+                || self.dropped_files.iter().any(|dropped| dropped == path)
+            {
                 continue;
             }
             // A splice holds a part of a file and so perhaps a part of the text; what is missing
-            // lies in the base, which is not here.
+            // is in the base, which is not here.
             let splice_of = path.strip_prefix(SPLICE);
             let mut holders = Vec::new();
-            search_entry(file.entries(), path, &self.needles, |needle, trace| {
+            search_entry(file.entries(), path, &self.probes, |probe, trace| {
                 if trace == Trace::Whole || splice_of.is_some() {
-                    holders.push(needle.id);
+                    holders.push(probe.id);
                 }
             })?;
             let origin = splice_of.unwrap_or(path);
-            let own = found.iter().filter(|it| it.is_from(origin)).map(|it| it.record.id);
+            let own =
+                found.iter().filter(|target| target.is_from(origin)).map(|target| target.record.id);
             if splice_of.is_some() {
                 holders.extend(own);
                 holders.sort();
@@ -343,7 +352,7 @@ impl PurgePlan {
                 // Behind JSON's escapes the text is seen but cannot be cut.
                 let rest = cut.apply(&text);
                 holders.clear();
-                search_text(path, &rest, &self.needles, |needle| holders.push(needle.id))?;
+                search_text(path, &rest, &self.probes, |probe| holders.push(probe.id))?;
                 if !cut.parts.is_empty() {
                     self.cuts.push(cut);
                 }
@@ -367,16 +376,16 @@ impl PurgePlan {
     fn parts_to_cut(&self, text: &str, path: &str, found: &[Found]) -> Vec<Range<usize>> {
         let bytes = text.as_bytes();
         let mut parts: Vec<Range<usize>> = Vec::new();
-        for needle in &self.needles {
+        for probe in &self.probes {
             let mut from = 0;
-            while let Some(part) = needle.find_whole(&bytes[from..]) {
+            while let Some(part) = probe.find_whole(&bytes[from..]) {
                 parts.push(from + part.start..with_line_end(bytes, from + part.end));
                 from += part.end;
             }
         }
         // The lines that the record says it came from, if they still hold it in another spacing,
         // or if its text is too short to be searched for.
-        for record in found.iter().filter(|it| it.is_from(path)) {
+        for record in found.iter().filter(|target| target.is_from(path)) {
             if let Some(part) = record.lines_in(text) {
                 let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
                 if squeeze(&text[part.clone()]) == squeeze(&record.record.content) {
@@ -444,11 +453,11 @@ fn find_records(file: &Opening, wanted: &HashSet<RecordId>) -> Result<Vec<Found>
     Ok(found)
 }
 
-fn holds(value: &serde_json::Value, needle: &Needle) -> bool {
+fn holds(value: &serde_json::Value, probe: &ErasureProbe) -> bool {
     match value {
-        serde_json::Value::String(text) => needle.find_whole(text.as_bytes()).is_some(),
-        serde_json::Value::Array(list) => list.iter().any(|value| holds(value, needle)),
-        serde_json::Value::Object(map) => map.values().any(|value| holds(value, needle)),
+        serde_json::Value::String(text) => probe.find_whole(text.as_bytes()).is_some(),
+        serde_json::Value::Array(list) => list.iter().any(|value| holds(value, probe)),
+        serde_json::Value::Object(map) => map.values().any(|value| holds(value, probe)),
         _ => false,
     }
 }

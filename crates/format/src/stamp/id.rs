@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
-/// The digits of Crockford's base 32: no `i`, `l`, `o` or `u`, so that nobody misreads one.
+/// The digits of Crockford's base 32: no `i`, `l`, `o` or `u`, so that none is misread.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const SHORT_CHARS: usize = 8;
 
@@ -34,7 +34,7 @@ impl StampId {
         let digit = |at: usize| DIGITS[(bits >> (5 * (SHORT_CHARS - 1 - at))) as usize % 32];
         let mut short = std::array::from_fn(digit);
         if !short.iter().any(u8::is_ascii_digit) {
-            // Else it could be a word that somebody wrote.
+            // Otherwise it could be an ordinary word.
             short[0] = DIGITS[(bits >> 40) as usize % 10];
         }
         Self::Short(short)
@@ -52,8 +52,8 @@ impl FromStr for StampId {
 
     fn from_str(text: &str) -> Result<Self, ParseStampIdError> {
         if let Ok(short) = <[u8; SHORT_CHARS]>::try_from(text.as_bytes()) {
-            let is_short =
-                short.iter().all(|it| DIGITS.contains(it)) && short.iter().any(u8::is_ascii_digit);
+            let is_short = short.iter().all(|digit| DIGITS.contains(digit))
+                && short.iter().any(u8::is_ascii_digit);
             return if is_short { Ok(Self::Short(short)) } else { Err(ParseStampIdError) };
         }
         // Only as we write it: `uuid` also reads braces and other dresses.
@@ -66,7 +66,9 @@ impl FromStr for StampId {
 impl fmt::Display for StampId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short(short) => short.iter().try_for_each(|it| write!(f, "{}", *it as char)),
+            Self::Short(short) => {
+                short.iter().try_for_each(|digit| write!(f, "{}", *digit as char))
+            }
             Self::Long(uuid) => write!(f, "{uuid}"),
         }
     }

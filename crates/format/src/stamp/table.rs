@@ -7,8 +7,9 @@
 //! ```
 //!
 //! The table is a file of the workspace, so it goes wherever the other files go. Lines are only
-//! added, except when an entry is forgotten for good: then its line is removed. An entry whose line is lost keeps its text, its
-//! key and what it supersedes; who wrote it is then unknown, which is what is trusted least.
+//! added, except when an entry is forgotten for good: then its line is removed. An entry whose line
+//! is lost keeps its text, its key and what it supersedes; who wrote it is then unknown, which is
+//! what is trusted least.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -47,7 +48,7 @@ impl StampTable {
     pub const PATH: &'static str = ".anemone/stamps.jsonl";
 
     /// Takes the content of the file. Lines that are damaged say nothing; of two about one entry
-    /// the first counts, so that adding a line changes nothing that is there already.
+    /// the first counts, so that adding a line never changes an existing stamp.
     #[must_use]
     pub fn new(content: Vec<u8>) -> Self {
         let text = String::from_utf8(content)
@@ -91,7 +92,7 @@ impl StampTable {
     /// Returns what the table says of an id.
     #[must_use]
     pub fn get(&self, id: StampId) -> Option<ProvenanceStamp> {
-        Some(self.resolved(ProvenanceStamp::bare(id))).filter(|it| it.origin.is_some())
+        Some(self.resolved(ProvenanceStamp::bare(id))).filter(|stamp| stamp.origin.is_some())
     }
 
     fn row(&self, id: StampId) -> Option<Row> {
@@ -152,8 +153,9 @@ fn lines(text: &str) -> impl Iterator<Item = (Option<StampId>, Range<usize>)> {
         at = range.end;
         // To take every line apart would take ten times as long; one that a kill cut off does not
         // end.
-        let whole = Some(line).filter(|it| it.trim_end().ends_with('}'));
-        let quick = whole.and_then(|it| it.strip_prefix(START)?.split_once('"')?.0.parse().ok());
+        let whole = Some(line).filter(|line| line.trim_end().ends_with('}'));
+        let quick =
+            whole.and_then(|line| line.strip_prefix(START)?.split_once('"')?.0.parse().ok());
         let id = quick.or_else(|| Some(serde_json::from_str::<Row>(line).ok()?.id));
         (id, range)
     })
@@ -187,7 +189,7 @@ mod tests {
         let forged = one.replace("web", "owner");
         let text = format!("{}\n{one}{forged}{}", &one[..20], &one[..30]);
         let table = StampTable::new(text.into_bytes());
-        assert_eq!(table.get(stamp(1).id).map(|it| it.origin), Some(Some(Origin::Web)));
+        assert_eq!(table.get(stamp(1).id).map(|stamp| stamp.origin), Some(Some(Origin::Web)));
     }
 
     #[test]
@@ -201,7 +203,7 @@ mod tests {
 
     #[test]
     fn lines_are_taken_out_and_brought_together() {
-        let all: String = (1..=3).filter_map(|it| StampTable::line(&stamp(it))).collect();
+        let all: String = (1..=3).filter_map(|number| StampTable::line(&stamp(number))).collect();
         let table = StampTable::new(all.into_bytes());
         let left = StampTable::new(table.without(&[stamp(2).id]).unwrap().into_bytes());
         assert_eq!((left.len(), left.get(stamp(2).id)), (2, None));

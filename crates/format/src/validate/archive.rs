@@ -17,8 +17,8 @@ use crate::manifest::{Entry, EntryKind, Manifest, Partition};
 pub(super) fn check(archive: &Archive, findings: &mut Findings) {
     let manifest = archive.manifest();
     check_version(&manifest.alf_version, findings);
-    for it in archive.edited() {
-        findings.warning("edited", &*it.path, it.to_string());
+    for change in archive.edited() {
+        findings.warning("edited", &*change.path, change.to_string());
     }
     check_listing(archive.entries(), &manifest.entries, findings);
     if !manifest.entries.is_empty() {
@@ -123,7 +123,7 @@ fn check_layers(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
         match checked {
             None => {}
             Some(Checked::Identity { version }) => {
-                let says = layers.identity.as_ref().map(|it| it.version);
+                let says = layers.identity.as_ref().map(|identity| identity.version);
                 expect("version", says, version, findings);
             }
             Some(Checked::Counted { count }) => {
@@ -132,17 +132,20 @@ fn check_layers(archive: &Archive, findings: &mut Findings, read: &mut HashSet<S
                 } else {
                     layers.credentials.as_ref()
                 };
-                expect("count", said.map(|it| it.count), count, findings);
+                expect("count", said.map(|layer| layer.count), count, findings);
             }
             Some(Checked::Attachments(list)) => {
                 let says = layers.attachments.as_ref();
-                let included =
-                    list.attachments.iter().filter(|it| it.archive_path.0.is_some()).count() as u64;
+                let included = list
+                    .attachments
+                    .iter()
+                    .filter(|attachment| attachment.archive_path.0.is_some())
+                    .count() as u64;
                 let total = list.attachments.len() as u64;
-                expect("count", says.map(|it| it.count), total, findings);
-                let says_included = says.and_then(|it| it.included_count);
+                expect("count", says.map(|layer| layer.count), total, findings);
+                let says_included = says.and_then(|layer| layer.included_count);
                 expect("included_count", says_included, included, findings);
-                let says_referenced = says.and_then(|it| it.referenced_count);
+                let says_referenced = says.and_then(|layer| layer.referenced_count);
                 expect("referenced_count", says_referenced, total - included, findings);
                 layers::check_attachments(&list, entry, archive, findings);
             }
@@ -220,7 +223,7 @@ fn check_partition(
         }
     };
     findings.counts.entries += 1;
-    findings.counts.bytes += archive.entries().container.get(entry).map_or(0, |it| it.size);
+    findings.counts.bytes += archive.entries().container.get(entry).map_or(0, |entry| entry.size);
     loop {
         match lines.next() {
             Ok(None) => return count,

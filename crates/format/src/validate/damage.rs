@@ -48,12 +48,13 @@ fn digests(container: &Container, limits: &Limits) -> HashMap<String, String> {
         #[serde(default)]
         entries: Vec<Entry>,
     }
-    let manifest = [DELTA_MANIFEST_DIALECT, MANIFEST].into_iter().find_map(|it| container.get(it));
+    let manifest =
+        [DELTA_MANIFEST_DIALECT, MANIFEST].into_iter().find_map(|name| container.get(name));
     let listed = manifest.and_then(|manifest| {
         let mut reader = container.read(manifest, None);
         let bytes = json::read_all(&mut reader, limits.max_document_bytes).ok()?;
         json::parse::<Listed>(&bytes).ok()
     });
-    let entries = listed.map(|it| it.entries).unwrap_or_default();
+    let entries = listed.map(|listed| listed.entries).unwrap_or_default();
     entries.into_iter().filter_map(|entry| Some((entry.path, entry.sha256?))).collect()
 }

@@ -65,7 +65,7 @@ fn check_records(delta: &Delta, findings: &mut Findings, read: &mut HashSet<Stri
         Err(error) => return findings.unreadable(entry, &error.source),
     };
     findings.counts.entries += 1;
-    findings.counts.bytes += delta.entries().container.get(entry).map_or(0, |it| it.size);
+    findings.counts.bytes += delta.entries().container.get(entry).map_or(0, |entry| entry.size);
     let mut records = Records::new(delta.manifest().agent.id);
     let mut count = 0;
     loop {

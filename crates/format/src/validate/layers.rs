@@ -12,7 +12,7 @@ use crate::entry_path;
 use crate::id::AgentId;
 use crate::identity::Identity;
 use crate::principals::Principals;
-use crate::schema::Document;
+use crate::schema::SchemaDocument;
 
 /// What a layer says of itself, for the manifest's counts.
 pub(super) enum Checked {
@@ -37,12 +37,14 @@ pub(super) fn check(
     };
     match layer {
         Layer::Identity => {
-            let identity: Identity = shape::parse(Document::Identity, entry, bytes, findings)?;
+            let identity: Identity =
+                shape::parse(SchemaDocument::Identity, entry, bytes, findings)?;
             belongs(identity.agent_id, "/agent_id".to_owned(), findings);
             Some(Checked::Identity { version: identity.version })
         }
         Layer::Principals => {
-            let list: Principals = shape::parse(Document::Principals, entry, bytes, findings)?;
+            let list: Principals =
+                shape::parse(SchemaDocument::Principals, entry, bytes, findings)?;
             for (n, principal) in list.principals.iter().enumerate() {
                 let pointer = format!("/principals/{n}/profile");
                 belongs(principal.profile.agent_id, format!("{pointer}/agent_id"), findings);
@@ -57,7 +59,8 @@ pub(super) fn check(
             Some(Checked::Counted { count: list.principals.len() as u64 })
         }
         Layer::Credentials => {
-            let list: Credentials = shape::parse(Document::Credentials, entry, bytes, findings)?;
+            let list: Credentials =
+                shape::parse(SchemaDocument::Credentials, entry, bytes, findings)?;
             for (n, credential) in list.credentials.iter().enumerate() {
                 let pointer = format!("/credentials/{n}");
                 belongs(credential.agent_id, format!("{pointer}/agent_id"), findings);
@@ -69,7 +72,8 @@ pub(super) fn check(
             Some(Checked::Counted { count: list.credentials.len() as u64 })
         }
         Layer::Attachments => {
-            let list: Attachments = shape::parse(Document::Attachments, entry, bytes, findings)?;
+            let list: Attachments =
+                shape::parse(SchemaDocument::Attachments, entry, bytes, findings)?;
             Some(Checked::Attachments(list))
         }
     }

@@ -59,11 +59,10 @@ impl Records {
             findings.error("unsafe-path", at("#/source/origin_file"), message);
         }
         let related = record.related_records.iter().enumerate();
-        let references = record
-            .supersedes
-            .iter()
-            .map(|id| (*id, "#/supersedes".to_owned()))
-            .chain(related.map(|(n, it)| (it.id, format!("#/related_records/{n}/id"))));
+        let references =
+            record.supersedes.iter().map(|id| (*id, "#/supersedes".to_owned())).chain(
+                related.map(|(n, related)| (related.id, format!("#/related_records/{n}/id"))),
+            );
         for (id, pointer) in references {
             if self.references.len() < MAX_REFERENCES {
                 self.references.entry(id).or_insert_with(|| at(&pointer));

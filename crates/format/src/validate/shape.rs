@@ -13,7 +13,7 @@ use crate::json::{self, ReadJsonError};
 use crate::manifest::Manifest;
 use crate::principals::Principals;
 use crate::record::Record;
-use crate::schema::Document;
+use crate::schema::SchemaDocument;
 use crate::survey::Survey;
 
 /// Parses a document as its type; reports every fault of its shape where that does not work.
@@ -21,7 +21,7 @@ use crate::survey::Survey;
 /// Ranges are not in the types, so a parsed value is checked against the schema too. A partition's
 /// lines are many and have checks of their own: see [`parse_record`].
 pub(super) fn parse<T: DeserializeOwned + Survey>(
-    document: Document,
+    document: SchemaDocument,
     path: &str,
     bytes: &[u8],
     findings: &mut Findings,
@@ -49,9 +49,9 @@ pub(super) fn parse_record(path: &str, line: &[u8], findings: &mut Findings) -> 
         Ok(record) => Some(record),
         Err(error) => {
             let before = findings.errors.len();
-            report_schema(Document::Record, path, line, findings);
+            report_schema(SchemaDocument::Record, path, line, findings);
             if findings.errors.len() == before {
-                findings.error("shape", path, describe(Document::Record, &error));
+                findings.error("shape", path, describe(SchemaDocument::Record, &error));
             }
             None
         }
@@ -60,19 +60,21 @@ pub(super) fn parse_record(path: &str, line: &[u8], findings: &mut Findings) -> 
 
 /// Checks the shape of a document and forgets its value.
 pub(super) fn check_document(
-    document: Document,
+    document: SchemaDocument,
     path: &str,
     bytes: &[u8],
     findings: &mut Findings,
 ) {
     match document {
-        Document::Manifest => drop(parse::<Manifest>(document, path, bytes, findings)),
-        Document::DeltaManifest => drop(parse::<DeltaManifest>(document, path, bytes, findings)),
-        Document::Identity => drop(parse::<Identity>(document, path, bytes, findings)),
-        Document::Principals => drop(parse::<Principals>(document, path, bytes, findings)),
-        Document::Credentials => drop(parse::<Credentials>(document, path, bytes, findings)),
-        Document::Attachments => drop(parse::<Attachments>(document, path, bytes, findings)),
-        Document::Record | Document::MemoryIndex | Document::PurgeAudit => {}
+        SchemaDocument::Manifest => drop(parse::<Manifest>(document, path, bytes, findings)),
+        SchemaDocument::DeltaManifest => {
+            drop(parse::<DeltaManifest>(document, path, bytes, findings))
+        }
+        SchemaDocument::Identity => drop(parse::<Identity>(document, path, bytes, findings)),
+        SchemaDocument::Principals => drop(parse::<Principals>(document, path, bytes, findings)),
+        SchemaDocument::Credentials => drop(parse::<Credentials>(document, path, bytes, findings)),
+        SchemaDocument::Attachments => drop(parse::<Attachments>(document, path, bytes, findings)),
+        SchemaDocument::Record | SchemaDocument::MemoryIndex | SchemaDocument::PurgeAudit => {}
     }
 }
 
@@ -80,7 +82,7 @@ pub(super) fn check_document(
 const MAX_SCHEMA_BYTES: usize = 8 << 20;
 const MAX_SCHEMA_VALUES: usize = 200_000;
 
-fn report_schema(document: Document, path: &str, bytes: &[u8], findings: &mut Findings) {
+fn report_schema(document: SchemaDocument, path: &str, bytes: &[u8], findings: &mut Findings) {
     let is_small = json::check_depth(bytes).is_ok_and(|values| values <= MAX_SCHEMA_VALUES);
     if !is_small || bytes.len() > MAX_SCHEMA_BYTES {
         return;
@@ -95,10 +97,10 @@ fn report_schema(document: Document, path: &str, bytes: &[u8], findings: &mut Fi
     }
 }
 
-fn describe(document: Document, error: &ReadJsonError) -> String {
+fn describe(document: SchemaDocument, error: &ReadJsonError) -> String {
     match error {
         // The parser quotes the value it stumbled over; in credentials that may be a secret.
-        ReadJsonError::Json(cause) if document == Document::Credentials => {
+        ReadJsonError::Json(cause) if document == SchemaDocument::Credentials => {
             let (line, column) = (cause.line(), cause.column());
             format!("{error} (line {line}, column {column})")
         }

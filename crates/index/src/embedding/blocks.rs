@@ -1,6 +1,6 @@
 //! What is embedded of a chunk, and what vectors must be.
 
-use anemone_embed::{EmbedError, Identity, Made};
+use anemone_embed::{EmbedError, EmbeddingBatch, ModelIdentity};
 use sha2::{Digest as _, Sha256};
 
 use crate::stamped::said;
@@ -10,7 +10,10 @@ use crate::store::body::Body;
 /// What is embedded of a chunk: each of its blocks.
 pub(crate) fn block_texts<'a>(text: &'a str, body: &Body) -> Vec<&'a str> {
     let range = |bytes: &std::ops::Range<u32>| bytes.start as usize..bytes.end as usize;
-    body.blocks.iter().map(|it| said(text.get(range(&it.bytes)).unwrap_or_default())).collect()
+    body.blocks
+        .iter()
+        .map(|block| said(text.get(range(&block.bytes)).unwrap_or_default()))
+        .collect()
 }
 
 /// What a text is known by in the cache.
@@ -22,7 +25,7 @@ pub(crate) fn hash(text: &str) -> ContentHash {
 pub(crate) fn checked(
     vectors: Vec<Vec<f32>>,
     texts: usize,
-    identity: &Identity,
+    identity: &ModelIdentity,
 ) -> Result<Vec<Vec<f32>>, EmbedError> {
     check(vectors.iter(), texts, identity)?;
     Ok(vectors)
@@ -30,10 +33,10 @@ pub(crate) fn checked(
 
 /// As [`checked`]; places may be empty when the embedder failed.
 pub(super) fn checked_some(
-    made: Made,
+    made: EmbeddingBatch,
     texts: usize,
-    identity: &Identity,
-) -> Result<Made, EmbedError> {
+    identity: &ModelIdentity,
+) -> Result<EmbeddingBatch, EmbedError> {
     let there = made.vectors.iter().flatten();
     let expected = match made.error {
         Some(_) if made.vectors.len() == texts => there.clone().count(),
@@ -46,16 +49,16 @@ pub(super) fn checked_some(
 fn check<'a>(
     vectors: impl Iterator<Item = &'a Vec<f32>> + Clone,
     texts: usize,
-    identity: &Identity,
+    identity: &ModelIdentity,
 ) -> Result<(), EmbedError> {
     let unusable = |found| Err(EmbedError::Unusable { provider: identity.provider.clone(), found });
     if vectors.clone().count() != texts {
         return unusable("not one vector for each text");
     }
-    if vectors.clone().any(|it| it.len() != identity.dimensions) {
+    if vectors.clone().any(|vector| vector.len() != identity.dimensions) {
         return unusable("the wrong number of dimensions");
     }
-    if vectors.flatten().any(|it| !it.is_finite()) {
+    if vectors.flatten().any(|number| !number.is_finite()) {
         return unusable("what is no number");
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! An embedder that looks into the cache first.
 
-use anemone_embed::{Effort, EmbedError, Embedder, Identity, Purpose};
+use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 
 use super::blocks::{checked_some, hash};
 use crate::store::{ContentHash, Store, as_kept};
@@ -20,7 +20,7 @@ impl<'a> Cached<'a> {
 }
 
 impl Embedder for Cached<'_> {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         self.embedder.identity()
     }
 
@@ -45,21 +45,22 @@ impl Embedder for Cached<'_> {
             return self.embedder.embed(texts, purpose);
         }
         let identity = self.identity();
-        let hashes: Vec<ContentHash> = texts.iter().map(|it| hash(it)).collect();
+        let hashes: Vec<ContentHash> = texts.iter().map(|text| hash(text)).collect();
         let known = self.store.cached_vectors(identity, &hashes);
         let mut vectors = known.unwrap_or_else(|_| vec![None; texts.len()]);
-        let missing: Vec<usize> = (0..texts.len()).filter(|it| vectors[*it].is_none()).collect();
-        let there = hashes.iter().zip(&vectors).filter(|it| it.1.is_some());
-        let used: Vec<ContentHash> = there.map(|it| *it.0).collect();
+        let missing: Vec<usize> =
+            (0..texts.len()).filter(|place| vectors[*place].is_none()).collect();
+        let there = hashes.iter().zip(&vectors).filter(|(_, vector)| vector.is_some());
+        let used: Vec<ContentHash> = there.map(|(hash, _)| *hash).collect();
         // What cannot be noted as used goes sooner.
         drop(self.store.use_vectors_among_readers(identity, &used));
         for batch in missing.chunks(self.texts_at_once().max(1)) {
-            let own: Vec<&str> = batch.iter().map(|it| texts[*it]).collect();
+            let own: Vec<&str> = batch.iter().map(|place| texts[*place]).collect();
             let some = self.embedder.embed_some(&own, purpose);
             let some = checked_some(some, own.len(), identity)?;
-            let places = batch.iter().map(|it| hashes[*it]).zip(&some.vectors);
+            let places = batch.iter().map(|place| hashes[*place]).zip(&some.vectors);
             let made: Vec<(ContentHash, Vec<f32>)> = places
-                .filter_map(|it| Some((it.0, as_kept(&normalised(it.1.as_ref()?)))))
+                .filter_map(|(hash, vector)| Some((hash, as_kept(&normalised(vector.as_ref()?)))))
                 .collect();
             // What cannot be kept is made again the next time.
             drop(self.store.cache_vectors_among_readers(identity, &made));

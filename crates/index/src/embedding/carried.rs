@@ -1,15 +1,15 @@
-//! Vectors that come with the texts: somebody has paid for them already.
+//! Vectors that come with the texts and are paid for already.
 
 use std::collections::HashSet;
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 
 use super::CHUNKS_AT_ONCE;
 use super::blocks::{block_texts, hash};
 use crate::index::Index;
 use crate::profile;
 use crate::request::Request;
-use crate::source::{Carried, Source, SourceError};
+use crate::source::{CarriedVector, DocumentSource, SourceError};
 use crate::store::{ChunkId, ContentHash, StoreError};
 use crate::vector::normalised;
 
@@ -20,7 +20,7 @@ const MOST_TAKEN: u64 = 200_000;
 
 /// What became of the vectors that came with the sources.
 #[derive(Debug, Default)]
-pub struct CarriedIn {
+pub struct CarriedReport {
     /// Texts that have a vector now.
     pub taken: u64,
     /// Vectors that were wanted and too many.
@@ -35,9 +35,9 @@ impl Index {
     /// vector of this embedder.
     pub fn take_carried(
         &mut self,
-        identity: &Identity,
-        sources: &[&dyn Source],
-    ) -> Result<CarriedIn, StoreError> {
+        identity: &ModelIdentity,
+        sources: &[&dyn DocumentSource],
+    ) -> Result<CarriedReport, StoreError> {
         let wanted = self.wanted(identity)?;
         self.take(identity, sources, wanted, MOST_TAKEN)
     }
@@ -47,9 +47,9 @@ impl Index {
     pub fn take_carried_for(
         &mut self,
         request: &Request,
-        identity: &Identity,
-        sources: &[&dyn Source],
-    ) -> Result<CarriedIn, StoreError> {
+        identity: &ModelIdentity,
+        sources: &[&dyn DocumentSource],
+    ) -> Result<CarriedReport, StoreError> {
         let mut hashes = Vec::new();
         {
             let reading = self.store.reading()?;
@@ -61,33 +61,38 @@ impl Index {
             })?;
         }
         let known = self.store.are_cached(identity, &hashes)?;
-        let wanted = hashes.into_iter().zip(known).filter(|it| !it.1).map(|it| it.0).collect();
+        let wanted = hashes
+            .into_iter()
+            .zip(known)
+            .filter(|(_, is_known)| !is_known)
+            .map(|(hash, _)| hash)
+            .collect();
         self.take(identity, sources, wanted, MOST_TAKEN)
     }
 
     fn take(
         &mut self,
-        identity: &Identity,
-        sources: &[&dyn Source],
+        identity: &ModelIdentity,
+        sources: &[&dyn DocumentSource],
         mut wanted: HashSet<ContentHash>,
         most: u64,
-    ) -> Result<CarriedIn, StoreError> {
-        let mut result = CarriedIn::default();
+    ) -> Result<CarriedReport, StoreError> {
+        let mut result = CarriedReport::default();
         for source in sources {
             if wanted.is_empty() {
                 break;
             }
             let mut kept: Vec<(ContentHash, Vec<f32>)> = Vec::new();
             let mut stopped = None;
-            let read = source.carried(identity, &mut |it| {
-                let Carried { sha256, trimmed, vector } = it;
-                let is_number = vector.iter().all(|it| it.is_finite());
+            let read = source.carried(identity, &mut |carried| {
+                let CarriedVector { sha256, trimmed, vector } = carried;
+                let is_number = vector.iter().all(|number| number.is_finite());
                 if stopped.is_some() || vector.len() != identity.dimensions || !is_number {
                     return;
                 }
                 let vector = normalised(&vector);
-                // Zeros: whoever made it had nothing to say.
-                if vector.iter().all(|it| *it == 0.0) {
+                // A zero vector holds no information.
+                if vector.iter().all(|number| *number == 0.0) {
                     return;
                 }
                 for hash in [Some(sha256), trimmed].into_iter().flatten() {
@@ -119,18 +124,20 @@ impl Index {
     }
 
     /// Returns the texts that an embedder would be handed.
-    fn wanted(&self, identity: &Identity) -> Result<HashSet<ContentHash>, StoreError> {
+    fn wanted(&self, identity: &ModelIdentity) -> Result<HashSet<ContentHash>, StoreError> {
         let reading = self.store.reading()?;
-        let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |it| it.next);
+        let mut from = reading.set_of(identity)?.map_or(ChunkId(0), |set| set.next);
         let mut wanted = HashSet::new();
         loop {
             let chunks = reading.unembedded(from, CHUNKS_AT_ONCE)?;
             let Some((last, ..)) = chunks.last() else { return Ok(wanted) };
             from = ChunkId(last.0 + 1);
-            let texts = chunks.iter().flat_map(|it| block_texts(&it.1, &it.2));
+            let texts = chunks.iter().flat_map(|(_, text, body)| block_texts(text, body));
             let hashes: Vec<ContentHash> = texts.map(hash).collect();
             let known = self.store.are_cached(identity, &hashes)?;
-            wanted.extend(hashes.iter().zip(known).filter(|it| !it.1).map(|it| *it.0));
+            wanted.extend(
+                hashes.iter().zip(known).filter(|(_, is_known)| !is_known).map(|(hash, _)| *hash),
+            );
         }
     }
 }
@@ -139,12 +146,12 @@ impl Index {
 mod tests {
     use super::*;
     use crate::document::Document;
-    use crate::source::{Entry, Listing, Skipped};
+    use crate::source::{Listing, SkippedDocument, SourceEntry};
 
     /// A source that has vectors, and then breaks.
-    struct Broken(Vec<Carried>);
+    struct Broken(Vec<CarriedVector>);
 
-    impl Source for Broken {
+    impl DocumentSource for Broken {
         fn identity(&self) -> String {
             "broken".to_owned()
         }
@@ -155,13 +162,17 @@ mod tests {
 
         fn load(
             &self,
-            _: &Entry,
+            _: &SourceEntry,
             _: &mut dyn FnMut(Document),
-        ) -> Result<Vec<Skipped>, SourceError> {
+        ) -> Result<Vec<SkippedDocument>, SourceError> {
             Ok(Vec::new())
         }
 
-        fn carried(&self, _: &Identity, each: &mut dyn FnMut(Carried)) -> Result<(), SourceError> {
+        fn carried(
+            &self,
+            _: &ModelIdentity,
+            each: &mut dyn FnMut(CarriedVector),
+        ) -> Result<(), SourceError> {
             self.0.iter().cloned().for_each(each);
             let source = Box::new(std::io::Error::other("torn"));
             Err(SourceError { place: "broken".to_owned(), source })
@@ -172,10 +183,11 @@ mod tests {
     fn what_is_too_much_is_counted_and_what_came_before_a_failure_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let mut index = Index::open(folder.path()).unwrap();
-        let identity = Identity { provider: "p".to_owned(), model: "m".to_owned(), dimensions: 2 };
+        let identity =
+            ModelIdentity { provider: "p".to_owned(), model: "m".to_owned(), dimensions: 2 };
         let texts = ["a", "b", "c", "d"];
-        let all = texts.map(|text| Carried::of(text, vec![0.0, 4.0])).to_vec();
-        let wanted: HashSet<ContentHash> = texts[..3].iter().map(|it| hash(it)).collect();
+        let all = texts.map(|text| CarriedVector::of(text, vec![0.0, 4.0])).to_vec();
+        let wanted: HashSet<ContentHash> = texts[..3].iter().map(|text| hash(text)).collect();
         let result = index.take(&identity, &[&Broken(all)], wanted, 2).unwrap();
         assert_eq!((result.taken, result.left, result.failed.len()), (2, 1, 1));
         let hashes = texts.map(hash);

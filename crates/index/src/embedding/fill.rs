@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use anemone_embed::{EmbedError, Embedder, Purpose};
 
 use super::blocks::{block_texts, checked, checked_some, hash};
-use super::{CHUNKS_AT_ONCE, Embedded, EmbeddingError, Replace};
+use super::{CHUNKS_AT_ONCE, EmbeddingError, EmbeddingReport, Replace};
 use crate::index::Index;
-use crate::progress::Progress;
+use crate::progress::IndexProgress;
 use crate::store::{
-    ChunkId, ContentHash, Found, Seal, Slot, Store, StoreError, Unembedded, Writing, as_kept,
+    ChunkId, ContentHash, EmbeddingWork, Found, Seal, Slot, Store, StoreError, Writing, as_kept,
 };
 use crate::vector::{normalised, quantised};
 
@@ -19,11 +19,11 @@ impl Index {
         embedder: &dyn Embedder,
         replace: Replace,
         limit: u64,
-        progress: &dyn Progress,
-    ) -> Result<Embedded, EmbeddingError> {
+        progress: &dyn IndexProgress,
+    ) -> Result<EmbeddingReport, EmbeddingError> {
         let slot = Slot::of(embedder.effort());
-        if slot == Slot::Table {
-            return fill_table(&mut self.store, embedder, progress);
+        if slot == Slot::Static {
+            return fill_static(&mut self.store, embedder, progress);
         }
         // Another memory may be kept in this folder before this is done; its texts are not to go
         // where these may go.
@@ -43,13 +43,13 @@ impl Index {
             let round = work.round(&mut self.store, &chunks)?;
             let whole = !round.vectors.is_empty();
             if whole && !self.store.put_vectors(slot, embedder.identity(), &round.vectors, &seal)? {
-                // Somebody wrote. What is there now may be of something else, which is seen by
+                // Another process wrote. The index may now hold other sources, which is seen by
                 // those who do not hold it.
                 self.store.release();
                 work.lose(&round);
             } else {
                 work.count(&round);
-                // From here on the set is ours; whoever replaces it meanwhile shall have it.
+                // From here on the set is ours, unless another process replaces it meanwhile.
                 replace = if whole { Replace::No } else { replace };
             }
             match round.stopped {
@@ -77,7 +77,9 @@ impl Index {
                 let chunks = reading.unembedded(from, CHUNKS_AT_ONCE)?;
                 let Some((last, ..)) = chunks.last() else { break };
                 from = ChunkId(last.0 + 1);
-                hashes.extend(chunks.iter().flat_map(|it| block_texts(&it.1, &it.2)).map(hash));
+                hashes.extend(
+                    chunks.iter().flat_map(|(_, text, body)| block_texts(text, body)).map(hash),
+                );
             }
         }
         self.store.use_vectors(identity, &hashes)
@@ -107,20 +109,20 @@ struct Round {
 /// An embedder at work.
 struct Work<'a> {
     embedder: &'a dyn Embedder,
-    progress: &'a dyn Progress,
+    progress: &'a dyn IndexProgress,
     /// Texts that it may still be handed.
     left: u64,
     /// Texts that were looked at, of all that there are.
     seen: u64,
     total: u64,
-    done: Embedded,
+    done: EmbeddingReport,
     /// Texts of chunks that changed meanwhile: they were paid for now, and are known.
     lost: HashSet<ContentHash>,
 }
 
 impl<'a> Work<'a> {
-    fn new(embedder: &'a dyn Embedder, progress: &'a dyn Progress, left: u64) -> Self {
-        let (done, lost) = (Embedded::default(), HashSet::new());
+    fn new(embedder: &'a dyn Embedder, progress: &'a dyn IndexProgress, left: u64) -> Self {
+        let (done, lost) = (EmbeddingReport::default(), HashSet::new());
         Self { embedder, progress, left, seen: 0, total: 0, done, lost }
     }
 
@@ -142,13 +144,13 @@ impl<'a> Work<'a> {
         store: &Store,
         slot: Slot,
         replace: Replace,
-    ) -> Result<(Vec<Unembedded>, Seal), EmbeddingError> {
+    ) -> Result<(Vec<EmbeddingWork>, Seal), EmbeddingError> {
         let reading = store.reading()?;
-        let there = reading.sets()?.into_iter().find(|it| it.slot == slot);
+        let there = reading.sets()?.into_iter().find(|set| set.slot == slot);
         let from = match there {
-            Some(it) if it.identity == *self.embedder.identity() => it.next,
-            Some(it) if it.chunks > 0 && replace == Replace::No => {
-                return Err(EmbeddingError::OtherModel { there: it.identity });
+            Some(set) if set.identity == *self.embedder.identity() => set.next,
+            Some(set) if set.chunks > 0 && replace == Replace::No => {
+                return Err(EmbeddingError::OtherModel { there: set.identity });
             }
             _ => ChunkId(0),
         };
@@ -157,16 +159,18 @@ impl<'a> Work<'a> {
     }
 
     /// Embeds the blocks of chunks.
-    fn round(&mut self, store: &mut Store, chunks: &[Unembedded]) -> Result<Round, StoreError> {
+    fn round(&mut self, store: &mut Store, chunks: &[EmbeddingWork]) -> Result<Round, StoreError> {
         let identity = self.embedder.identity();
-        let texts: Vec<Vec<&str>> = chunks.iter().map(|it| block_texts(&it.1, &it.2)).collect();
+        let texts: Vec<Vec<&str>> =
+            chunks.iter().map(|(_, text, body)| block_texts(text, body)).collect();
         let all: Vec<&str> = texts.iter().flatten().copied().collect();
-        let hashes: Vec<ContentHash> = all.iter().map(|it| hash(it)).collect();
+        let hashes: Vec<ContentHash> = all.iter().map(|text| hash(text)).collect();
         let mut known: HashMap<ContentHash, Vec<f32>> = HashMap::new();
         for (hash, vector) in hashes.iter().zip(store.cached_vectors(identity, &hashes)?) {
-            known.extend(vector.map(|it| (*hash, it)));
+            known.extend(vector.map(|vector| (*hash, vector)));
         }
-        let is_known = |it: &&ContentHash| known.contains_key(*it) && !self.lost.contains(*it);
+        let is_known =
+            |hash: &&ContentHash| known.contains_key(*hash) && !self.lost.contains(*hash);
         let mut round = Round {
             vectors: Vec::with_capacity(chunks.len()),
             texts: all.len() as u64,
@@ -179,9 +183,10 @@ impl<'a> Work<'a> {
             store.use_vectors(identity, &used)?;
         }
         let mut met = HashSet::new();
-        let new = |it: &(&ContentHash, &&str)| !known.contains_key(it.0) && met.insert(*it.0);
+        let new =
+            |&(hash, _): &(&ContentHash, &&str)| !known.contains_key(hash) && met.insert(*hash);
         let missing: Vec<(ContentHash, &str)> =
-            hashes.iter().zip(&all).filter(new).map(|it| (*it.0, *it.1)).collect();
+            hashes.iter().zip(&all).filter(new).map(|(hash, text)| (*hash, *text)).collect();
         let before = self.seen + (all.len() - missing.len()) as u64;
         for batch in missing.chunks(self.embedder.texts_at_once().max(1)) {
             let batch = &batch[..batch.len().min(usize::try_from(self.left).unwrap_or(usize::MAX))];
@@ -189,7 +194,7 @@ impl<'a> Work<'a> {
                 round.stopped = Some(Stopped::Full);
                 break;
             }
-            let texts: Vec<&str> = batch.iter().map(|it| it.1).collect();
+            let texts: Vec<&str> = batch.iter().map(|&(_, text)| text).collect();
             let some = self.embedder.embed_some(&texts, Purpose::Document);
             let some = match checked_some(some, texts.len(), identity) {
                 Ok(some) => some,
@@ -198,9 +203,9 @@ impl<'a> Work<'a> {
                     break;
                 }
             };
-            let places = batch.iter().map(|it| it.0).zip(&some.vectors);
+            let places = batch.iter().map(|&(hash, _)| hash).zip(&some.vectors);
             let vectors: Vec<(ContentHash, Vec<f32>)> = places
-                .filter_map(|it| Some((it.0, as_kept(&normalised(it.1.as_ref()?)))))
+                .filter_map(|(hash, vector)| Some((hash, as_kept(&normalised(vector.as_ref()?)))))
                 .collect();
             if !vectors.is_empty() {
                 store.cache_vectors(identity, &vectors)?;
@@ -209,7 +214,7 @@ impl<'a> Work<'a> {
             self.done.texts += vectors.len() as u64;
             self.done.cut += some.cut;
             self.done.refused += some.refused;
-            round.made.extend(vectors.iter().map(|it| it.0));
+            round.made.extend(vectors.iter().map(|&(hash, _)| hash));
             known.extend(vectors);
             self.progress.embedded(before + round.made.len() as u64, self.total);
             if let Some(error) = some.error {
@@ -223,7 +228,7 @@ impl<'a> Work<'a> {
         let mut hashes = hashes.iter();
         for ((chunk, ..), texts) in chunks.iter().zip(&texts) {
             let own = hashes.by_ref().take(texts.len());
-            let Some(vectors) = own.map(|it| known.get(it).map(Vec::as_slice)).collect() else {
+            let Some(vectors) = own.map(|hash| known.get(hash).map(Vec::as_slice)).collect() else {
                 break;
             };
             let vectors: Vec<&[f32]> = vectors;
@@ -233,63 +238,66 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Fills the table's set, without the cache: its vectors are made faster than they are looked up.
-fn fill_table(
+/// Fills the static model's set. The cache is not used: computing its vectors is faster than a
+/// lookup.
+fn fill_static(
     store: &mut Store,
     embedder: &dyn Embedder,
-    progress: &dyn Progress,
-) -> Result<Embedded, EmbeddingError> {
+    progress: &dyn IndexProgress,
+) -> Result<EmbeddingReport, EmbeddingError> {
     let seen = {
         let reading = store.reading()?;
         let set = reading.set_of(embedder.identity())?;
-        if set.is_some_and(|it| it.chunks == reading.statistics().chunks) {
-            return Ok(Embedded::default());
+        if set.is_some_and(|set| set.chunks == reading.statistics().chunks) {
+            return Ok(EmbeddingReport::default());
         }
         reading.seal().clone()
     };
     let Found::Whole(view, alone) = store.wait_alone(progress)? else {
         return Err(StoreError::NotFilled.into());
     };
-    // Somebody wrote while we waited, perhaps of other sources: that is for a refresh to see.
+    // Another process wrote while we waited, perhaps of other sources: the next refresh handles it.
     if *view.seal() != seen {
         return Err(StoreError::NotFilled.into());
     }
     drop(view);
     let mut writing = store.writing(alone)?;
-    let mut done = Embedded::default();
-    let filled = write_table(&mut writing, embedder, &mut done)?;
-    // Whether the embedder failed or not: what stands there is whole.
+    let mut done = EmbeddingReport::default();
+    let filled = write_static_vectors(&mut writing, embedder, &mut done)?;
+    // Whether or not the embedder failed, what was written is consistent.
     let alone = writing.finish()?;
     store.keep(alone, false)?;
     filled.map_err(|source| EmbeddingError::Embedder { done, source })?;
     Ok(done)
 }
 
-/// Gives the table's vectors to all chunks that have none, in a writing that is not done yet.
-pub(crate) fn write_table(
+/// Writes the static model's vectors for all chunks without one, in the open transaction.
+pub(crate) fn write_static_vectors(
     writing: &mut Writing<'_>,
     embedder: &dyn Embedder,
-    done: &mut Embedded,
+    done: &mut EmbeddingReport,
 ) -> Result<Result<(), EmbedError>, StoreError> {
-    let mut from = writing.begin_set(Slot::Table, embedder.identity())?;
+    let mut from = writing.begin_set(Slot::Static, embedder.identity())?;
     loop {
         let chunks = writing.unembedded(from, CHUNKS_AT_ONCE)?;
         let Some((last, ..)) = chunks.last() else { return Ok(Ok(())) };
         from = ChunkId(last.0 + 1);
-        let texts: Vec<Vec<&str>> = chunks.iter().map(|it| block_texts(&it.1, &it.2)).collect();
+        let texts: Vec<Vec<&str>> =
+            chunks.iter().map(|(_, text, body)| block_texts(text, body)).collect();
         let all: Vec<&str> = texts.iter().flatten().copied().collect();
         let vectors = embedder.embed(&all, Purpose::Document);
-        let vectors = match vectors.and_then(|it| checked(it, all.len(), embedder.identity())) {
-            Ok(vectors) => vectors,
-            Err(error) => return Ok(Err(error)),
-        };
-        let mut vectors = vectors.iter().map(|it| normalised(it));
+        let vectors =
+            match vectors.and_then(|vectors| checked(vectors, all.len(), embedder.identity())) {
+                Ok(vectors) => vectors,
+                Err(error) => return Ok(Err(error)),
+            };
+        let mut vectors = vectors.iter().map(|vector| normalised(vector));
         let mut blobs = Vec::with_capacity(chunks.len());
         for ((chunk, ..), texts) in chunks.iter().zip(&texts) {
             let own: Vec<Vec<f32>> = vectors.by_ref().take(texts.len()).collect();
             blobs.push((*chunk, quantised(&own)));
         }
-        writing.put_vectors(Slot::Table, &blobs)?;
+        writing.put_vectors(Slot::Static, &blobs)?;
         done.chunks += blobs.len() as u64;
         done.texts += all.len() as u64;
     }

@@ -11,7 +11,9 @@ use super::*;
 use crate::document::Document;
 use crate::profile::Profile;
 use crate::request::Request;
-use crate::source::{Entry, FileStamp, Listing, Skipped, Source, SourceError};
+use crate::source::{
+    DocumentSource, FileStamp, Listing, SkippedDocument, SourceEntry, SourceError,
+};
 use crate::store::Store;
 
 const DIMENSIONS: usize = 24;
@@ -20,22 +22,22 @@ const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 /// Notes of one text each; those below the number are there.
 struct Notes(usize);
 
-impl Source for Notes {
+impl DocumentSource for Notes {
     fn identity(&self) -> String {
         "notes".to_owned()
     }
 
     fn list(&self) -> Result<Listing, SourceError> {
         let stamp = FileStamp { size: 1, modified_ns: 1, changed_ns: 1, inode: 1 };
-        let entry = |number| Entry { key: format!("{number:04}.md"), stamp };
+        let entry = |number| SourceEntry { key: format!("{number:04}.md"), stamp };
         Ok(Listing { entries: (0..self.0).map(entry).collect(), skipped: Vec::new() })
     }
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let text = format!("The note {} is about something.\n", entry.key);
         each(Document { path: entry.key.clone(), text, ..Document::default() });
         Ok(Vec::new())
@@ -44,32 +46,32 @@ impl Source for Notes {
 
 fn refreshed(folder: &Path, notes: usize) -> Index {
     let mut index = Index::open(folder).unwrap();
-    index.refresh(&[&Notes(notes)], NOW, &Silent).unwrap();
+    index.refresh(&[&Notes(notes)], NOW, &NoProgress).unwrap();
     index
 }
 
 fn make_anew(index: &mut Index, notes: usize) {
     index.clear();
-    index.refresh(&[&Notes(notes)], NOW, &Silent).unwrap();
+    index.refresh(&[&Notes(notes)], NOW, &NoProgress).unwrap();
     assert!(index.vector_sets().unwrap().is_empty());
 }
 
 /// An embedder that does something before it answers.
 struct Paid<'a> {
-    identity: Identity,
+    identity: ModelIdentity,
     first: Box<dyn Fn() + Send + Sync + 'a>,
 }
 
 impl<'a> Paid<'a> {
     fn new(first: impl Fn() + Send + Sync + 'a) -> Self {
         let (provider, model) = ("test".to_owned(), "paid".to_owned());
-        let identity = Identity { provider, model, dimensions: DIMENSIONS };
+        let identity = ModelIdentity { provider, model, dimensions: DIMENSIONS };
         Self { identity, first: Box::new(first) }
     }
 }
 
 impl Embedder for Paid<'_> {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
 
@@ -84,7 +86,7 @@ impl Embedder for Paid<'_> {
     fn embed(&self, texts: &[&str], _: Purpose) -> Result<Vec<Vec<f32>>, EmbedError> {
         (self.first)();
         let numbers = |text: &&str| {
-            hash(text).iter().take(DIMENSIONS).map(|it| f32::from(*it).sqrt()).collect()
+            hash(text).iter().take(DIMENSIONS).map(|byte| f32::from(*byte).sqrt()).collect()
         };
         Ok(texts.iter().map(numbers).collect())
     }
@@ -121,7 +123,7 @@ fn a_kill_while_the_cache_is_written_costs_nothing() {
     let path = folder.path().join("embeddings.sqlite");
     let paid = Paid::new(|| {});
     let mut index = refreshed(folder.path(), 100);
-    assert_eq!(index.embed(&paid, Replace::No, &Silent).unwrap().texts, 100);
+    assert_eq!(index.embed(&paid, Replace::No, &NoProgress).unwrap().texts, 100);
     make_anew(&mut index, 101);
     kill_a_writer(&path);
     let left = index.unembedded(&paid.identity).unwrap();
@@ -133,7 +135,7 @@ fn a_kill_while_the_cache_is_written_costs_nothing() {
     request.profile = Profile::ZeroClaw;
     assert!(!index.search(&request, &[&paid]).unwrap().hits.is_empty());
     kill_a_writer(&path);
-    let done = index.embed(&paid, Replace::No, &Silent).unwrap();
+    let done = index.embed(&paid, Replace::No, &NoProgress).unwrap();
     assert_eq!((done.texts, done.known, done.chunks), (1, 100, 101));
 }
 
@@ -146,7 +148,7 @@ fn nobody_waits_for_an_embedder() {
         could_write.lock().unwrap().push(lock.file().try_lock().is_ok());
     });
     let mut index = refreshed(folder.path(), CHUNKS_AT_ONCE + 9);
-    index.embed(&paid, Replace::No, &Silent).unwrap();
+    index.embed(&paid, Replace::No, &NoProgress).unwrap();
     let could_write = could_write.lock().unwrap();
     assert_eq!((could_write.len(), could_write.contains(&false)), (34, false));
 }
@@ -162,12 +164,12 @@ fn what_the_cache_has_room_for_is_paid_for_once() {
         index.store.cache.bounds.between = 8;
         // With or without a stop in between.
         let first = index.embed_missing(&paid, before).unwrap().texts;
-        let then = index.embed(&paid, Replace::No, &Silent).unwrap().texts;
+        let then = index.embed(&paid, Replace::No, &NoProgress).unwrap().texts;
         assert_eq!((first, then), (before, all as u64 - before));
         assert_eq!(index.vector_sets().unwrap()[0].missing, 0);
         for _ in 0..2 {
             make_anew(&mut index, all);
-            let done = index.embed(&paid, Replace::No, &Silent).unwrap();
+            let done = index.embed(&paid, Replace::No, &NoProgress).unwrap();
             assert_eq!((done.texts, done.known, done.chunks), (200, 400, 600), "{before}");
         }
     }
@@ -180,7 +182,7 @@ fn what_comes_from_the_cache_is_what_was_made() {
     let mut index = refreshed(folder.path(), 50);
     let mut seen = Vec::new();
     for known in [0, 50] {
-        assert_eq!(index.embed(&paid, Replace::No, &Silent).unwrap().known, known);
+        assert_eq!(index.embed(&paid, Replace::No, &NoProgress).unwrap().known, known);
         let mut vectors = Vec::new();
         let reading = index.store.reading().unwrap();
         reading.vectors(Slot::Model, &mut |_, bytes| vectors.push(bytes.to_vec())).unwrap();
@@ -197,7 +199,7 @@ fn what_comes_from_the_cache_is_what_was_made() {
 #[test]
 fn chunks_that_change_while_they_are_embedded_are_counted_once() {
     struct Seen(Mutex<Vec<(u64, u64)>>);
-    impl Progress for Seen {
+    impl IndexProgress for Seen {
         fn indexed(&self, _: u64, _: u64) {}
 
         fn embedded(&self, done: u64, total: u64) {
@@ -214,9 +216,9 @@ fn chunks_that_change_while_they_are_embedded_are_counted_once() {
     let mut index = refreshed(folder.path(), 20);
     let seen = Seen(Mutex::default());
     let done = index.embed(&paid, Replace::No, &seen).unwrap();
-    assert_eq!(done, Embedded { chunks: 25, texts: 25, ..Embedded::default() });
+    assert_eq!(done, EmbeddingReport { chunks: 25, texts: 25, ..EmbeddingReport::default() });
     let seen = seen.0.into_inner().unwrap();
-    assert!(seen.iter().all(|it| it.0 <= it.1), "{seen:?}");
+    assert!(seen.iter().all(|(done, total)| done <= total), "{seen:?}");
     assert_eq!(seen.last(), Some(&(25, 25)));
 }
 
@@ -245,7 +247,7 @@ fn what_a_ranking_uses_is_kept_for_longer() {
         store.begin_turn(&paid.identity, 1).unwrap();
         store.cache_vectors(&paid.identity, &[(hash(text), vec![1.0; DIMENSIONS])]).unwrap();
     };
-    ["a", "b", "c", "d"].iter().for_each(|it| keep(&mut store, it));
+    ["a", "b", "c", "d"].iter().for_each(|text| keep(&mut store, text));
     Cached::new(&paid, &store).embed(&["a"], Purpose::Document).unwrap();
     keep(&mut store, "e");
     let known = store.are_cached(&paid.identity, &["a", "b", "c", "d", "e"].map(hash)).unwrap();

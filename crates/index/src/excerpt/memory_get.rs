@@ -142,7 +142,7 @@ fn end_of_units(text: &str, units: usize) -> usize {
     text.len()
 }
 
-/// What stands behind a text that goes on.
+/// What follows a text that goes on.
 fn notice(path: &str, next_from: Option<usize>) -> String {
     if let Some(next) = next_from {
         return format!("\n\n[More content available. Use from={next} to continue.]");

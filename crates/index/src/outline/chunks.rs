@@ -23,7 +23,7 @@ const MOST: usize = FULL * 15 / 10;
 /// A passage. The chunks of a document are a partition of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
-    /// Where it lies in the text; the first begins at 0, each begins where the last ended, the
+    /// Where it is in the text; the first begins at 0, each begins where the last ended, the
     /// last ends with the text.
     pub(crate) bytes: Range<usize>,
     /// Its first line.
@@ -41,7 +41,7 @@ pub(crate) fn estimated_tokens(text: &str) -> usize {
 
 /// Cuts a document into chunks; a chunk ends rather at a heading than in the middle of a section.
 ///
-/// What stands between blocks (headings, blank lines) belongs to the block that follows.
+/// The text between blocks (headings, blank lines) belongs to the block that follows.
 pub(crate) fn chunks(text: &str, outline: &Outline) -> Vec<Chunk> {
     let blocks = &outline.blocks;
     if blocks.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn chunks(text: &str, outline: &Outline) -> Vec<Chunk> {
     for at in 0..blocks.len() {
         if at == section_end {
             let section = blocks[at].section;
-            let same = blocks[at..].iter().take_while(|it| it.section == section).count();
+            let same = blocks[at..].iter().take_while(|block| block.section == section).count();
             section_end = at + same;
             section_left = sizes[at..section_end].iter().sum::<usize>();
         }
@@ -105,7 +105,7 @@ fn borders(text: &str, outline: &Outline) -> Vec<Border> {
 }
 
 fn measured(text: &str, borders: &[Border]) -> Vec<usize> {
-    borders.windows(2).map(|it| quarters(&text[it[0].byte..it[1].byte])).collect()
+    borders.windows(2).map(|pair| quarters(&text[pair[0].byte..pair[1].byte])).collect()
 }
 
 fn chunk(borders: &[Border], blocks: Range<usize>) -> Chunk {
@@ -130,26 +130,28 @@ mod tests {
     }
 
     fn section(number: usize, items: usize) -> String {
-        let item = |it| format!("- item {it} of {number} says {}\n", "something ".repeat(it % 7));
+        let item =
+            |place| format!("- item {place} of {number} says {}\n", "something ".repeat(place % 7));
         format!("## Section {number}\n\n{}\n", (0..items).map(item).collect::<String>())
     }
 
     #[test]
     fn a_chunk_has_about_200_tokens_and_ends_before_a_heading() {
-        let text: String = (0..30).map(|it| section(it, 14)).collect();
+        let text: String = (0..30).map(|number| section(number, 14)).collect();
         let (_, chunks) = cut(&text, Format::Markdown);
         for chunk in &chunks {
             let tokens = estimated_tokens(&text[chunk.bytes.clone()]);
             assert!((100..=300).contains(&tokens), "{tokens}");
         }
         // A section of 14 such items has 187 tokens.
-        let starts = chunks.iter().filter(|it| text[it.bytes.clone()].trim().starts_with("## "));
+        let starts =
+            chunks.iter().filter(|chunk| text[chunk.bytes.clone()].trim().starts_with("## "));
         assert_eq!(starts.count(), chunks.len());
     }
 
     #[test]
     fn small_sections_share_a_chunk_and_heading_lines_go_with_what_follows() {
-        let text: String = (0..40).map(|it| section(it, 3)).collect();
+        let text: String = (0..40).map(|number| section(number, 3)).collect();
         let (_, chunks) = cut(&text, Format::Markdown);
         for chunk in &chunks {
             let body = &text[chunk.bytes.clone()];
@@ -161,12 +163,12 @@ mod tests {
     #[test]
     fn an_edit_at_the_top_leaves_the_borders_far_below() {
         for items in [3, 14, 40] {
-            let text: String = (0..60).map(|it| section(it, items)).collect();
+            let text: String = (0..60).map(|number| section(number, items)).collect();
             let edited = format!("# New\n\n- one more thing\n\n{text}");
             let shift = edited.len() - text.len();
             let starts = |text: &str, shift| -> BTreeSet<usize> {
                 let (_, chunks) = cut(text, Format::Markdown);
-                chunks.iter().map(|it| it.bytes.start + shift).collect()
+                chunks.iter().map(|chunk| chunk.bytes.start + shift).collect()
             };
             let (before, after) = (starts(&text, shift), starts(&edited, 0));
             let moved = before.difference(&after).count();
@@ -185,19 +187,21 @@ mod tests {
     fn a_line_without_end_is_cut() {
         let text = "x".repeat(1_000_000);
         let (outline, chunks) = cut(&text, Format::Markdown);
-        assert!(outline.blocks.iter().all(|it| it.lines == (1..2) && it.bytes.len() <= 800));
-        assert!(chunks.iter().all(|it| it.first_line == 1 && it.bytes.len() <= 1200));
+        assert!(
+            outline.blocks.iter().all(|block| block.lines == (1..2) && block.bytes.len() <= 800)
+        );
+        assert!(chunks.iter().all(|chunk| chunk.first_line == 1 && chunk.bytes.len() <= 1200));
     }
 
     #[test]
     fn turns_and_plain_lists_are_taken_apart() {
         let text = "User: a\n\nAssistant: b\nUser: # c\n";
         let (outline, _) = cut(text, Format::Transcript);
-        let texts: Vec<_> = outline.blocks.iter().map(|it| &text[it.bytes.clone()]).collect();
+        let texts: Vec<_> = outline.blocks.iter().map(|block| &text[block.bytes.clone()]).collect();
         assert_eq!(texts, ["User: a", "Assistant: b", "User: # c"]);
         let text = "# no heading\nsame\n\n- a\n  b\n* c\n1. d\n";
         let (outline, _) = cut(text, Format::Plain);
-        let texts: Vec<_> = outline.blocks.iter().map(|it| &text[it.bytes.clone()]).collect();
+        let texts: Vec<_> = outline.blocks.iter().map(|block| &text[block.bytes.clone()]).collect();
         assert_eq!(texts, ["# no heading\nsame", "- a\n  b", "* c", "1. d"]);
     }
 
@@ -271,19 +275,19 @@ mod tests {
         fn every_line_with_a_letter_is_in_a_block_or_a_heading(text in texts()) {
             for format in [Format::Markdown, Format::Plain, Format::Transcript] {
                 let outline = outline(&text, format);
-                let letters = |it: &str| it.chars().filter(|it| it.is_alphanumeric()).collect();
-                let titles = outline.sections.iter().flat_map(|it| &it.headings);
-                let titles: BTreeSet<String> = titles.map(|it| letters(it)).collect();
+                let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect();
+                let titles = outline.sections.iter().flat_map(|section| &section.headings);
+                let titles: BTreeSet<String> = titles.map(|title| letters(title)).collect();
                 let mut in_block = vec![false; text.len()];
                 for block in &outline.blocks {
                     in_block[block.bytes.clone()].fill(true);
                 }
                 let mut start = 0;
                 for line in text.split_inclusive('\n') {
-                    let mut all = line.char_indices().filter(|it| it.1.is_alphanumeric());
+                    let mut all = line.char_indices().filter(|(_, c)| c.is_alphanumeric());
                     let found = all.all(|(at, _)| in_block[start + at]);
                     let line_letters: String = letters(line);
-                    let is_title = || titles.iter().any(|it| it.contains(&line_letters));
+                    let is_title = || titles.iter().any(|title| title.contains(&line_letters));
                     prop_assert!(found || is_title(), "{:?}", line);
                     start += line.len();
                 }

@@ -46,7 +46,7 @@ pub(super) fn put(text: &str, block: Block, blocks: &mut Vec<Block>) {
         let gap = &rest[piece.len()..];
         let space = &gap[..gap.len() - gap.trim_start().len()];
         // A piece that begins a line has its indentation.
-        let skipped = space.rfind('\n').map_or(space.len(), |it| it + 1);
+        let skipped = space.rfind('\n').map_or(space.len(), |end| end + 1);
         line = (lines.end - 1).saturating_add(line_feeds(&space[..skipped]));
         let taken = piece.len() + skipped;
         left = left.saturating_sub(quarters(&rest[..taken]));
@@ -61,7 +61,7 @@ fn next_cut(text: &str, goal: usize, by_line: bool) -> usize {
     for (at, character) in text.char_indices() {
         size += quarters_of(character);
         if size > LIMIT {
-            return [sentence, word, at].into_iter().find(|it| *it > 0).unwrap_or(text.len());
+            return [sentence, word, at].into_iter().find(|end| *end > 0).unwrap_or(text.len());
         }
         let after = at + character.len_utf8();
         let rest = &text[after..];
@@ -101,11 +101,11 @@ fn next_cut(text: &str, goal: usize, by_line: bool) -> usize {
 }
 
 fn closers(text: &str) -> usize {
-    let is_closer = |it: &char| "\"')]*_`”’»」』）】".contains(*it);
+    let is_closer = |c: &char| "\"')]*_`”’»」』）】".contains(*c);
     text.chars().take(CLOSERS).take_while(is_closer).map(char::len_utf8).sum()
 }
 
-/// Whether a text has a letter, a digit, or anything else that somebody could look for.
+/// Whether a text has a letter, a digit, or anything else that can be searched for.
 pub(super) fn has_words(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
@@ -123,11 +123,11 @@ mod tests {
         let lines = 1..line_feeds(text) + 2;
         let mut blocks = Vec::new();
         put(text, Block { kind, bytes: 0..text.len(), lines, section: 0 }, &mut blocks);
-        blocks.into_iter().map(|it| (&text[it.bytes], it.lines)).collect()
+        blocks.into_iter().map(|block| (&text[block.bytes], block.lines)).collect()
     }
 
     fn texts(kind: BlockKind, text: &str) -> Vec<&str> {
-        pieces(kind, text).into_iter().map(|it| it.0).collect()
+        pieces(kind, text).into_iter().map(|(text, _)| text).collect()
     }
 
     #[test]
@@ -137,10 +137,12 @@ mod tests {
         let text = sentence.repeat(20);
         let pieces = texts(BlockKind::Paragraph, text.trim_end());
         assert_eq!(pieces.len(), 2);
-        assert!(pieces.iter().all(|it| it.starts_with("Version") && it.ends_with("May.)")));
+        assert!(
+            pieces.iter().all(|piece| piece.starts_with("Version") && piece.ends_with("May.)"))
+        );
         let text = "会议决定推迟到下个月。".repeat(40);
         let pieces = texts(BlockKind::Paragraph, &text);
-        assert!(pieces.len() > 1 && pieces.iter().all(|it| it.ends_with('。')));
+        assert!(pieces.len() > 1 && pieces.iter().all(|piece| piece.ends_with('。')));
         assert_eq!(pieces.concat(), text);
     }
 
@@ -148,12 +150,12 @@ mod tests {
     fn a_monster_is_cut_between_words_or_anywhere() {
         let text = "word ".repeat(1000);
         let pieces = texts(BlockKind::Paragraph, &text);
-        assert!(pieces.iter().all(|it| it.starts_with("word") && it.ends_with("word")));
+        assert!(pieces.iter().all(|piece| piece.starts_with("word") && piece.ends_with("word")));
         assert_eq!(pieces.join(" "), text.trim_end());
         let text = "🦀é".repeat(1000);
         let pieces = texts(BlockKind::Turn, &text);
         assert_eq!(pieces.concat(), text);
-        assert!(pieces.iter().all(|it| quarters(it) <= LIMIT));
+        assert!(pieces.iter().all(|piece| quarters(piece) <= LIMIT));
     }
 
     #[test]
@@ -161,12 +163,12 @@ mod tests {
         let function = format!("fn a() {{\n{}}}\n", "    step(1).with(2);\n".repeat(20));
         let text = [function.as_str(); 4].join("\n");
         let found = pieces(BlockKind::Fence, text.trim_end());
-        assert!(found.iter().all(|it| it.0.starts_with("fn a()") && it.0.ends_with('}')));
+        assert!(found.iter().all(|(text, _)| text.starts_with("fn a()") && text.ends_with('}')));
         assert_eq!(found[0].1, 1..23);
         let text = "x\n".repeat(100);
         let found = pieces(BlockKind::Fence, text.trim_end());
-        assert!(found.iter().all(|it| it.1.len() <= 40), "{found:?}");
-        assert_eq!(found.iter().map(|it| it.1.len()).sum::<usize>(), 100);
+        assert!(found.iter().all(|(_, lines)| lines.len() <= 40), "{found:?}");
+        assert_eq!(found.iter().map(|(_, lines)| lines.len()).sum::<usize>(), 100);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use jiff::civil::Date;
 
-/// Months by name: English, German, French, Spanish, Italian, Portuguese, Dutch, Russian (as they
-/// stand in a date).
+/// Months by name: English, German, French, Spanish, Italian, Portuguese, Dutch, Russian (in the
+/// genitive).
 const MONTHS: [&[&str]; 12] = [
     &["january", "januar", "jänner", "janvier", "enero", "gennaio", "janeiro", "januari", "января"],
     &[
@@ -48,11 +48,12 @@ const ORDINALS: [&str; 5] = ["st", "nd", "rd", "th", "er"];
 /// What may stand between day, month and year.
 const BETWEEN: [&str; 3] = ["of", "de", "del"];
 
-/// Finds the first date in a heading or a query: `2023-05-08`, `08 May 2023`, `May 8, 2023`, `8. Mai 2023`,
+/// Finds the first date in a heading or a query: `2023-05-08`, `08 May 2023`, `May 8, 2023`, `8.
+/// Mai 2023`,
 /// `2023年5月8日`. A day that no calendar has is none.
 pub(crate) fn day_in(heading: &str) -> Option<Date> {
     // A year has four digits.
-    if !heading.as_bytes().windows(4).any(|it| it.iter().all(u8::is_ascii_digit)) {
+    if !heading.as_bytes().windows(4).any(|window| window.iter().all(u8::is_ascii_digit)) {
         return None;
     }
     let parts = parts(heading);
@@ -62,7 +63,7 @@ pub(crate) fn day_in(heading: &str) -> Option<Date> {
     })
 }
 
-/// A number or a word, with what stands before it.
+/// A number or a word, with the text before it.
 #[derive(Clone, Copy, Debug)]
 struct Part<'a> {
     before: &'a str,
@@ -74,16 +75,12 @@ fn parts(heading: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = heading;
     loop {
-        let text = rest.trim_start_matches(|it: char| !it.is_alphanumeric());
+        let text = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
         let before = &rest[..rest.len() - text.len()];
         let Some(first) = text.chars().next() else { return parts };
         let is_number = first.is_ascii_digit();
-        let same = |it: char| {
-            if is_number {
-                it.is_ascii_digit()
-            } else {
-                it.is_alphanumeric() && !it.is_ascii_digit()
-            }
+        let same = |c: char| {
+            if is_number { c.is_ascii_digit() } else { c.is_alphanumeric() && !c.is_ascii_digit() }
         };
         rest = text.trim_start_matches(same);
         parts.push(Part { before, text: &text[..text.len() - rest.len()], is_number });
@@ -102,7 +99,7 @@ impl Part<'_> {
 
     fn is_close(&self) -> bool {
         self.before.chars().count() <= 3
-            && self.before.chars().all(|it| it.is_whitespace() || matches!(it, '.' | ',' | '-'))
+            && self.before.chars().all(|c| c.is_whitespace() || matches!(c, '.' | ',' | '-'))
     }
 }
 
@@ -135,11 +132,11 @@ fn with_name(parts: &[Part<'_>]) -> Option<Date> {
     let mut rest = parts.iter();
     let first = rest.next()?;
     let mut next = |skipped: &[&str]| {
-        let part = rest.next().filter(|it| it.is_close())?;
-        if part.is_number || !skipped.iter().any(|it| part.text.eq_ignore_ascii_case(it)) {
+        let part = rest.next().filter(|part| part.is_close())?;
+        if part.is_number || !skipped.iter().any(|word| part.text.eq_ignore_ascii_case(word)) {
             return Some(part);
         }
-        rest.next().filter(|it| it.is_close())
+        rest.next().filter(|part| part.is_close())
     };
     let (month, day) = match first.number(1..=2) {
         Some(day) => {

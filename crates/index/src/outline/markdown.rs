@@ -113,8 +113,8 @@ impl View<'_> {
             return;
         }
         // When the last one has a block below it, so have those above.
-        let unused = self.headings.iter_mut().rev().take_while(|it| !it.used);
-        unused.for_each(|it| it.used = true);
+        let unused = self.headings.iter_mut().rev().take_while(|heading| !heading.used);
+        unused.for_each(|heading| heading.used = true);
         let section = match self.section {
             Some(section) => section,
             None => self.add_section(None),
@@ -124,8 +124,9 @@ impl View<'_> {
     }
 
     fn add_section(&mut self, date: Option<Date>) -> usize {
-        let titles = self.headings.iter().map(|it| &it.title).filter(|it| !it.is_empty());
-        let date = date.or_else(|| self.headings.iter().rev().find_map(|it| it.date));
+        let titles =
+            self.headings.iter().map(|heading| &heading.title).filter(|title| !title.is_empty());
+        let date = date.or_else(|| self.headings.iter().rev().find_map(|heading| heading.date));
         let section = Section { headings: titles.cloned().collect(), date };
         let sections = &mut self.outline.sections;
         if sections.last() != Some(&section) {
@@ -149,7 +150,7 @@ impl View<'_> {
 
     /// Ends the sections of a level and of those below it.
     fn close_headings(&mut self, level: u8) {
-        while let Some(heading) = self.headings.pop_if(|it| it.level >= level) {
+        while let Some(heading) = self.headings.pop_if(|heading| heading.level >= level) {
             if !heading.used {
                 self.put_heading(heading.block, heading.date, 0);
             }
@@ -163,7 +164,7 @@ impl View<'_> {
         let kept = self.headings.split_off(self.headings.len().saturating_sub(own));
         self.section = Some(self.add_section(date));
         self.put(block);
-        self.headings.extend(kept.into_iter().map(|it| Heading { used: true, ..it }));
+        self.headings.extend(kept.into_iter().map(|heading| Heading { used: true, ..heading }));
         self.section = None;
     }
 }
@@ -171,7 +172,7 @@ impl View<'_> {
 /// A heading's text.
 struct Title {
     text: String,
-    /// Whether it has all letters of what stands in the file.
+    /// Whether it has all letters of the file's text.
     is_whole: bool,
 }
 
@@ -183,7 +184,7 @@ fn title(raw: &str) -> Title {
         return Title { text: cut.trim().to_owned(), is_whole: !is_cut };
     }
     let text = plain_text(cut);
-    let letters = |text: &str| text.chars().filter(|it| it.is_alphanumeric()).count();
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
     let is_whole = !is_cut && letters(&text) >= letters(cut);
     Title { text, is_whole }
 }
@@ -199,15 +200,17 @@ mod tests {
         let outline = outline(text);
         let blocks = outline.blocks.iter();
         blocks
-            .map(|it| (it.kind, it.lines.start, it.lines.end - 1, &text[it.bytes.clone()]))
+            .map(|block| {
+                (block.kind, block.lines.start, block.lines.end - 1, &text[block.bytes.clone()])
+            })
             .collect()
     }
 
     /// The heading path of each block.
     fn paths(text: &str) -> Vec<String> {
         let outline = outline(text);
-        let sections = outline.blocks.iter().map(|it| &outline.sections[it.section]);
-        sections.map(|it| it.headings.join(" / ")).collect()
+        let sections = outline.blocks.iter().map(|block| &outline.sections[block.section]);
+        sections.map(|section| section.headings.join(" / ")).collect()
     }
 
     #[test]
@@ -262,7 +265,7 @@ mod tests {
     fn the_innermost_dated_heading_gives_the_day() {
         let text = "# 2026-04-01\n## Call\na\n## 2 April 2026\nb\n## 3. April 2026\n# x\nc\n";
         let outline = outline(text);
-        let days = outline.blocks.iter().map(|it| outline.sections[it.section].date);
+        let days = outline.blocks.iter().map(|block| outline.sections[block.section].date);
         let day = |day| Some(Date::constant(2026, 4, day));
         assert_eq!(days.collect::<Vec<_>>(), [day(1), day(2), day(3), None]);
     }
@@ -296,7 +299,7 @@ mod tests {
         );
         // A paragraph of the outer item after the inner one stands alone.
         let text = "- a\n  - b\n\n  c\n- d\n";
-        let kinds: Vec<_> = blocks(text).iter().map(|it| (it.0, it.1)).collect();
+        let kinds: Vec<_> = blocks(text).iter().map(|&(kind, line, _, _)| (kind, line)).collect();
         assert_eq!(kinds, [(Item, 1), (Item, 2), (Paragraph, 4), (Item, 5)]);
         // A sentence that is wrapped before a number is no list.
         assert_eq!(blocks("In\n1986. A great year"), [(Paragraph, 1, 2, "In\n1986. A great year")]);
@@ -385,7 +388,10 @@ mod tests {
         let long = "word ".repeat(100);
         let text = format!("# {long}\ntext");
         let outline = outline(&text);
-        assert_eq!(outline.blocks.iter().map(|it| it.kind).collect::<Vec<_>>(), [Title, Paragraph]);
+        assert_eq!(
+            outline.blocks.iter().map(|block| block.kind).collect::<Vec<_>>(),
+            [Title, Paragraph]
+        );
         let section = &outline.sections[outline.blocks[1].section];
         assert_eq!(section.headings[0].len(), MAX_HEADING);
     }

@@ -14,7 +14,7 @@ pub(super) fn quarters(text: &str) -> usize {
         mixed |= byte == 0xe0 || byte == 0xe1;
     }
     if mixed {
-        let south_east = |it: &char| u32::from(*it) < 0x3000 && quarters_of(*it) == 4;
+        let south_east = |c: &char| u32::from(*c) < 0x3000 && quarters_of(*c) == 4;
         wide += text.chars().filter(south_east).count();
     }
     characters + 3 * wide

@@ -3,7 +3,7 @@
 use anemone_embed::{Embedder, Purpose};
 
 use crate::embedding::chain;
-use crate::request::{VectorLeg, VectorOutcome};
+use crate::request::{VectorOutcome, VectorRanker};
 
 /// The vectors of a search.
 pub(super) struct Vectors {
@@ -19,7 +19,7 @@ pub(super) fn vectors<'a>(
     embedder: Option<&dyn Embedder>,
     query: &str,
     texts: impl ExactSizeIterator<Item = &'a str>,
-) -> (Option<Vectors>, Vec<VectorLeg>) {
+) -> (Option<Vectors>, Vec<VectorRanker>) {
     let Some(embedder) = embedder else { return (None, Vec::new()) };
     let (vectors, outcome) = match embed(embedder, query, texts) {
         Ok(vectors) => {
@@ -28,7 +28,7 @@ pub(super) fn vectors<'a>(
         }
         Err(error) => (None, VectorOutcome::Failed { message: chain(&error) }),
     };
-    (vectors, vec![VectorLeg { identity: embedder.identity().clone(), outcome }])
+    (vectors, vec![VectorRanker { identity: embedder.identity().clone(), outcome }])
 }
 
 fn embed<'a>(

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Error, params};
 
 use super::vectors::{Vectors, cosine_64, vectors};
 use crate::document::Document;
-use crate::request::{Answer, Explanation, Hit, Legs, Note, Request};
+use crate::request::{Answer, AnswerNote, Explanation, Hit, Rankers, Request};
 
 /// What vectors count for.
 const VECTOR_WEIGHT: f32 = 0.7;
@@ -48,7 +48,7 @@ pub(super) fn answer(
 ) -> Result<Answer, Error> {
     let rows: Vec<Row<'_>> = documents.iter().map(row_of).collect();
     let recent = is_recent(&request.query);
-    let (vectors, legs) = if recent {
+    let (vectors, rankers) = if recent {
         (None, Vec::new())
     } else {
         vectors(embedder, &request.query, rows.iter().map(|row| row.content))
@@ -56,8 +56,8 @@ pub(super) fn answer(
     let recalled = recall(&rows, &request.query, request.limit, vectors.as_ref())?;
     Ok(Answer {
         hits: recalled.iter().map(|found| hit(&documents[found.row], found, request)).collect(),
-        legs: Legs { lexical: !recent, vectors: legs },
-        notes: if recent { vec![Note::NothingAsked] } else { Vec::new() },
+        rankers: Rankers { lexical: !recent, vectors: rankers },
+        notes: if recent { vec![AnswerNote::NothingAsked] } else { Vec::new() },
     })
 }
 
@@ -206,8 +206,8 @@ fn by_vector(vectors: &Vectors, limit: usize) -> Vec<(usize, f32)> {
     near
 }
 
-/// Adds the legs up: words against the best of the batch, and each row against the weights of the
-/// legs that found it.
+/// Adds the rankers up: words against the best of the batch, and each row against the weights of the
+/// rankers that found it.
 fn merged(rows: &[Row<'_>], keywords: &[(usize, f32)], near: &[(usize, f32)]) -> Vec<Recalled> {
     let best = keywords.iter().map(|found| found.1).fold(0.0_f32, f32::max);
     let best = if best < f32::EPSILON { 1.0 } else { best };
@@ -222,18 +222,19 @@ fn merged(rows: &[Row<'_>], keywords: &[(usize, f32)], near: &[(usize, f32)]) ->
             })
             .collect();
     }
-    let mut legs: BTreeMap<usize, (Option<f32>, Option<f32>)> =
+    let mut rankers: BTreeMap<usize, (Option<f32>, Option<f32>)> =
         near.iter().map(|&(row, cosine)| (row, (Some(cosine), None))).collect();
     let mut any_words = false;
     for (row, keyword) in keywords {
         any_words = true;
-        legs.entry(row).or_default().1 = Some(keyword);
+        rankers.entry(row).or_default().1 = Some(keyword);
     }
-    let mut merged: Vec<(f32, Recalled)> = (legs.into_iter())
+    let mut merged: Vec<(f32, Recalled)> = (rankers.into_iter())
         .map(|(row, (vector, keyword))| {
-            let legs = [(VECTOR_WEIGHT, vector), (KEYWORD_WEIGHT, keyword)];
-            let sum: f32 = legs.iter().map(|(weight, part)| weight * part.unwrap_or(0.0)).sum();
-            let weights: f32 = legs.iter().filter(|leg| leg.1.is_some()).map(|leg| leg.0).sum();
+            let rankers = [(VECTOR_WEIGHT, vector), (KEYWORD_WEIGHT, keyword)];
+            let sum: f32 = rankers.iter().map(|(weight, part)| weight * part.unwrap_or(0.0)).sum();
+            let weights: f32 =
+                rankers.iter().filter(|ranker| ranker.1.is_some()).map(|ranker| ranker.0).sum();
             let score = if any_words { sum / weights } else { vector.unwrap_or(0.0) };
             (score, Recalled { row, score: Some(f64::from(score)), keyword, vector })
         })

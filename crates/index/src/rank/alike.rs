@@ -29,7 +29,7 @@ impl Alike {
         let mut alike = Self::default();
         for (term, word) in words {
             let letters: Vec<char> = word.chars().collect();
-            if letters.len() < LETTERS || letters.iter().any(|it| !it.is_alphabetic()) {
+            if letters.len() < LETTERS || letters.iter().any(|letter| !letter.is_alphabetic()) {
                 continue;
             }
             for (at, run) in letters.windows(LETTERS).enumerate() {

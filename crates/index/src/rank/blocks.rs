@@ -1,8 +1,8 @@
-//! How well each block answers: what it says, what stands before it, around it, above it, and what
+//! How well each block answers: its own text, the text before, around and above it, and what
 //! else its file says.
 //!
-//! Every leg is BM25 measured against the best that the query could have got, so it lies between 0
-//! and 1. The constants were chosen by leaving one conversation out in turn; all optima are flat.
+//! Every score is BM25 measured against the best that the query could have got, so it lies between
+//! 0 and 1. The constants were chosen by leaving one conversation out in turn; all optima are flat.
 
 use jiff::civil::Date;
 
@@ -33,7 +33,7 @@ const QUESTION: f64 = 0.15;
 /// In how many days a date is missed by a factor of e.
 const DATE_DAYS: f64 = 7.0;
 
-/// A block as the legs see it.
+/// A block as the scores see it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     pub(super) length: f64,
@@ -60,9 +60,9 @@ pub(super) struct Usual {
     pub(super) file: f64,
 }
 
-/// The legs of one block.
+/// The scores of one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Legs {
+pub(super) struct BlockScores {
     pub(super) block: f64,
     pub(super) pair: f64,
     pub(super) window: f64,
@@ -72,7 +72,7 @@ pub(super) struct Legs {
     pub(super) factor: f64,
 }
 
-impl Legs {
+impl BlockScores {
     /// Returns the score that words give.
     pub(super) fn score(&self) -> f64 {
         let sum = BLOCK_WEIGHT * self.block
@@ -87,17 +87,18 @@ impl Legs {
 
 /// Scores consecutive blocks of one file. `found` says for each block, one after the other, how
 /// often each term of the query occurs in it; less than 1: something like it does.
-pub(super) fn legs(
+pub(super) fn block_scores(
     blocks: &[Seen],
     found: &[f32],
     file: &File,
     dates: &[Date],
     weights: &Weights,
     usual: Usual,
-) -> Vec<Legs> {
+) -> Vec<BlockScores> {
     let terms = weights.terms.len();
     let around = Around::of(blocks, found, terms);
-    let file_leg = leg(weights, usual.file, file.length, |term| f64::from(file.found[term]));
+    let file_evidence =
+        evidence(weights, usual.file, file.length, |term| f64::from(file.found[term]));
     let one = |(at, block): (usize, &Seen)| {
         let own = |term: usize| f64::from(found[at * terms + term]);
         let before_length = at.checked_sub(1).map_or(0.0, |at| blocks[at].length);
@@ -115,18 +116,18 @@ pub(super) fn legs(
         let window = around.window(at);
         let labelled = if block.is_labelled { LABEL } else { 0.0 };
         let question = if block.is_question { QUESTION } else { 0.0 };
-        Legs {
-            block: leg(weights, usual.block, block.length, own),
-            pair: leg(
+        BlockScores {
+            block: evidence(weights, usual.block, block.length, own),
+            pair: evidence(
                 weights,
                 (1.0 + BEFORE) * usual.block,
                 block.length + BEFORE * before_length,
                 pair,
             ),
-            window: leg(weights, WINDOW, around.length(&window), |term| {
+            window: evidence(weights, WINDOW, around.length(&window), |term| {
                 around.found(&window, term)
             }),
-            file: file_leg,
+            file: file_evidence,
             context: block.context / weights.total,
             date: block.date.map_or(0.0, |date| nearness(date, dates)),
             factor: 1.0 + labelled - question,
@@ -136,7 +137,7 @@ pub(super) fn legs(
 }
 
 /// BM25 of a text, against the best that any text could get.
-fn leg(weights: &Weights, usual: f64, length: f64, found: impl Fn(usize) -> f64) -> f64 {
+fn evidence(weights: &Weights, usual: f64, length: f64, found: impl Fn(usize) -> f64) -> f64 {
     let norm = SATURATION * (1.0 - LENGTH + LENGTH * length / usual.max(1.0));
     let score = |(position, weight): (usize, &super::weights::Weight)| {
         let found = found(position);
@@ -169,11 +170,11 @@ impl Around {
         let mut sums = vec![0.0; terms];
         let mut lengths = vec![0.0];
         sums.reserve(found.len());
-        for (at, it) in found.iter().enumerate() {
+        for (at, count) in found.iter().enumerate() {
             let counts = !blocks[at / terms].voice.is_open();
-            sums.push(sums[at] + if counts { exact(*it) } else { 0.0 });
+            sums.push(sums[at] + if counts { exact(*count) } else { 0.0 });
         }
-        blocks.iter().enumerate().for_each(|(at, it)| lengths.push(lengths[at] + it.length));
+        blocks.iter().enumerate().for_each(|(at, block)| lengths.push(lengths[at] + block.length));
         Self { terms, found: sums, lengths }
     }
 

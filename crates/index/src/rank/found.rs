@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 
-use super::blocks::{File, Legs, Seen, Usual, exact, legs};
+use super::blocks::{BlockScores, File, Seen, Usual, block_scores, exact};
 use super::meaning::Meaning;
 use super::voices::voice_factor;
 use super::{Question, weights};
@@ -46,7 +46,7 @@ pub(super) struct FoundDocument {
     pub(super) rank: usize,
 }
 
-/// A block as it lies in its chunk.
+/// A block within its chunk.
 pub(super) struct BlockOf {
     chunk: Arc<StoredChunk>,
     at: usize,
@@ -75,9 +75,9 @@ pub(super) struct FoundBlock {
     pub(super) is_followed: bool,
     /// Whether it may be shown: it is no mere neighbour, and passes the filters.
     pub(super) is_answer: bool,
-    /// Whether it, or what stands above it, has a word of the query or one like it.
+    /// Whether it, or what is above it, has a word of the query or one like it.
     pub(super) is_literal: bool,
-    pub(super) legs: Legs,
+    pub(super) scores: BlockScores,
     /// What its vector says, where it has one.
     pub(super) meaning: Option<Meaning>,
     pub(super) score: f64,
@@ -94,9 +94,9 @@ struct Grounds<'a> {
 }
 
 impl FoundBlock {
-    /// Returns what words and vectors say for it, whoever speaks in it.
+    /// Returns its score by words and vectors, whoever the speaker is.
     pub(super) fn evidence(&self) -> f64 {
-        self.legs.score() + self.meaning.map_or(0.0, Meaning::score)
+        self.scores.score() + self.meaning.map_or(0.0, Meaning::score)
     }
 }
 
@@ -109,28 +109,34 @@ impl Found {
         allowed: Option<&Allowed>,
         question: &Question<'_>,
     ) -> Result<Self, StoreError> {
-        let best = candidates.iter().take(NEIGHBOURED).map(|it| it.chunk);
+        let best = candidates.iter().take(NEIGHBOURED).map(|candidate| candidate.chunk);
         let best: BTreeSet<ChunkId> =
             best.chain(nearest.into_iter().flat_map(Nearest::chunks)).collect();
-        let own: BTreeSet<ChunkId> =
-            candidates.iter().map(|it| it.chunk).chain(best.iter().copied()).collect();
+        let own: BTreeSet<ChunkId> = candidates
+            .iter()
+            .map(|candidate| candidate.chunk)
+            .chain(best.iter().copied())
+            .collect();
         let around = |id: &ChunkId| [ChunkId(id.0.saturating_sub(1)), ChunkId(id.0 + 1)];
         let neighbours = best.iter().flat_map(around);
         let ids: BTreeSet<ChunkId> = own.iter().copied().chain(neighbours).collect();
         let ids: Vec<ChunkId> = ids.into_iter().collect();
         let mut chunks = reading.chunks(&ids)?;
-        let is_allowed =
-            |id: &DocumentId| allowed.is_none_or(|it| it.documents.binary_search(id).is_ok());
+        let is_allowed = |id: &DocumentId| {
+            allowed.is_none_or(|allowed| allowed.documents.binary_search(id).is_ok())
+        };
         let of_best: HashMap<ChunkId, DocumentId> = chunks
             .iter()
-            .filter(|it| best.contains(&it.id))
-            .map(|it| (it.id, it.document))
+            .filter(|chunk| best.contains(&chunk.id))
+            .map(|chunk| (chunk.id, chunk.document))
             .collect();
         // A neighbour in number may belong to another document.
-        let is_beside = |it: &StoredChunk| {
-            around(&it.id).iter().any(|id| of_best.get(id) == Some(&it.document))
+        let is_beside = |chunk: &StoredChunk| {
+            around(&chunk.id).iter().any(|id| of_best.get(id) == Some(&chunk.document))
         };
-        chunks.retain(|it| (own.contains(&it.id) || is_beside(it)) && is_allowed(&it.document));
+        chunks.retain(|chunk| {
+            (own.contains(&chunk.id) || is_beside(chunk)) && is_allowed(&chunk.document)
+        });
         let texts = Texts::read(reading, candidates, &chunks, question)?;
         let statistics = reading.statistics();
         let per = |sum: u64, count: u64| sum as f64 / count.max(1) as f64;
@@ -145,13 +151,13 @@ impl Found {
             contexts: Vec::new(),
             counts: Vec::new(),
             terms: question.weights.terms.len(),
-            sense: nearest.map_or(Sense::Untold, |it| it.sense),
+            sense: nearest.map_or(Sense::Untold, |nearest| nearest.sense),
         };
         let per_chunk = per(statistics.words, statistics.chunks);
         let mut paths: Vec<(String, DocumentId)> = Vec::new();
         let mut chunks = chunks.into_iter().peekable();
-        while let Some(id) = chunks.peek().map(|it| it.document) {
-            let of_file = std::iter::from_fn(|| chunks.next_if(|it| it.document == id));
+        while let Some(id) = chunks.peek().map(|chunk| chunk.document) {
+            let of_file = std::iter::from_fn(|| chunks.next_if(|chunk| chunk.document == id));
             let of_file: Vec<Arc<StoredChunk>> = of_file.collect();
             let read = reading.document(id)?;
             paths.push((read.document.path.clone(), id));
@@ -161,8 +167,8 @@ impl Found {
         }
         paths.sort_unstable();
         for (rank, (_, id)) in paths.iter().enumerate() {
-            if let Some(it) = found.documents.get_mut(id) {
-                it.rank = rank;
+            if let Some(document) = found.documents.get_mut(id) {
+                document.rank = rank;
             }
         }
         Ok(found)
@@ -210,7 +216,10 @@ impl Found {
         if terms > 0 {
             for (counts, block) in counts.chunks_exact(terms).zip(&seen) {
                 if !block.voice.is_open() {
-                    file.found.iter_mut().zip(counts).for_each(|(sum, it)| *sum += exact(*it));
+                    file.found
+                        .iter_mut()
+                        .zip(counts)
+                        .for_each(|(sum, count)| *sum += exact(*count));
                 }
             }
         }
@@ -218,10 +227,16 @@ impl Found {
         for stretch in stretches {
             let counts = &counts[stretch.start * terms..stretch.end * terms];
             let seen = &seen[stretch.clone()];
-            let scored =
-                legs(seen, counts, &file, &question.dates, &question.weights, grounds.usual);
-            for (block, legs) in self.blocks[first + stretch.start..].iter_mut().zip(scored) {
-                block.legs = legs;
+            let scored = block_scores(
+                seen,
+                counts,
+                &file,
+                &question.dates,
+                &question.weights,
+                grounds.usual,
+            );
+            for (block, scores) in self.blocks[first + stretch.start..].iter_mut().zip(scored) {
+                block.scores = scores;
                 block.score = voice_factor(block.block.voice) * block.evidence();
             }
         }
@@ -251,17 +266,17 @@ impl Found {
         let mut unwanted = Vec::with_capacity(chunk.body.contexts.len());
         let mut literal = Vec::with_capacity(chunk.body.contexts.len());
         for (at, context) in chunk.body.contexts.iter().enumerate() {
-            unwanted.push(context.terms.iter().any(|it| question.excluded.contains(it)));
+            unwanted.push(context.terms.iter().any(|term| question.excluded.contains(term)));
             let mut there: Vec<usize> =
-                context.terms.iter().filter_map(|it| weights.position(*it)).collect();
+                context.terms.iter().filter_map(|term| weights.position(*term)).collect();
             there.sort_unstable();
             there.dedup();
-            worths.push(there.iter().map(|it| weights.terms[*it].value).sum::<f64>());
-            literal.push(there.iter().any(|it| weights.is_telling(*it)));
+            worths.push(there.iter().map(|term| weights.terms[*term].value).sum::<f64>());
+            literal.push(there.iter().any(|term| weights.is_telling(*term)));
             self.contexts.push((Arc::clone(chunk), at));
         }
         let near = grounds.nearest;
-        let cosines = near.and_then(|it| it.of(chunk.id));
+        let cosines = near.and_then(|near| near.of(chunk.id));
         let mut letters = Vec::new();
         for (at, block) in chunk.body.blocks.iter().enumerate() {
             let start = self.counts.len();
@@ -278,17 +293,19 @@ impl Found {
                 is_wanted &= question.excluded.is_empty() || !question.excluded.contains(term);
             }
             let bytes = block.bytes.start as usize..block.bytes.end as usize;
-            let own_text = text.and_then(|it| it.get(bytes));
+            let own_text = text.and_then(|text| text.get(bytes));
             if let Some(text) = own_text.filter(|_| is_own && !alike.is_empty()) {
                 alike.look(&flat(text), counts, &mut letters);
             }
             let has_word =
-                counts.iter().enumerate().any(|(at, it)| *it > 0.0 && weights.is_telling(at));
+                counts.iter().enumerate().any(|(at, count)| *count > 0.0 && weights.is_telling(at));
             let context = block.context as usize;
-            let date = chunk.body.contexts.get(context).and_then(|it| it.date).or(document.date);
+            let date =
+                chunk.body.contexts.get(context).and_then(|context| context.date).or(document.date);
             let request = question.request;
-            let is_in_time = request.since.is_none_or(|since| date.is_some_and(|it| it >= since))
-                && request.until.is_none_or(|until| date.is_some_and(|it| it <= until));
+            let is_in_time =
+                request.since.is_none_or(|since| date.is_some_and(|date| date >= since))
+                    && request.until.is_none_or(|until| date.is_some_and(|date| date <= until));
             seen.push(Seen {
                 length: f64::from(block.length),
                 // The name of a session's note is made of its questions.
@@ -311,7 +328,7 @@ impl Found {
                 is_followed: true,
                 is_answer: is_own && is_wanted && is_in_time,
                 is_literal: has_word || literal.get(context).copied().unwrap_or(false),
-                legs: Legs::default(),
+                scores: BlockScores::default(),
                 meaning: cosines
                     .and_then(|(of_chunk, usual)| Some(Meaning::of(*of_chunk.get(at)?, usual))),
                 score: 0.0,
@@ -324,7 +341,7 @@ impl Found {
     /// Hides blocks that have a phrase.
     pub(super) fn hide_with_phrases(&mut self, phrases: &[Phrase]) {
         for block in &mut self.blocks {
-            let has = |text: &str| phrases.iter().any(|it| it.is_in(text));
+            let has = |text: &str| phrases.iter().any(|phrase| phrase.is_in(text));
             if block.text.as_deref().is_some_and(has) {
                 block.is_answer = false;
             }
@@ -334,7 +351,7 @@ impl Found {
     /// Hides blocks that have not all of these phrases.
     pub(super) fn keep_with_phrases(&mut self, phrases: &[Phrase]) {
         for block in &mut self.blocks {
-            let has = |text: &str| phrases.iter().all(|it| it.is_in(text));
+            let has = |text: &str| phrases.iter().all(|phrase| phrase.is_in(text));
             block.is_answer &= block.text.as_deref().is_some_and(has);
         }
     }
@@ -352,7 +369,7 @@ impl Texts {
     ) -> Result<Self, StoreError> {
         let mut texts = HashMap::new();
         let languages: HashMap<ChunkId, Language> =
-            chunks.iter().map(|it| (it.id, it.language)).collect();
+            chunks.iter().map(|chunk| (chunk.id, chunk.language)).collect();
         for (place, candidate) in candidates.iter().enumerate() {
             let Some(language) = languages.get(&candidate.chunk) else { continue };
             let is_wanted = question.needs_text()

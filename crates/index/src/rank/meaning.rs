@@ -3,9 +3,9 @@
 //! A cosine means nothing by itself. One model's lie around 0.1, another's around 0.8, and a
 //! question in a script that a model cannot read is about as near to everything. So each is
 //! measured against the cosines of all blocks with the same question, in deviations; then one
-//! weight serves every model, and blocks of two models can stand in one order.
+//! weight serves every model, and blocks of two models can be ranked together.
 
-use crate::vector::Background;
+use crate::vector::Baseline;
 
 /// What one deviation counts beside the words: the best block stands out by three to five, the
 /// words of an answer give 0.25 to 1, and those of a paraphrase 0.1. Flat from 0.05 to 0.12.
@@ -32,14 +32,14 @@ pub(super) struct Meaning {
 
 impl Meaning {
     /// Measures a cosine.
-    pub(super) fn of(cosine: f32, background: Background) -> Self {
+    pub(super) fn of(cosine: f32, baseline: Baseline) -> Self {
         let cosine = f64::from(cosine);
-        let blocks = background.blocks as f64;
-        let mean = background.mean * blocks / (blocks + UNRELATED);
-        let variance = (background.deviation.powi(2) * blocks + USUAL_DEVIATION.powi(2) * DOUBT)
+        let blocks = baseline.blocks as f64;
+        let mean = baseline.mean * blocks / (blocks + UNRELATED);
+        let variance = (baseline.deviation.powi(2) * blocks + USUAL_DEVIATION.powi(2) * DOUBT)
             / (blocks + DOUBT);
         let distinction = ((cosine - mean) / variance.sqrt()).max(FAINT * cosine).max(0.0);
-        Self { cosine, distinction, trust: background.trust }
+        Self { cosine, distinction, trust: baseline.trust }
     }
 
     /// Returns what it adds to the score that words give.
@@ -55,11 +55,11 @@ mod tests {
     /// Measures the first of some cosines against all of them.
     fn first(cosines: &[f32]) -> f64 {
         let blocks = cosines.len() as f64;
-        let mean = cosines.iter().map(|it| f64::from(*it)).sum::<f64>() / blocks;
-        let square = |it: &f32| (f64::from(*it) - mean).powi(2);
+        let mean = cosines.iter().map(|cosine| f64::from(*cosine)).sum::<f64>() / blocks;
+        let square = |cosine: &f32| (f64::from(*cosine) - mean).powi(2);
         let deviation = (cosines.iter().map(square).sum::<f64>() / blocks).sqrt();
-        let background = Background { blocks: cosines.len() as u64, mean, deviation, trust: 1.0 };
-        Meaning::of(cosines[0], background).distinction
+        let baseline = Baseline { blocks: cosines.len() as u64, mean, deviation, trust: 1.0 };
+        Meaning::of(cosines[0], baseline).distinction
     }
 
     /// One cosine, and many others around another.
@@ -93,16 +93,16 @@ mod tests {
 
     #[test]
     fn what_an_embedder_cannot_read_says_nothing() {
-        let background = Background { blocks: 100, mean: 0.1, deviation: 0.1, trust: 1.0 };
-        let whole = Meaning::of(0.5, background).score();
-        let half = Meaning::of(0.5, Background { trust: 0.5, ..background }).score();
+        let baseline = Baseline { blocks: 100, mean: 0.1, deviation: 0.1, trust: 1.0 };
+        let whole = Meaning::of(0.5, baseline).score();
+        let half = Meaning::of(0.5, Baseline { trust: 0.5, ..baseline }).score();
         assert!((half - whole / 2.0).abs() < 1e-12);
-        assert_eq!(Meaning::of(0.5, Background { trust: 0.0, ..background }).score(), 0.0);
+        assert_eq!(Meaning::of(0.5, Baseline { trust: 0.0, ..baseline }).score(), 0.0);
     }
 
     #[test]
     fn without_any_background_a_cosine_is_a_number() {
-        let nothing = Background::default();
+        let nothing = Baseline::default();
         assert_eq!(Meaning::of(0.0, nothing).score(), 0.0);
         assert!(Meaning::of(1.0, nothing).score().is_finite());
     }

@@ -18,7 +18,7 @@ const IMPORTANCE: f64 = 0.1;
 /// Among how many of the best hits those that say the same are spread.
 const SPREAD: usize = 64;
 
-/// From so many words on, what stands beside them may be the answer; a search for one or two words
+/// From so many words on, what is beside them may be the answer; a search for one or two words
 /// is for what has them.
 const LONG_QUESTION: usize = 3;
 
@@ -52,13 +52,18 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Ordered {
     let today = TimeZone::UTC.to_datetime(request.now).date();
     let place = |(at, block): (usize, &FoundBlock)| {
         let document = &found.documents.get(&block.document)?.read.document;
-        let recency = request.recency_half_life.filter(|it| *it > 0.0).map(|half_life| {
-            let age = block.date.filter(|_| !document.evergreen).map(|it| (today - it).get_days());
-            let age = f64::from(age.unwrap_or(0).max(0));
-            1.0 - RECENCY + RECENCY * (-age / half_life).exp2()
-        });
+        let recency =
+            request.recency_half_life.filter(|half_life| *half_life > 0.0).map(|half_life| {
+                let age = block
+                    .date
+                    .filter(|_| !document.evergreen)
+                    .map(|date| (today - date).get_days());
+                let age = f64::from(age.unwrap_or(0).max(0));
+                1.0 - RECENCY + RECENCY * (-age / half_life).exp2()
+            });
         let importance = document.importance.filter(|_| request.importance);
-        let importance = importance.map(|it| 1.0 + IMPORTANCE * (2.0 * it.clamp(0.0, 1.0) - 1.0));
+        let importance = importance
+            .map(|importance| 1.0 + IMPORTANCE * (2.0 * importance.clamp(0.0, 1.0) - 1.0));
         let score = block.score * recency.unwrap_or(1.0) * importance.unwrap_or(1.0);
         let is_answer = block.is_answer && (is_long || says_something(block)) && score > 0.0;
         is_answer.then_some(Place { at, score, recency, importance, similar: 0 })
@@ -66,7 +71,7 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Ordered {
     let mut places: Vec<Place> = found.blocks.iter().enumerate().filter_map(place).collect();
     let all = places.len();
     let gate = Gate::of(found.sense, request.min_score);
-    places.retain(|it| gate.passes(it.score, found.blocks[it.at].is_literal));
+    places.retain(|place| gate.passes(place.score, found.blocks[place.at].is_literal));
     let too_weak = all - places.len();
     places.sort_by(|a, b| compare(a, b, found));
     let places = collapse(places, found);
@@ -77,17 +82,18 @@ pub(super) fn order(found: &Found, question: &Question<'_>) -> Ordered {
     Ordered { places, too_weak }
 }
 
-/// Whether a block answers by itself, or with what stands above it.
+/// Whether a block answers by itself, or with what is above it.
 fn says_something(block: &FoundBlock) -> bool {
-    block.legs.block > 0.0
-        || block.legs.context > NAMED
-        || block.meaning.is_some_and(|it| it.score() > 0.0)
+    block.scores.block > 0.0
+        || block.scores.context > NAMED
+        || block.meaning.is_some_and(|meaning| meaning.score() > 0.0)
 }
 
 /// The better first; among equals the newer, then the order of paths and text.
 fn compare(a: &Place, b: &Place, found: &Found) -> Ordering {
     let (one, other) = (&found.blocks[a.at], &found.blocks[b.at]);
-    let rank = |it: &FoundBlock| found.documents.get(&it.document).map(|it| it.rank);
+    let rank =
+        |block: &FoundBlock| found.documents.get(&block.document).map(|document| document.rank);
     b.score
         .total_cmp(&a.score)
         .then_with(|| other.date.cmp(&one.date))
@@ -98,9 +104,11 @@ fn compare(a: &Place, b: &Place, found: &Found) -> Ordering {
 /// Takes again and again the place that is best and least like those taken before.
 fn spread(mut places: Vec<Place>, found: &Found, relevance: f64) -> Vec<Place> {
     let rest = places.split_off(places.len().min(SPREAD));
-    let terms: Vec<HashSet<Term>> =
-        places.iter().map(|it| found.blocks[it.at].block.terms.iter().copied().collect()).collect();
-    let best = places.first().map_or(1.0, |it| it.score);
+    let terms: Vec<HashSet<Term>> = places
+        .iter()
+        .map(|place| found.blocks[place.at].block.terms.iter().copied().collect())
+        .collect();
+    let best = places.first().map_or(1.0, |place| place.score);
     let mut left: Vec<usize> = (0..places.len()).collect();
     let mut likeness = vec![0.0_f64; places.len()];
     let mut taken = Vec::with_capacity(places.len() + rest.len());

@@ -31,7 +31,8 @@ pub(super) fn pieces(
     question: &Question<'_>,
     limit: usize,
 ) -> Result<Vec<Hit>, StoreError> {
-    let forms = question.words.terms.iter().flat_map(|it| it.forms.iter().map(|it| it.term));
+    let forms =
+        question.words.terms.iter().flat_map(|term| term.forms.iter().map(|form| form.term));
     let mut cutter = Cutter {
         reading,
         found,
@@ -181,16 +182,16 @@ impl Cutter<'_> {
     }
 
     fn explain(&self, block: &FoundBlock, place: Place) -> Explanation {
-        let legs = &block.legs;
+        let scores = &block.scores;
         let mut parts = vec![
-            ("block", legs.block),
-            ("with_previous", legs.pair),
-            ("passage", legs.window),
-            ("file", legs.file),
-            ("context", legs.context),
-            ("date", legs.date),
-            ("factor", legs.factor),
-            ("lexical", legs.score()),
+            ("block", scores.block),
+            ("with_previous", scores.pair),
+            ("passage", scores.window),
+            ("file", scores.file),
+            ("context", scores.context),
+            ("date", scores.date),
+            ("factor", scores.factor),
+            ("lexical", scores.score()),
         ];
         if let Some(meaning) = block.meaning {
             parts.extend([
@@ -201,11 +202,11 @@ impl Cutter<'_> {
         }
         let factor = voice_factor(block.block.voice);
         parts.extend((factor < 1.0).then_some(("conversation", factor)));
-        parts.extend(place.recency.map(|it| ("recency", it)));
-        parts.extend(place.importance.map(|it| ("importance", it)));
+        parts.extend(place.recency.map(|recency| ("recency", recency)));
+        parts.extend(place.importance.map(|importance| ("importance", importance)));
         let terms = self.question.words.terms.iter().zip(self.found.counts(place.at));
         let terms = terms.filter(|(_, found)| **found > 0.0);
-        Explanation { parts, terms: terms.map(|(it, _)| it.surface.clone()).collect() }
+        Explanation { parts, terms: terms.map(|(term, _)| term.surface.clone()).collect() }
     }
 }
 
@@ -218,21 +219,21 @@ fn length(blocks: &[FoundBlock]) -> usize {
 }
 
 fn newlines(text: &str) -> u32 {
-    u32::try_from(text.bytes().filter(|it| *it == b'\n').count()).unwrap_or(u32::MAX)
+    u32::try_from(text.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u32::MAX)
 }
 
 /// Returns the part of a text that holds most of the matches: at most `limit` characters, from the
 /// beginning of a line or a word on.
 fn focus(text: &str, matches: &[Range<usize>], limit: usize) -> Range<usize> {
     let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-    let character = |byte: usize| ends.partition_point(|it| *it < byte);
+    let character = |byte: usize| ends.partition_point(|stop| *stop < byte);
     let spans: Vec<Range<usize>> =
-        matches.iter().map(|it| character(it.start)..character(it.end)).collect();
+        matches.iter().map(|range| character(range.start)..character(range.end)).collect();
     let mut best = (0, 0);
     let mut end = 0;
     for (at, span) in spans.iter().enumerate() {
         end = end.max(at);
-        while spans.get(end).is_some_and(|it| it.end - span.start <= limit) {
+        while spans.get(end).is_some_and(|next| next.end - span.start <= limit) {
             end += 1;
         }
         if end - at > best.1 {
@@ -261,7 +262,7 @@ fn begin(text: &str, ends: &[usize], start: usize, until: usize) -> usize {
     let range = &text[ends[start - 1]..ends[until.max(start)]];
     let forward = range.find('\n').or_else(|| range.find(char::is_whitespace));
     forward
-        .map_or(start, |at| ends.partition_point(|it| *it <= ends[start - 1] + at))
+        .map_or(start, |at| ends.partition_point(|stop| *stop <= ends[start - 1] + at))
         .min(until.max(start))
 }
 
@@ -273,7 +274,7 @@ fn finish(text: &str, ends: &[usize], end: usize, from: usize) -> usize {
     let range = &text[ends[from.min(end)]..ends[end]];
     let back = range.rfind('\n').or_else(|| range.rfind(char::is_whitespace));
     back.filter(|at| *at > 0)
-        .map_or(end, |at| ends.partition_point(|it| *it < ends[from.min(end)] + at))
+        .map_or(end, |at| ends.partition_point(|stop| *stop < ends[from.min(end)] + at))
 }
 
 #[cfg(test)]
@@ -283,9 +284,9 @@ mod tests {
     fn shown<'a>(text: &'a str, words: &[&str], limit: usize) -> &'a str {
         let mut matches: Vec<Range<usize>> = words
             .iter()
-            .flat_map(|word| text.match_indices(word).map(|(at, it)| at..at + it.len()))
+            .flat_map(|word| text.match_indices(word).map(|(at, found)| at..at + found.len()))
             .collect();
-        matches.sort_by_key(|it| it.start);
+        matches.sort_by_key(|range| range.start);
         let range = focus(text, &matches, limit);
         &text[range]
     }

@@ -58,9 +58,9 @@ mod tests {
     #[test]
     fn scores_lie_between_0_and_1_and_keep_their_order() {
         let raw = [0.0, 0.05, 0.139, 0.783, 1.091, 1.614, 2.5];
-        let scores: Vec<f64> = raw.iter().map(|it| shown(*it)).collect();
+        let scores: Vec<f64> = raw.iter().map(|score| shown(*score)).collect();
         assert!(scores.is_sorted_by(|a, b| a < b), "{scores:?}");
-        assert!(scores.iter().all(|it| (0.0..1.0).contains(it)), "{scores:?}");
+        assert!(scores.iter().all(|score| (0.0..1.0).contains(score)), "{scores:?}");
         assert_eq!(shown(-1.0), 0.0);
     }
 

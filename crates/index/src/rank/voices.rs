@@ -27,7 +27,7 @@ pub(super) fn voice_factor(voice: Voice) -> f64 {
 }
 
 /// Leaves one of several turns that say the same, the best, and counts the others there. Notes are
-/// never left out: whoever looks for them wants to see every place.
+/// never left out: a search for them wants every place.
 pub(super) fn collapse(places: Vec<Place>, found: &Found) -> Vec<Place> {
     let is_note = |block: &FoundBlock| block.block.voice == Voice::Statement;
     if places.iter().take(COMPARED).all(|place| is_note(&found.blocks[place.at])) {

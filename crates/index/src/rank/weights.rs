@@ -63,9 +63,9 @@ impl Weights {
             let is_absent = frequency == 0.0;
             weights.push(Weight { kind: term.kind, value, rarity, is_absent });
         }
-        let total: f64 = weights.iter().map(|it| it.value).sum();
+        let total: f64 = weights.iter().map(|weight| weight.value).sum();
         let total = total.max(f64::MIN_POSITIVE);
-        let has_no_content = !weights.iter().any(|it| is_content(it.kind));
+        let has_no_content = !weights.iter().any(|weight| is_content(weight.kind));
         Ok(Self { terms: weights, total, has_no_content, positions, filter })
     }
 
@@ -75,24 +75,24 @@ impl Weights {
         if bit == 0 {
             return None;
         }
-        self.positions.get(&term).map(|it| usize::from(*it))
+        self.positions.get(&term).map(|position| usize::from(*position))
     }
 
     /// Whether no text has any of the words that are not in every text.
     pub(super) fn are_absent(&self) -> bool {
-        let mut content = self.terms.iter().filter(|it| is_content(it.kind)).peekable();
-        content.peek().is_some() && content.all(|it| it.is_absent)
+        let mut content = self.terms.iter().filter(|term| is_content(term.kind)).peekable();
+        content.peek().is_some() && content.all(|term| term.is_absent)
     }
 
     /// Whether a term of the query says what is looked for: a word that is not in every text, or
     /// any where there is no such word.
     pub(super) fn is_telling(&self, position: usize) -> bool {
-        self.has_no_content || self.terms.get(position).is_some_and(|it| is_content(it.kind))
+        self.has_no_content || self.terms.get(position).is_some_and(|term| is_content(term.kind))
     }
 
     /// Returns how many words there are that are not in every text.
     pub(super) fn content(&self) -> usize {
-        self.terms.iter().filter(|it| is_content(it.kind)).count()
+        self.terms.iter().filter(|term| is_content(term.kind)).count()
     }
 }
 

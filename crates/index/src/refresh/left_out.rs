@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::source::{SkipReason, Skipped};
+use crate::source::{SkipReason, SkippedDocument};
 
 /// Names of one reason that are kept for an entry. Every search reads them, and an archive may
 /// leave out a million records.
@@ -14,7 +14,7 @@ const NAMED: usize = 100;
 /// What is left out of an entry: by name, and how many more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LeftOut {
-    pub(super) named: Vec<Skipped>,
+    pub(super) named: Vec<SkippedDocument>,
     pub(super) unnamed: BTreeMap<SkipReason, u64>,
 }
 
@@ -28,7 +28,7 @@ struct Written<'a> {
 
 impl LeftOut {
     /// Keeps the first names of each reason, and all duplicates: their paths may become free.
-    pub(super) fn of(mut skipped: Vec<Skipped>) -> Self {
+    pub(super) fn of(mut skipped: Vec<SkippedDocument>) -> Self {
         skipped.sort_unstable();
         let mut left_out = Self::default();
         let mut named: BTreeMap<SkipReason, usize> = BTreeMap::new();
@@ -46,15 +46,15 @@ impl LeftOut {
 
     /// Adds duplicates.
     pub(super) fn add_duplicates(&mut self, paths: Vec<String>) {
-        let duplicate = |path| Skipped { path, reason: SkipReason::Duplicate };
+        let duplicate = |path| SkippedDocument { path, reason: SkipReason::Duplicate };
         self.named.extend(paths.into_iter().map(duplicate));
         self.named.sort_unstable();
     }
 
     /// Returns the duplicates' paths.
     pub(super) fn duplicates(&self) -> impl Iterator<Item = &str> {
-        let named = self.named.iter().filter(|it| it.reason == SkipReason::Duplicate);
-        named.map(|it| it.path.as_str())
+        let named = self.named.iter().filter(|skipped| skipped.reason == SkipReason::Duplicate);
+        named.map(|skipped| skipped.path.as_str())
     }
 
     /// Returns how it is stored: nothing where nothing is left out.
@@ -64,24 +64,34 @@ impl LeftOut {
         }
         let named = self.named.iter();
         let written = Written {
-            named: named.map(|it| (it.path.as_str().into(), it.reason.as_str().into())).collect(),
-            unnamed: self.unnamed.iter().map(|it| (it.0.as_str().into(), *it.1)).collect(),
+            named: named
+                .map(|skipped| (skipped.path.as_str().into(), skipped.reason.as_str().into()))
+                .collect(),
+            unnamed: self
+                .unnamed
+                .iter()
+                .map(|(reason, count)| (reason.as_str().into(), *count))
+                .collect(),
         };
         // Strings and numbers always have a JSON.
         serde_json::to_string(&written).ok()
     }
 
-    /// Reads what was stored; what nobody wrote so counts nothing.
+    /// Reads what was stored; unknown values count nothing.
     pub(super) fn read(json: &str) -> Self {
         let Ok(written) = serde_json::from_str::<Written<'_>>(json) else { return Self::default() };
         let reason = |word: &str| SkipReason::of_word(word).unwrap_or(SkipReason::Unreadable);
-        let skipped = |(path, word): (Cow<'_, str>, Cow<'_, str>)| Skipped {
+        let skipped = |(path, word): (Cow<'_, str>, Cow<'_, str>)| SkippedDocument {
             path: path.into_owned(),
             reason: reason(&word),
         };
         Self {
             named: written.named.into_iter().map(skipped).collect(),
-            unnamed: written.unnamed.into_iter().map(|it| (reason(&it.0), it.1)).collect(),
+            unnamed: written
+                .unnamed
+                .into_iter()
+                .map(|(name, count)| (reason(&name), count))
+                .collect(),
         }
     }
 }
@@ -93,7 +103,7 @@ mod tests {
     #[test]
     fn names_are_kept_for_some_and_counts_for_all() {
         let many = |reason, number: usize| {
-            (0..number).map(move |it| Skipped { path: format!("{it:04}"), reason })
+            (0..number).map(move |at| SkippedDocument { path: format!("{at:04}"), reason })
         };
         let skipped = many(SkipReason::Superseded, 150_000)
             .chain(many(SkipReason::Duplicate, 300))

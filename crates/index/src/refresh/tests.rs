@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use super::*;
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 use crate::source::SourceError;
 use crate::store::tests::lines;
 use crate::store::{Narrow, Wanted};
@@ -15,13 +15,13 @@ type HeldEntry = (FileStamp, Vec<Document>, bool);
 
 /// A source in memory: what each entry holds, and how it looks from outside.
 #[derive(Default)]
-struct Made {
+struct ScriptedSource {
     name: &'static str,
     entries: Mutex<BTreeMap<String, HeldEntry>>,
     loads: Mutex<Vec<String>>,
 }
 
-impl Made {
+impl ScriptedSource {
     fn new(name: &'static str) -> Self {
         Self { name, ..Self::default() }
     }
@@ -59,22 +59,23 @@ impl Made {
     }
 }
 
-impl Source for Made {
+impl DocumentSource for ScriptedSource {
     fn identity(&self) -> String {
         self.name.to_owned()
     }
 
     fn list(&self) -> Result<Listing, SourceError> {
         let entries = self.entries.lock().unwrap();
-        let entry = |(key, held): (&String, &HeldEntry)| Entry { key: key.clone(), stamp: held.0 };
+        let entry =
+            |(key, held): (&String, &HeldEntry)| SourceEntry { key: key.clone(), stamp: held.0 };
         Ok(Listing { entries: entries.iter().map(entry).collect(), skipped: Vec::new() })
     }
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         self.loads.lock().unwrap().push(entry.key.clone());
         let entries = self.entries.lock().unwrap();
         let Some((_, documents, readable)) = entries.get(&entry.key) else { return Ok(Vec::new()) };
@@ -98,9 +99,10 @@ impl Bench {
         Self { folder, store }
     }
 
-    fn refresh(&mut self, sources: &[&dyn Source], seconds: i64) -> Freshness {
+    fn refresh(&mut self, sources: &[&dyn DocumentSource], seconds: i64) -> Freshness {
         let now = Timestamp::from_second(seconds).unwrap();
-        refresh(&mut self.store, sources, RefreshExtras::default(), now, &Silent, &lines).unwrap()
+        refresh(&mut self.store, sources, RefreshExtras::default(), now, &NoProgress, &lines)
+            .unwrap()
     }
 
     /// Returns the paths of all documents with their texts.
@@ -147,7 +149,7 @@ fn counts(fresh: &Freshness) -> [u64; 5] {
 
 #[test]
 fn what_is_new_changed_and_gone_is_taken_in() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "one\n", 100);
     source.write("b.md", "two\nthree\n", 100);
     let mut bench = Bench::new();
@@ -173,7 +175,7 @@ fn what_is_new_changed_and_gone_is_taken_in() {
 
 #[test]
 fn a_change_in_the_same_tick_is_seen() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "old\n", 1_000);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_001);
@@ -186,7 +188,7 @@ fn a_change_in_the_same_tick_is_seen() {
 
 #[test]
 fn doubt_ends_when_the_tick_is_long_past() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 1_000);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -204,7 +206,7 @@ fn doubt_ends_when_the_tick_is_long_past() {
 
 #[test]
 fn a_touched_file_is_read_and_not_written_again() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 100);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -218,14 +220,14 @@ fn a_touched_file_is_read_and_not_written_again() {
 
 #[test]
 fn what_cannot_be_read_is_not_answered_from_and_tried_again() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 100);
     source.write("b.md", "text\n", 100);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
     source.write("a.md", "texts\n", 200);
     source.set_readable("a.md", false);
-    let unreadable = Skipped { path: "a.md".to_owned(), reason: SkipReason::Unreadable };
+    let unreadable = SkippedDocument { path: "a.md".to_owned(), reason: SkipReason::Unreadable };
     for _ in 0..2 {
         let fresh = bench.refresh(&[&source], 1_000);
         assert_eq!(fresh.skipped, std::slice::from_ref(&unreadable));
@@ -242,10 +244,10 @@ fn what_cannot_be_read_is_not_answered_from_and_tried_again() {
 
 #[test]
 fn the_first_source_wins_whenever_it_comes() {
-    let (first, second) = (Made::new("1"), Made::new("2"));
+    let (first, second) = (ScriptedSource::new("1"), ScriptedSource::new("2"));
     second.write("same.md", "second\n", 100);
-    let duplicate = Skipped { path: "same.md".to_owned(), reason: SkipReason::Duplicate };
-    let both: [&dyn Source; 2] = [&first, &second];
+    let duplicate = SkippedDocument { path: "same.md".to_owned(), reason: SkipReason::Duplicate };
+    let both: [&dyn DocumentSource; 2] = [&first, &second];
     let mut bench = Bench::new();
     bench.refresh(&both, 1_000);
     assert_eq!(bench.texts(), [pair("same.md", "second\n")]);
@@ -269,7 +271,7 @@ fn the_first_source_wins_whenever_it_comes() {
 
 #[test]
 fn sources_come_go_and_change_places() {
-    let (first, second) = (Made::new("1"), Made::new("2"));
+    let (first, second) = (ScriptedSource::new("1"), ScriptedSource::new("2"));
     first.write("a.md", "a\n", 100);
     first.write("same.md", "first\n", 100);
     second.write("b.md", "b\n", 100);
@@ -289,7 +291,7 @@ fn sources_come_go_and_change_places() {
 
 #[test]
 fn an_entry_of_many_documents_changes_one_by_one() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.hold("db", &[("m/1", "one\n"), ("m/2", "two\n"), ("m/3", "three\n")], 100);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -312,7 +314,7 @@ fn an_entry_of_many_documents_changes_one_by_one() {
 
 #[test]
 fn many_at_once_agree() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     for number in 0..20 {
         source.write(&format!("{number:02}.md"), "common words\n", 100);
     }
@@ -327,8 +329,15 @@ fn many_at_once_agree() {
                         source.write("05.md", &format!("common turn{turn}\n"), 200 + turn);
                     }
                     let now = Timestamp::from_second(1_000 + turn).unwrap();
-                    refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines)
-                        .unwrap();
+                    refresh(
+                        &mut store,
+                        &[source],
+                        RefreshExtras::default(),
+                        now,
+                        &NoProgress,
+                        &lines,
+                    )
+                    .unwrap();
                     let reading = store.reading().unwrap();
                     let term = Term::of("common");
                     assert_eq!(reading.frequency(term).unwrap(), 20);
@@ -345,7 +354,7 @@ fn many_at_once_agree() {
 
 #[test]
 fn a_deleted_index_is_filled_again_and_says_why() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 100);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -361,7 +370,7 @@ fn a_deleted_index_is_filled_again_and_says_why() {
 
 #[test]
 fn what_was_written_before_a_search_is_found() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     for number in 0..50 {
         source.write(&format!("{number:02}.md"), "common words\n", 100);
     }
@@ -376,8 +385,15 @@ fn what_was_written_before_a_search_is_found() {
                     source.write(&key, &format!("w{worker}t{turn} {text}"), 200);
                     let mut store = Store::open(folder).unwrap();
                     let now = Timestamp::from_second(1_000 + turn).unwrap();
-                    refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines)
-                        .unwrap();
+                    refresh(
+                        &mut store,
+                        &[source],
+                        RefreshExtras::default(),
+                        now,
+                        &NoProgress,
+                        &lines,
+                    )
+                    .unwrap();
                     let reading = store.reading().unwrap();
                     let word = format!("w{worker}t{turn}");
                     assert_eq!(reading.frequency(Term::of(&word)).unwrap(), 1, "{word}");
@@ -393,7 +409,12 @@ fn what_was_written_before_a_search_is_found() {
 #[test]
 fn an_answer_comes_from_the_sources_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let made = [Made::new("0"), Made::new("1"), Made::new("2"), Made::new("3")];
+    let made = [
+        ScriptedSource::new("0"),
+        ScriptedSource::new("1"),
+        ScriptedSource::new("2"),
+        ScriptedSource::new("3"),
+    ];
     for (number, source) in made.iter().enumerate() {
         source.write("same.md", &format!("of{number}\n"), 100);
     }
@@ -412,24 +433,24 @@ fn an_answer_comes_from_the_sources_asked() {
                         &[source],
                         RefreshExtras::default(),
                         now,
-                        &Silent,
+                        &NoProgress,
                         &lines,
                     )
                     .unwrap();
                     assert_eq!(fresh.documents, 1);
                     let mut texts = Vec::new();
                     let reading = store.reading().unwrap();
-                    reading.documents(None, &mut |it| texts.push(it.text)).unwrap();
+                    reading.documents(None, &mut |document| texts.push(document.text)).unwrap();
                     assert_eq!(texts, [format!("of{number}\n")]);
                 }
             });
         }
     });
     // Without the lock it is an error, not another's answer.
-    let refreshed = |source: &Made| {
+    let refreshed = |source: &ScriptedSource| {
         let mut store = Store::open(folder.path()).unwrap();
         let now = Timestamp::from_second(1_000).unwrap();
-        refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines).unwrap();
+        refresh(&mut store, &[source], RefreshExtras::default(), now, &NoProgress, &lines).unwrap();
         store.release();
         store
     };
@@ -441,7 +462,7 @@ fn an_answer_comes_from_the_sources_asked() {
 
 #[test]
 fn an_index_that_is_removed_beside_searches_is_made_again() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 100);
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("index");
@@ -451,7 +472,7 @@ fn an_index_that_is_removed_beside_searches_is_made_again() {
             scope.spawn(move || {
                 for turn in 0..15 {
                     if worker == 0 {
-                        crate::store::remove_index(place, &Silent).unwrap();
+                        crate::store::remove_index(place, &NoProgress).unwrap();
                         continue;
                     }
                     let mut store = Store::open(place).unwrap();
@@ -459,8 +480,15 @@ fn an_index_that_is_removed_beside_searches_is_made_again() {
                         store.begin_anew("asked");
                     }
                     let now = Timestamp::from_second(1_000).unwrap();
-                    refresh(&mut store, &[source], RefreshExtras::default(), now, &Silent, &lines)
-                        .unwrap();
+                    refresh(
+                        &mut store,
+                        &[source],
+                        RefreshExtras::default(),
+                        now,
+                        &NoProgress,
+                        &lines,
+                    )
+                    .unwrap();
                     assert_eq!(store.reading().unwrap().statistics().documents, 1);
                 }
             });
@@ -470,7 +498,7 @@ fn an_index_that_is_removed_beside_searches_is_made_again() {
 
 #[test]
 fn damage_that_the_seal_does_not_tell_is_mended() {
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 100);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -478,7 +506,7 @@ fn damage_that_the_seal_does_not_tell_is_mended() {
     bench.damage("DROP TABLE entry");
     assert_eq!(bench.refresh(&[&source], 1_000).rebuilt, Some("damaged"));
     assert_eq!(bench.texts(), [pair("a.md", "text\n")]);
-    // Noticed while reading: whoever reads says so.
+    // Noticed while reading, and reported by the reader.
     bench.damage("DROP TABLE passage");
     assert_eq!(bench.refresh(&[&source], 1_000).rebuilt, None);
     let error = bench.store.reading().unwrap().documents(None, &mut |_| ()).unwrap_err();
@@ -491,7 +519,7 @@ fn damage_that_the_seal_does_not_tell_is_mended() {
 
 #[test]
 fn sources_that_change_places_are_no_request() {
-    let (first, second) = (Made::new("1"), Made::new("2"));
+    let (first, second) = (ScriptedSource::new("1"), ScriptedSource::new("2"));
     let mut bench = Bench::new();
     bench.refresh(&[&first, &second], 1_000);
     assert_eq!(bench.refresh(&[&second, &first], 1_000).rebuilt, Some("sources"));
@@ -504,7 +532,7 @@ fn an_index_that_cannot_be_written_is_used_as_it_is() {
         anemone_testkit::skip("unprivileged", "permissions do not stop root");
         return;
     }
-    let source = Made::new("s");
+    let source = ScriptedSource::new("s");
     source.write("a.md", "text\n", 1_000);
     let mut bench = Bench::new();
     bench.refresh(&[&source], 1_000);
@@ -517,8 +545,8 @@ fn an_index_that_cannot_be_written_is_used_as_it_is() {
     set(0o500);
     let now = Timestamp::from_second(2_000).unwrap();
     let mut store = Store::open(bench.folder.path()).unwrap();
-    let fresh =
-        refresh(&mut store, &[&source], RefreshExtras::default(), now, &Silent, &lines).unwrap();
+    let fresh = refresh(&mut store, &[&source], RefreshExtras::default(), now, &NoProgress, &lines)
+        .unwrap();
     assert_eq!((fresh.documents, fresh.rebuilt), (1, None));
     assert!(store.reading().is_ok());
     set(0o700);
@@ -526,9 +554,9 @@ fn an_index_that_cannot_be_written_is_used_as_it_is() {
 
 #[test]
 fn very_many_that_are_left_out_are_counted() {
-    let source = Made::new("s");
-    let empty: Vec<String> = (0..500).map(|it| format!("m/{it:03}")).collect();
-    let empty: Vec<(&str, &str)> = empty.iter().map(|it| (it.as_str(), "")).collect();
+    let source = ScriptedSource::new("s");
+    let empty: Vec<String> = (0..500).map(|number| format!("m/{number:03}")).collect();
+    let empty: Vec<(&str, &str)> = empty.iter().map(|path| (path.as_str(), "")).collect();
     source.hold("db", &empty, 100);
     let mut bench = Bench::new();
     for _ in 0..2 {
@@ -541,8 +569,8 @@ fn very_many_that_are_left_out_are_counted() {
 #[test]
 fn a_chain_of_freed_paths_is_followed_to_its_end() {
     /// Each entry has the next one's path too, until it is read again.
-    struct Chain(Made, Mutex<HashSet<String>>);
-    impl Source for Chain {
+    struct Chain(ScriptedSource, Mutex<HashSet<String>>);
+    impl DocumentSource for Chain {
         fn identity(&self) -> String {
             self.0.identity()
         }
@@ -551,9 +579,9 @@ fn a_chain_of_freed_paths_is_followed_to_its_end() {
         }
         fn load(
             &self,
-            entry: &Entry,
+            entry: &SourceEntry,
             each: &mut dyn FnMut(Document),
-        ) -> Result<Vec<Skipped>, SourceError> {
+        ) -> Result<Vec<SkippedDocument>, SourceError> {
             let again = !self.1.lock().unwrap().insert(entry.key.clone());
             let mut number = 0;
             self.0.load(entry, &mut |document| {
@@ -564,7 +592,7 @@ fn a_chain_of_freed_paths_is_followed_to_its_end() {
             })
         }
     }
-    let chain = Chain(Made::new("s"), Mutex::default());
+    let chain = Chain(ScriptedSource::new("s"), Mutex::default());
     let path = |number: u32| format!("p{number:02}");
     for number in 0..12 {
         let (own, next) = (path(number), path(number + 1));
@@ -582,11 +610,11 @@ fn a_chain_of_freed_paths_is_followed_to_its_end() {
 
 #[test]
 fn many_paths_are_lost_to_an_earlier_source_at_once() {
-    let (first, second) = (Made::new("1"), Made::new("2"));
-    let paths: Vec<String> = (0..3_000).map(|it| format!("m/{it:05}")).collect();
-    let of = |text| paths.iter().map(|it| (it.as_str(), text)).collect::<Vec<_>>();
+    let (first, second) = (ScriptedSource::new("1"), ScriptedSource::new("2"));
+    let paths: Vec<String> = (0..3_000).map(|number| format!("m/{number:05}")).collect();
+    let of = |text| paths.iter().map(|path| (path.as_str(), text)).collect::<Vec<_>>();
     second.hold("db", &of("second\n"), 100);
-    let both: [&dyn Source; 2] = [&first, &second];
+    let both: [&dyn DocumentSource; 2] = [&first, &second];
     let mut bench = Bench::new();
     bench.refresh(&both, 1_000);
     first.hold("db", &of("first\n"), 100);

@@ -12,7 +12,7 @@ mod walk;
 
 use std::path::PathBuf;
 
-use super::{Entry, Listing, SkipReason, Skipped, Source, SourceError};
+use super::{DocumentSource, Listing, SkipReason, SkippedDocument, SourceEntry, SourceError};
 use crate::document::Document;
 pub use below::{MAX_FILE_BYTES, text_of_bytes};
 use below::{Root, is_plain_path};
@@ -24,7 +24,8 @@ pub trait FolderRules: Send + Sync {
     /// A text that changes when the rules do.
     fn identity(&self) -> String;
 
-    /// Whether a folder (path relative to the root, forward slashes) is entered; `Err` says why not.
+    /// Whether a folder (path relative to the root, forward slashes) is entered; `Err` says why
+    /// not.
     fn enters(&self, folder: &str) -> Result<(), SkipReason>;
 
     /// Fills in what is known of a file by its path; `None`: it is no document.
@@ -44,7 +45,7 @@ pub struct FolderSource {
 impl FolderSource {
     /// Takes the files below `root` that `rules` allow; their documents' paths begin with `prefix`.
     ///
-    /// A link in `root` itself is followed: whoever names the folder means what it leads to.
+    /// A link in `root` itself is followed: the caller means its target.
     #[must_use]
     pub fn new(root: PathBuf, prefix: String, rules: Box<dyn FolderRules>) -> Self {
         Self { root: Root::new(root), prefix, rules }
@@ -65,7 +66,7 @@ impl FolderSource {
     }
 }
 
-impl Source for FolderSource {
+impl DocumentSource for FolderSource {
     fn identity(&self) -> String {
         format!("folder {:?} as {:?}, {}", self.root.path(), self.prefix, self.rules.identity())
     }
@@ -77,9 +78,9 @@ impl Source for FolderSource {
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let root = self.root.open()?;
         let Some(document) = self.document(&entry.key) else { return Ok(Vec::new()) };
         Ok(below::load(root, &entry.key, document, each))

@@ -46,7 +46,7 @@ pub(crate) struct Context {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BodyBlock {
     pub(crate) kind: BlockKind,
-    /// Where it lies in the chunk's text.
+    /// Where it is in the chunk's text.
     pub(crate) bytes: Range<u32>,
     /// Its lines in the document, from 1, the end excluded.
     pub(crate) lines: Range<u32>,
@@ -70,10 +70,10 @@ pub(crate) struct BodyBlock {
 pub(crate) struct BodyDamaged;
 
 impl Body {
-    /// Writes the body as bytes. Its blocks lie in order, do not overlap and have a context.
+    /// Writes the body as bytes. Its blocks are in order, do not overlap and have a context.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let terms = self.contexts.iter().map(|it| it.terms.len()).sum::<usize>()
-            + self.blocks.iter().map(|it| it.terms.len()).sum::<usize>();
+        let terms = self.contexts.iter().map(|context| context.terms.len()).sum::<usize>()
+            + self.blocks.iter().map(|block| block.terms.len()).sum::<usize>();
         let rest = self.contexts.len() * 64 + self.blocks.len() * 12 + 16;
         let mut out = Vec::with_capacity(terms * TERM + rest);
         out.push(VERSION);
@@ -209,7 +209,7 @@ impl<'a> Input<'a> {
     fn terms(&mut self) -> Result<Vec<Term>, BodyDamaged> {
         let count = self.count(TERM)?;
         let (terms, _) = self.take(count * TERM)?.as_chunks::<TERM>();
-        Ok(terms.iter().map(|it| Term(u32::from_le_bytes(*it))).collect())
+        Ok(terms.iter().map(|term| Term(u32::from_le_bytes(*term))).collect())
     }
 }
 
@@ -229,7 +229,7 @@ fn put_count(out: &mut Vec<u8>, count: usize) {
 
 fn put_terms(out: &mut Vec<u8>, terms: &[Term]) {
     put_count(out, terms.len());
-    out.extend(terms.iter().flat_map(|it| it.0.to_le_bytes()));
+    out.extend(terms.iter().flat_map(|term| term.0.to_le_bytes()));
 }
 
 /// Counts days from the first that a [`Date`] can name, every month with 31; 0 stands for none.
@@ -406,7 +406,7 @@ mod tests {
             let at = at.index(bytes.len());
             bytes[at] = byte;
             if let Ok(read) = Body::decode(&bytes) {
-                prop_assert!(read.blocks.iter().all(|it| it.bytes.start <= it.bytes.end));
+                prop_assert!(read.blocks.iter().all(|block| block.bytes.start <= block.bytes.end));
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Vectors by the content they stand for: what was paid for once is not paid for again when an
-//! index is made anew. An index in use has its vectors itself and does not look here; who does, is
+//! index is rebuilt. An index in use has its vectors itself and does not look here; who does, is
 //! a fill, before it asks an embedder, and another program's ranking.
 //!
 //! There is room for so many. A piece of work that adds to the cache is a turn, and what was last
 //! used in an earlier turn goes first. A turn that is more than there is room for keeps what it has
-//! used and made first: whoever goes through the same texts again finds as many as there is room
+//! used and created first: a second pass over the same texts finds as many as there is room
 //! for. If the oldest went instead, each would go shortly before it is asked for.
 
 mod packed;
@@ -12,7 +12,7 @@ mod packed;
 use std::collections::HashSet;
 use std::path::Path;
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 use anemone_files::open_private;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags, OptionalExtension as _, Params, Transaction,
@@ -21,7 +21,7 @@ use rusqlite::{
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Store, StoreError, folder};
-use crate::progress::Silent;
+use crate::progress::NoProgress;
 pub(crate) use packed::as_kept;
 use packed::{pack, unpack};
 
@@ -60,7 +60,7 @@ impl Default for Keeping {
     }
 }
 
-/// How many vectors were added since they were last counted stands in `user_version`.
+/// How many vectors were added since they were last counted is in `user_version`.
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS cache (
   provider TEXT NOT NULL, model TEXT NOT NULL, dimensions INTEGER NOT NULL, hash BLOB NOT NULL,
@@ -77,7 +77,7 @@ impl Store {
     /// Returns the vectors that are known for contents, in the order asked.
     pub(crate) fn cached_vectors(
         &self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         hashes: &[ContentHash],
     ) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
         let known = self.look(|path| read(path, identity, hashes))?;
@@ -87,7 +87,7 @@ impl Store {
     /// Returns for which contents vectors are known, in the order asked.
     pub(crate) fn are_cached(
         &self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         hashes: &[ContentHash],
     ) -> Result<Vec<bool>, StoreError> {
         let known = self.look(|path| are_there(path, identity, hashes))?;
@@ -102,7 +102,7 @@ impl Store {
     ) -> Result<Option<T>, StoreError> {
         let _held = match self.held {
             Some(_) => None,
-            None => Some(self.lock_shared(&Silent)?),
+            None => Some(self.lock_shared(&NoProgress)?),
         };
         let path = self.folder.join(EMBEDDINGS);
         Ok(is_file(&path).then(|| look(&path).ok()).flatten())
@@ -113,7 +113,7 @@ impl Store {
     /// should be [used](Self::use_vectors) first.
     pub(crate) fn begin_turn(
         &mut self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         texts: u64,
     ) -> Result<bool, StoreError> {
         let texts = i64::try_from(texts).unwrap_or(i64::MAX);
@@ -133,18 +133,18 @@ impl Store {
     /// Keeps vectors for contents. What cannot be read of the cache is forgotten.
     pub(crate) fn cache_vectors(
         &mut self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         vectors: &[(ContentHash, Vec<f32>)],
     ) -> Result<(), StoreError> {
         self.mend(|path, keeping| write(path, identity, vectors, keeping))
     }
 
-    /// Writes into the cache; one that is damaged is begun anew.
+    /// Writes into the cache; one that is damaged is started over.
     fn mend<T>(
         &mut self,
         write: impl Fn(&Path, Keeping) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let _held = self.lock_alone(&Silent)?;
+        let _held = self.lock_alone(&NoProgress)?;
         let path = self.folder.join(EMBEDDINGS);
         if !is_file(&path) {
             forget(&path)?;
@@ -158,11 +158,11 @@ impl Store {
         }
     }
 
-    /// As [`cache_vectors`](Self::cache_vectors), among other readers: SQLite's own lock keeps those
-    /// apart that write. A cache that cannot be written stays as it is.
+    /// As [`cache_vectors`](Self::cache_vectors), among other readers: SQLite's own lock keeps
+    /// those apart that write. A cache that cannot be written stays as it is.
     pub(crate) fn cache_vectors_among_readers(
         &self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         vectors: &[(ContentHash, Vec<f32>)],
     ) -> Result<(), StoreError> {
         let path = self.folder.join(EMBEDDINGS);
@@ -173,18 +173,18 @@ impl Store {
         Ok(write(&path, identity, vectors, self.cache)?)
     }
 
-    /// Forgets the vectors of contents, whoever made them, and leaves nothing of them on the disk.
+    /// Erases the vectors of contents, of every model, from the disk.
     pub(crate) fn forget_vectors(
         &mut self,
         hashes: &HashSet<ContentHash>,
     ) -> Result<(), StoreError> {
-        let _held = self.lock_alone(&Silent)?;
+        let _held = self.lock_alone(&NoProgress)?;
         let path = self.folder.join(EMBEDDINGS);
         if hashes.is_empty() || !is_file(&path) {
             return Ok(());
         }
         match erase(&path, hashes) {
-            // Of what cannot be read nobody knows what is in it.
+            // An unreadable cache may hold anything, so it is erased.
             Err(error) if is_damage(&error) => forget(&path),
             erased => Ok(erased?),
         }
@@ -193,17 +193,17 @@ impl Store {
     /// Notes that vectors were used: they are kept for longer.
     pub(crate) fn use_vectors(
         &mut self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         hashes: &[ContentHash],
     ) -> Result<(), StoreError> {
-        let _held = self.lock_alone(&Silent)?;
+        let _held = self.lock_alone(&NoProgress)?;
         self.use_vectors_among_readers(identity, hashes)
     }
 
     /// As [`use_vectors`](Self::use_vectors), among other readers.
     pub(crate) fn use_vectors_among_readers(
         &self,
-        identity: &Identity,
+        identity: &ModelIdentity,
         hashes: &[ContentHash],
     ) -> Result<(), StoreError> {
         let path = self.folder.join(EMBEDDINGS);
@@ -224,17 +224,17 @@ fn is_file(path: &Path) -> bool {
 /// What a vector is found by: the first four parameters of a statement.
 const KEY: &str = "provider = ?1 AND model = ?2 AND dimensions = ?3 AND hash = ?4";
 
-fn key<'a>(identity: &'a Identity, hash: &'a ContentHash) -> impl Params + 'a {
+fn key<'a>(identity: &'a ModelIdentity, hash: &'a ContentHash) -> impl Params + 'a {
     (&identity.provider, &identity.model, number_of_dimensions(identity), hash)
 }
 
-fn number_of_dimensions(identity: &Identity) -> i64 {
+fn number_of_dimensions(identity: &ModelIdentity) -> i64 {
     i64::try_from(identity.dimensions).unwrap_or(i64::MAX)
 }
 
 fn read(
     path: &Path,
-    identity: &Identity,
+    identity: &ModelIdentity,
     hashes: &[ContentHash],
 ) -> rusqlite::Result<Vec<Option<Vec<f32>>>> {
     let db = open(path)?;
@@ -254,7 +254,7 @@ fn read(
 
 fn are_there(
     path: &Path,
-    identity: &Identity,
+    identity: &ModelIdentity,
     hashes: &[ContentHash],
 ) -> rusqlite::Result<Vec<bool>> {
     let db = open(path)?;
@@ -284,7 +284,7 @@ fn begin(db: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
 
 fn write(
     path: &Path,
-    identity: &Identity,
+    identity: &ModelIdentity,
     vectors: &[(ContentHash, Vec<f32>)],
     keeping: Keeping,
 ) -> rusqlite::Result<()> {
@@ -301,7 +301,7 @@ fn write(
             }
             let bytes = pack(vector);
             let sum = sum(hash, &bytes);
-            let Identity { provider, model, .. } = identity;
+            let ModelIdentity { provider, model, .. } = identity;
             add.execute(params![provider, model, dimensions, hash, turn, sum, bytes])?;
         }
     }
@@ -355,7 +355,7 @@ const fn bytes_of(dimensions: i64) -> i64 {
 /// Marks what was used as of this turn.
 fn mark(
     path: &Path,
-    identity: &Identity,
+    identity: &ModelIdentity,
     hashes: &[ContentHash],
     keeping: Keeping,
 ) -> rusqlite::Result<()> {
@@ -363,7 +363,7 @@ fn mark(
     let all = begin(&mut db)?;
     let turn = turn(&all, keeping)?;
     {
-        let Identity { provider, model, .. } = identity;
+        let ModelIdentity { provider, model, .. } = identity;
         let dimensions = number_of_dimensions(identity);
         let mut mark =
             all.prepare(&format!("UPDATE cache SET used = ?5 WHERE {KEY} AND used < ?5"))?;
@@ -384,7 +384,7 @@ fn erase(path: &Path, hashes: &HashSet<ContentHash>) -> rusqlite::Result<()> {
         let mut found = find.query([])?;
         while let Some(row) = found.next()? {
             if ContentHash::try_from(row.get_ref(1)?.as_blob()?)
-                .is_ok_and(|it| hashes.contains(&it))
+                .is_ok_and(|hash| hashes.contains(&hash))
             {
                 gone.push(row.get(0)?);
             }

@@ -7,20 +7,19 @@ use super::body::Body;
 use super::{Found, Store, StoreError, View};
 
 impl Store {
-    /// Takes from the disk what is left of removed documents. Nobody else can write until this
+    /// Erases what is left of removed documents on disk. No other process can write until this
     /// store is released.
     pub(crate) fn erase_removed(&mut self) -> Result<(), StoreError> {
         let Found::Whole(view, alone) = self.alone()? else { return Err(StoreError::NotFilled) };
         let is_clean = !view.has_removed_terms();
         drop(view);
-        let alone = match is_clean {
-            true => alone,
-            false => {
-                let mut writing = self.writing(alone)?;
-                writing.open_lexical()?;
-                writing.erase_removed();
-                writing.finish()?
-            }
+        let alone = if is_clean {
+            alone
+        } else {
+            let mut writing = self.writing(alone)?;
+            writing.open_lexical()?;
+            writing.erase_removed();
+            writing.finish()?
         };
         self.keep(alone, true)?;
         Ok(())
@@ -28,12 +27,14 @@ impl Store {
 }
 
 impl View {
-    /// Whether a term lies in a dictionary on the disk, whoever has it.
+    /// Whether a term is in any dictionary on disk.
     #[cfg(test)]
     pub(crate) fn has_term(&self, term: &str) -> bool {
         let key = tantivy::Term::from_field_text(self.lexical().text_field(), term);
         let mut all = self.lexical().dictionaries();
-        all.any(|it| it.get(key.serialized_value_bytes()).is_ok_and(|it| it.is_some()))
+        all.any(|terms| {
+            terms.get(key.serialized_value_bytes()).is_ok_and(|ordinal| ordinal.is_some())
+        })
     }
 
     /// Goes through the chunks of a document, each with its text and its blocks.

@@ -10,7 +10,7 @@ use super::lock::{self, LOCK};
 use super::rows::{ROWS, VECTORS};
 use super::seal::{self, SEAL};
 use super::{Store, StoreError};
-use crate::progress::Progress;
+use crate::progress::IndexProgress;
 
 /// What SQLite puts beside a database.
 const BESIDE: [&str; 4] = ["", "-journal", "-wal", "-shm"];
@@ -23,7 +23,7 @@ pub fn is_index(folder: &Path) -> bool {
     lock::is_marked(folder) || seal::is_seal(folder)
 }
 
-/// Whether an index may lie in a folder: it is not there or empty, or it holds an index and
+/// Whether an index may be in a folder: it is not there or empty, or it holds an index and
 /// nothing else. Names that begin with a dot do not count.
 pub fn may_hold_index(folder: &Path) -> io::Result<bool> {
     let names = match fs_err::read_dir(folder) {
@@ -38,15 +38,15 @@ pub fn may_hold_index(folder: &Path) -> io::Result<bool> {
         if !is_own(name) && (name.is_empty() || !name.starts_with('.')) {
             return Ok(false);
         }
-        // Somebody may be making an index here at this moment; the lock comes first.
+        // Another process may be creating an index here; the lock file comes first.
         is_empty &= name == LOCK && lock::is_begun(folder);
     }
     Ok(is_empty || is_index(folder))
 }
 
-/// Removes an index when nobody uses it, with its embeddings, and its folder when nothing else is
+/// Removes an index that is not in use, with its embeddings, and its folder when nothing else is
 /// in it; says whether there was one.
-pub fn remove_index(folder: &Path, progress: &dyn Progress) -> Result<bool, StoreError> {
+pub fn remove_index(folder: &Path, progress: &dyn IndexProgress) -> Result<bool, StoreError> {
     if !is_index(folder) {
         return Ok(false);
     }
@@ -74,7 +74,7 @@ pub(super) fn check(folder: &Path) -> io::Result<()> {
     let mut others = 0;
     for entry in fs_err::read_dir(folder)? {
         let entry = entry?;
-        // Somebody who begins at this moment has made the lock and not yet written all of it.
+        // A process that starts at this moment has created the lock but not the rest.
         let begins = entry.file_name() == LOCK && lock::is_begun(folder);
         others += u32::from(!begins);
     }
@@ -147,7 +147,7 @@ fn is_own(name: &str) -> bool {
 /// segments are 32 digits and an ending.
 fn is_tantivys(name: &str) -> bool {
     let segment = name.split_once('.').is_some_and(|(id, ending)| {
-        id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit()) && !ending.is_empty()
+        id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) && !ending.is_empty()
     });
     segment
         || name == "meta.json"
@@ -160,7 +160,7 @@ fn is_tantivys(name: &str) -> bool {
 mod tests {
     use super::super::tests::{corpus, filled};
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
     fn write(folder: &Path, names: &[&str]) {
         for name in names {
@@ -177,7 +177,7 @@ mod tests {
         write(path, &["lock", "seal.json", "lexical/thesis.txt", "index.sqlite"]);
         assert!(!is_index(path) && !may_hold_index(path).unwrap());
         assert!(matches!(Store::open(path), Err(StoreError::Unwritable(_))));
-        assert!(!remove_index(path, &Silent).unwrap());
+        assert!(!remove_index(path, &NoProgress).unwrap());
         for name in ["lock", "seal.json", "lexical/thesis.txt", "index.sqlite"] {
             assert_eq!(fs_err::read_to_string(path.join(name)).unwrap(), "mine", "{name}");
         }
@@ -191,20 +191,20 @@ mod tests {
         assert!(is_index(path) && may_hold_index(path).unwrap());
         write(path, &["lexical/thesis.txt", "embeddings.sqlite", ".seal-x", "diary.md"]);
         assert!(!may_hold_index(path).unwrap());
-        assert!(remove_index(path, &Silent).unwrap());
+        assert!(remove_index(path, &NoProgress).unwrap());
         let left = |at: &Path| -> Vec<_> {
             let mut names: Vec<_> =
-                fs_err::read_dir(at).unwrap().map(|it| it.unwrap().file_name()).collect();
+                fs_err::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
             names.sort();
             names
         };
         assert_eq!(left(path), ["diary.md", "lexical"]);
         assert_eq!(left(&path.join("lexical")), ["thesis.txt"]);
-        assert!(!remove_index(path, &Silent).unwrap());
+        assert!(!remove_index(path, &NoProgress).unwrap());
 
         let (folder, store) = filled(&corpus(5, 1));
         drop(store);
-        assert!(remove_index(folder.path(), &Silent).unwrap());
+        assert!(remove_index(folder.path(), &NoProgress).unwrap());
         assert!(!folder.path().exists());
     }
 
@@ -213,13 +213,13 @@ mod tests {
         let (folder, store) = filled(&corpus(5, 1));
         let reading = store.reading().unwrap();
         std::thread::scope(|scope| {
-            let removing = scope.spawn(|| remove_index(folder.path(), &Silent));
+            let removing = scope.spawn(|| remove_index(folder.path(), &NoProgress));
             std::thread::sleep(std::time::Duration::from_millis(100));
             assert!(!removing.is_finished() && is_index(folder.path()));
             drop(reading);
             assert!(removing.join().unwrap().unwrap());
         });
-        // Whoever comes next begins anew.
+        // The next writer starts over.
         assert!(matches!(store.reading(), Err(StoreError::NotFilled)));
     }
 }

@@ -18,7 +18,7 @@ impl View {
         let found = find.query_row([path], |row| {
             let first: Option<u64> = row.get::<_, Option<u32>>(0)?.map(u64::from);
             let text: Option<String> = row.get(1)?;
-            let lines = text.map_or(0, |it| it.lines().count() as u64);
+            let lines = text.map_or(0, |text| text.lines().count() as u64);
             Ok(first.map_or(0, |first| (first + lines).saturating_sub(1)))
         });
         Ok(found.optional()?)

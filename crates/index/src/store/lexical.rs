@@ -39,7 +39,7 @@ const CHANGE_BYTES: usize = 15_000_000;
 const SMALL_SEGMENT: u32 = 1_000;
 /// Segments whose sizes differ by less than two to this power are of one kind.
 const SEGMENT_STEP: f64 = 2.0;
-/// A segment with more than this part of its chunks removed is written anew.
+/// A segment with more than this part of its chunks removed is rewritten.
 const MAX_REMOVED: f32 = 0.5;
 
 /// How fast further occurrences of a term stop counting.
@@ -168,12 +168,12 @@ impl Lexical {
 
     /// Whether the terms of removed chunks still lie on the disk.
     pub(super) fn has_removed(&self) -> bool {
-        self.segments.iter().any(|it| it.reader.num_deleted_docs() > 0)
+        self.segments.iter().any(|segment| segment.reader.num_deleted_docs() > 0)
     }
 
     /// Returns the terms of every segment.
     pub(super) fn dictionaries(&self) -> impl Iterator<Item = &TermDictionary> {
-        self.segments.iter().map(|it| it.postings.terms())
+        self.segments.iter().map(|segment| segment.postings.terms())
     }
 
     /// Adds up the terms of every chunk and returns the best. The same terms in the same order
@@ -380,7 +380,7 @@ fn floor(sums: &[Sums], limit: usize) -> Option<f32> {
 }
 
 /// Removes the temporary files that a killed process left: tantivy replaces its list of segments
-/// by way of one. Only whoever holds the index's lock opens it to write, so nobody uses them.
+/// by way of one. Only the holder of the index's lock opens it for writing, so they are unused.
 fn sweep_unfinished(path: &Path) {
     let Ok(entries) = fs_err::read_dir(path) else { return };
     for entry in entries.flatten() {
@@ -446,8 +446,8 @@ impl LexicalWriter {
         self.writer.commit()?;
         if removed == Removed::Erase {
             let segments = self.writer.index().searchable_segment_metas()?;
-            let stale = segments.iter().filter(|it| it.num_deleted_docs() > 0);
-            let stale: Vec<_> = stale.map(|it| it.id()).collect();
+            let stale = segments.iter().filter(|segment| segment.num_deleted_docs() > 0);
+            let stale: Vec<_> = stale.map(|segment| segment.id()).collect();
             if !stale.is_empty() {
                 self.writer.merge(&stale).wait()?;
             }
@@ -458,7 +458,7 @@ impl LexicalWriter {
 }
 
 /// Tantivy's files, for their owner only. Nothing waits for the disk here, the seal does that once
-/// for all; and nothing is locked, whoever comes here holds our lock.
+/// for all; and nothing is locked: callers hold our lock.
 #[derive(Clone, Debug)]
 struct Files {
     maps: MmapDirectory,

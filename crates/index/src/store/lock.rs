@@ -13,13 +13,13 @@ use fs_err::os::unix::fs::OpenOptionsExt as _;
 use rustix::fs::{FlockOperation, OFlags, flock, fstat, lstat};
 use rustix::io::Errno;
 
-use crate::progress::Progress;
+use crate::progress::IndexProgress;
 
 /// The name of the file that is locked.
 pub(super) const LOCK: &str = "lock";
 /// How it begins. Other programs have files of this name, and not of this content.
 pub(super) const MARK: &[u8] = b"anemone index\n";
-/// How long somebody waits before wondering.
+/// How long to wait before the progress says so.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A lock that is held until it is dropped.
@@ -30,7 +30,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Whether it still is the lock of its folder: whoever deletes the folder deletes the lock.
+    /// Whether it still is the lock of its folder: deleting the folder deletes the lock.
     pub(super) fn is_there(&self) -> io::Result<bool> {
         let held = fstat(&self.file)?;
         match lstat(&self.path) {
@@ -51,8 +51,8 @@ impl Held {
     }
 }
 
-/// Waits until nobody writes.
-pub(super) fn shared(folder: &Path, progress: &dyn Progress) -> io::Result<Held> {
+/// Waits for writers.
+pub(super) fn shared(folder: &Path, progress: &dyn IndexProgress) -> io::Result<Held> {
     let operations = (FlockOperation::NonBlockingLockShared, FlockOperation::LockShared);
     hold(folder, operations, progress, PATIENCE)
 }
@@ -71,8 +71,8 @@ pub(super) fn shared_at_once(folder: &Path) -> io::Result<Option<Held>> {
     }
 }
 
-/// Waits until nobody reads or writes.
-pub(super) fn exclusive(folder: &Path, progress: &dyn Progress) -> io::Result<Held> {
+/// Waits for readers and writers.
+pub(super) fn exclusive(folder: &Path, progress: &dyn IndexProgress) -> io::Result<Held> {
     let operations = (FlockOperation::NonBlockingLockExclusive, FlockOperation::LockExclusive);
     hold(folder, operations, progress, PATIENCE)
 }
@@ -102,7 +102,7 @@ fn start_of(folder: &Path) -> Option<Vec<u8>> {
 fn hold(
     folder: &Path,
     (at_once, wait): (FlockOperation, FlockOperation),
-    progress: &dyn Progress,
+    progress: &dyn IndexProgress,
     patience: Duration,
 ) -> io::Result<Held> {
     let path = folder.join(LOCK);
@@ -132,7 +132,7 @@ fn lock(file: &File, wait: FlockOperation) -> io::Result<()> {
 
 /// Waits, and says so when it takes long.
 fn telling(
-    progress: &dyn Progress,
+    progress: &dyn IndexProgress,
     patience: Duration,
     wait: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<()> {
@@ -182,9 +182,9 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::progress::Silent;
+    use crate::progress::NoProgress;
 
-    /// Whether somebody could write now.
+    /// Whether a writer could start now.
     fn is_free(folder: &Path) -> bool {
         let file = open(&folder.join(LOCK)).unwrap();
         flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
@@ -207,18 +207,18 @@ mod tests {
     #[test]
     fn readers_share_and_a_writer_waits() {
         let folder = tempfile::tempdir().unwrap();
-        let first = shared(folder.path(), &Silent).unwrap();
-        let second = shared(folder.path(), &Silent).unwrap();
+        let first = shared(folder.path(), &NoProgress).unwrap();
+        let second = shared(folder.path(), &NoProgress).unwrap();
         assert!(!is_free(folder.path()));
         let path = folder.path().to_owned();
-        let writer = std::thread::spawn(move || exclusive(&path, &Silent).unwrap());
+        let writer = std::thread::spawn(move || exclusive(&path, &NoProgress).unwrap());
         std::thread::sleep(Duration::from_millis(50));
         assert!(!writer.is_finished());
         drop((first, second));
         let writer = writer.join().unwrap();
         assert!(!is_free(folder.path()));
         assert!(writer.share().unwrap());
-        let reader = shared(folder.path(), &Silent).unwrap();
+        let reader = shared(folder.path(), &NoProgress).unwrap();
         drop(writer);
         assert!(!is_free(folder.path()));
         drop(reader);
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn a_lock_that_was_deleted_is_taken_anew() {
         let folder = tempfile::tempdir().unwrap();
-        let first = exclusive(folder.path(), &Silent).unwrap();
+        let first = exclusive(folder.path(), &NoProgress).unwrap();
         let path = folder.path().to_owned();
-        let waiting = std::thread::spawn(move || exclusive(&path, &Silent).unwrap());
+        let waiting = std::thread::spawn(move || exclusive(&path, &NoProgress).unwrap());
         std::thread::sleep(Duration::from_millis(50));
         fs_err::remove_file(folder.path().join(LOCK)).unwrap();
         assert!(!first.is_there().unwrap());
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn whoever_waits_long_is_told() {
         struct Told(AtomicU32);
-        impl Progress for Told {
+        impl IndexProgress for Told {
             fn indexed(&self, _: u64, _: u64) {}
             fn waiting(&self) {
                 self.0.fetch_add(1, Ordering::Relaxed);
@@ -252,7 +252,7 @@ mod tests {
         let operations = (FlockOperation::NonBlockingLockShared, FlockOperation::LockShared);
         for (held_ms, patience_ms, times) in [(300, 20, 1), (20, 10_000, 0)] {
             let told = Told(AtomicU32::new(0));
-            let held = exclusive(folder.path(), &Silent).unwrap();
+            let held = exclusive(folder.path(), &NoProgress).unwrap();
             std::thread::scope(|scope| {
                 let patience = Duration::from_millis(patience_ms);
                 let (folder, told) = (folder.path(), &told);
@@ -271,10 +271,10 @@ mod tests {
         assert!(!is_marked(folder.path()));
         fs_err::write(folder.path().join(LOCK), "some other program's").unwrap();
         assert!(!is_marked(folder.path()));
-        drop(shared(folder.path(), &Silent).unwrap());
+        drop(shared(folder.path(), &NoProgress).unwrap());
         assert!(!is_marked(folder.path()), "what is there stays");
         fs_err::remove_file(folder.path().join(LOCK)).unwrap();
-        drop(shared(folder.path(), &Silent).unwrap());
+        drop(shared(folder.path(), &NoProgress).unwrap());
         assert!(is_marked(folder.path()));
     }
 }

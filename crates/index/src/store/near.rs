@@ -19,7 +19,7 @@ impl View {
     /// Returns the words of the index that are most like one, the likest first.
     pub(crate) fn near(&self, word: &str) -> Result<Vec<String>, StoreError> {
         let letters: Vec<char> = word.chars().collect();
-        if letters.len() < LETTERS || !letters.iter().all(|it| it.is_alphabetic()) {
+        if letters.len() < LETTERS || !letters.iter().all(|letter| letter.is_alphabetic()) {
             return Ok(Vec::new());
         }
         let mut near: Vec<(usize, String)> = Vec::new();
@@ -28,7 +28,9 @@ impl View {
         self.lexical().from(&start, LOOKED_AT, &mut |other| {
             other_letters.clear();
             other_letters.extend(other.chars());
-            near.extend(distance(&letters, &other_letters).map(|it| (it, other.to_owned())));
+            near.extend(
+                distance(&letters, &other_letters).map(|distance| (distance, other.to_owned())),
+            );
         })?;
         near.sort_unstable();
         near.dedup();
@@ -85,7 +87,7 @@ mod tests {
     #[test]
     fn beginnings_and_slips_are_near() {
         let distance = |one: &str, other: &str| {
-            let letters = |it: &str| it.chars().collect::<Vec<_>>();
+            let letters = |word: &str| word.chars().collect::<Vec<_>>();
             distance(&letters(one), &letters(other))
         };
         assert_eq!(distance("educaton", "educ"), Some(0));

@@ -44,7 +44,7 @@ impl Pack {
         self.bytes.is_empty() || self.bytes.len() + HEAD_BYTES + bytes.len() <= VECTOR_ROW_BYTES
     }
 
-    /// Adds a chunk that comes after those that are there.
+    /// Appends a chunk.
     pub(super) fn push(&mut self, chunk: ChunkId, bytes: &[u8]) {
         self.first.get_or_insert(chunk.0.cast_signed());
         self.bytes.extend_from_slice(&chunk.0.to_le_bytes());
@@ -70,7 +70,7 @@ pub(super) fn entries(pack: &[u8]) -> impl Iterator<Item = Result<(ChunkId, &[u8
             return None;
         }
         let entry = entry(rest);
-        rest = entry.map_or(&[], |it| it.2);
+        rest = entry.map_or(&[], |(_, _, rest)| rest);
         Some(entry.map(|(chunk, bytes, _)| (chunk, bytes)).ok_or(PackDamaged))
     })
 }
@@ -100,7 +100,8 @@ mod tests {
         }
         assert!(!pack.has_room(&large));
         let (first, bytes) = pack.row().unwrap();
-        let found: Vec<_> = entries(bytes).map(|it| it.map(|it| (it.0.0, it.1))).collect();
+        let found: Vec<_> =
+            entries(bytes).map(|entry| entry.map(|entry| (entry.0.0, entry.1))).collect();
         assert_eq!(first, 3);
         assert_eq!(found, [Ok((3, &[1, 2, 3][..])), Ok((4, &[])), Ok((9, &[5]))]);
     }

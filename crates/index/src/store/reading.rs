@@ -153,8 +153,8 @@ impl View {
         Ok(find.query_row([term.0], |row| unsigned(row, 0)).optional()?.unwrap_or(0))
     }
 
-    /// Returns the best chunks for any of these terms, the best first; at most `limit`. More of them
-    /// only add to fewer. The same documents give the same list, in whatever order they came
+    /// Returns the best chunks for any of these terms, the best first; at most `limit`. More of
+    /// them only add to fewer. The same documents give the same list, in whatever order they came
     /// into the index; among equals the newest date, then the path and the place in the document
     /// decide.
     pub(crate) fn candidates(
@@ -305,7 +305,7 @@ impl View {
 
     /// Returns the documents that pass a request's filters by path, type and namespace, and that
     /// have a day in the request's range, of their own or of a section; `None` without filters.
-    /// Between a document's first and last day there may be none in the range: whoever reads its
+    /// Between a document's first and last day there may be none in the range: a reader of its
     /// blocks sees that.
     pub(crate) fn allowed(&self, request: &Request) -> Result<Option<Allowed>, StoreError> {
         let Request { since, until, types, namespaces, paths, .. } = request;
@@ -358,7 +358,7 @@ impl View {
             });
             ranges.push(range?);
         }
-        ranges.sort_unstable_by_key(|it| it.start);
+        ranges.sort_unstable_by_key(|range| range.start);
         Ok(ranges)
     }
 
@@ -375,7 +375,7 @@ impl View {
         let mut found = find.query([])?;
         while let Some(row) = found.next()? {
             let id = DocumentId(unsigned(row, rows::DOCUMENT_ID)?);
-            if allowed.is_some_and(|it| it.documents.binary_search(&id).is_err()) {
+            if allowed.is_some_and(|allowed| allowed.documents.binary_search(&id).is_err()) {
                 continue;
             }
             let (mut document, chunks) = rows::document(row)?;

@@ -138,7 +138,7 @@ pub(super) fn open_to_write(folder: &Path) -> Result<Connection, StoreError> {
     Ok(db)
 }
 
-/// Returns a name under which SQLite believes that nobody changes the file.
+/// Returns a URI that makes SQLite treat the file as immutable.
 fn immutable(path: &Path) -> String {
     format!("{}?immutable=1", uri(path))
 }

@@ -48,7 +48,7 @@ struct Sealed {
 pub(super) enum Look {
     /// Everything is as the last writer left it.
     Whole(Seal),
-    /// The index must be made anew, for this reason.
+    /// The index must be rebuilt, for this reason.
     Broken(&'static str),
 }
 

@@ -12,7 +12,7 @@ use crate::digest::{ChunkDigest, Digest};
 use crate::document::Document;
 use crate::request::Request;
 
-/// Makes chunks of the lines of a text; tokens are what stands between spaces.
+/// Makes chunks of the lines of a text; tokens are separated by spaces.
 pub(crate) fn lines(document: &Document) -> Digest<'_> {
     let mut chunks = Vec::new();
     let mut start = 0;
@@ -384,7 +384,7 @@ fn only_the_owner_can_read_it() {
 /// Everything in the folder that a reader trusts.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let names = ["seal.json", "index.sqlite", "vectors.sqlite"];
-    let mut files: Vec<PathBuf> = names.iter().map(|it| folder.join(it)).collect();
+    let mut files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
     for entry in fs_err::read_dir(folder.join("lexical")).unwrap() {
         files.push(entry.unwrap().path());
     }
@@ -534,9 +534,9 @@ fn a_folder_that_cannot_be_written_says_so() {
     set(0o700);
 }
 
-fn identity(dimensions: usize) -> anemone_embed::Identity {
+fn identity(dimensions: usize) -> anemone_embed::ModelIdentity {
     let (provider, model) = ("test".to_owned(), "m".to_owned());
-    anemone_embed::Identity { provider, model, dimensions }
+    anemone_embed::ModelIdentity { provider, model, dimensions }
 }
 
 #[test]
@@ -557,14 +557,14 @@ fn vectors_of_a_set_are_of_one_model_and_go_with_their_document() {
     };
     let some = [(ChunkId(0), vec![7]), (ChunkId(2), vec![9]), (ChunkId(99), vec![1])];
     put(&mut store, Slot::Model, 2, &some);
-    put(&mut store, Slot::Table, 8, &some[..1]);
+    put(&mut store, Slot::Static, 8, &some[..1]);
     assert_eq!(read(&store, 2), [(0, vec![7]), (2, vec![9])]);
     assert!(read(&store, 3).is_empty());
     assert_eq!(read(&store, 8), [(0, vec![7])]);
     fill(&mut store, &[document("a.md", "other\n")]);
     assert_eq!(read(&store, 2), [(2, vec![9])]);
     assert!(read(&store, 8).is_empty());
-    put(&mut store, Slot::Table, 8, &some[1..]);
+    put(&mut store, Slot::Static, 8, &some[1..]);
     put(&mut store, Slot::Model, 3, &[(ChunkId(2), vec![4])]);
     assert_eq!((read(&store, 2).len(), read(&store, 3)), (0, vec![(2, vec![4])]));
     assert_eq!(read(&store, 8), [(2, vec![9])]);

@@ -1,12 +1,12 @@
-//! Vectors of chunks: the bytes are somebody else's, one blob for each chunk, many in a row.
+//! Vectors of chunks: opaque bytes, one blob for each chunk, many in a row.
 //!
-//! There are two sets at most, each of one model: the table's, which costs nothing, and one other.
-//! Chunks get their vectors in the order of their numbers, which only grow, so a set lacks those
-//! from a number on and no others.
+//! There are two sets at most, each of one model: the static model's, which is free to compute, and
+//! one other. Chunks get their vectors in the order of their numbers, which only grow, so a set
+//! lacks those from a number on and no others.
 
 use std::ops::Range;
 
-use anemone_embed::{Effort, Identity};
+use anemone_embed::{Effort, ModelIdentity};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::body::Body;
@@ -19,32 +19,32 @@ use super::{ChunkId, Found, Store, StoreError, View, Writing};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// Vectors that are made as soon as a chunk is there.
-    Table,
-    /// Vectors that somebody asked for.
+    Static,
+    /// Vectors of a configured model.
     Model,
 }
 
 impl Slot {
-    const ALL: [Self; 2] = [Self::Table, Self::Model];
+    const ALL: [Self; 2] = [Self::Static, Self::Model];
 
     /// Returns where vectors go that cost this much.
     pub(crate) const fn of(effort: Effort) -> Self {
         match effort {
-            Effort::Trivial => Self::Table,
+            Effort::Trivial => Self::Static,
             Effort::Work | Effort::Remote => Self::Model,
         }
     }
 
     const fn number(self) -> u8 {
         match self {
-            Self::Table => 0,
+            Self::Static => 0,
             Self::Model => 1,
         }
     }
 
     const fn rows(self) -> &'static str {
         match self {
-            Self::Table => "table_pack",
+            Self::Static => "table_pack",
             Self::Model => "model_pack",
         }
     }
@@ -55,7 +55,7 @@ impl Slot {
 pub(crate) struct StoredSet {
     pub(crate) slot: Slot,
     /// Whose vectors they are.
-    pub(crate) identity: Identity,
+    pub(crate) identity: ModelIdentity,
     /// Chunks that have vectors.
     pub(crate) chunks: u64,
     /// The first chunk that has none, whether it is there or not.
@@ -63,16 +63,16 @@ pub(crate) struct StoredSet {
 }
 
 /// A chunk that is to be embedded: its text and its blocks.
-pub(crate) type Unembedded = (ChunkId, String, Body);
+pub(crate) type EmbeddingWork = (ChunkId, String, Body);
 
 impl Store {
     /// Keeps vectors of one model, for chunks that follow those of the set. Vectors of another
-    /// model in its place are forgotten. Returns `false` when somebody wrote since `seen`: the
-    /// numbers may mean other chunks now.
+    /// model in its place are forgotten. Returns `false` when the index was written since `seen`:
+    /// the numbers may mean other chunks now.
     pub(crate) fn put_vectors(
         &mut self,
         slot: Slot,
-        identity: &Identity,
+        identity: &ModelIdentity,
         vectors: &[(ChunkId, Vec<u8>)],
         seen: &Seal,
     ) -> Result<bool, StoreError> {
@@ -95,7 +95,7 @@ impl Writing<'_> {
     pub(crate) fn begin_set(
         &mut self,
         slot: Slot,
-        identity: &Identity,
+        identity: &ModelIdentity,
     ) -> Result<ChunkId, StoreError> {
         if let Some(there) = set(&self.db, slot)?
             && there.identity == *identity
@@ -103,7 +103,7 @@ impl Writing<'_> {
             return Ok(there.next);
         }
         self.db.execute(&format!("DELETE FROM {}", slot.rows()), [])?;
-        let Identity { provider, model, dimensions } = identity;
+        let ModelIdentity { provider, model, dimensions } = identity;
         let dimensions = i64::try_from(*dimensions).unwrap_or(i64::MAX);
         self.db.execute(
             "INSERT OR REPLACE INTO vector_set VALUES (?1, ?2, ?3, ?4, 0, 0)",
@@ -225,13 +225,13 @@ impl Writing<'_> {
         &self,
         from: ChunkId,
         limit: usize,
-    ) -> Result<Vec<Unembedded>, StoreError> {
+    ) -> Result<Vec<EmbeddingWork>, StoreError> {
         unembedded(&self.db, from, limit)
     }
 }
 
 impl View {
-    /// Returns the sets that there are, the table's first.
+    /// Returns the existing sets, the static model's first.
     pub(crate) fn sets(&self) -> Result<Vec<StoredSet>, StoreError> {
         let mut sets = Vec::with_capacity(2);
         for slot in Slot::ALL {
@@ -241,8 +241,8 @@ impl View {
     }
 
     /// Returns the set of a model.
-    pub(crate) fn set_of(&self, identity: &Identity) -> Result<Option<StoredSet>, StoreError> {
-        Ok(self.sets()?.into_iter().find(|it| it.identity == *identity))
+    pub(crate) fn set_of(&self, identity: &ModelIdentity) -> Result<Option<StoredSet>, StoreError> {
+        Ok(self.sets()?.into_iter().find(|set| set.identity == *identity))
     }
 
     /// Goes through the vectors of a set in the order of the chunks.
@@ -269,7 +269,7 @@ impl View {
         &self,
         from: ChunkId,
         limit: usize,
-    ) -> Result<Vec<Unembedded>, StoreError> {
+    ) -> Result<Vec<EmbeddingWork>, StoreError> {
         unembedded(&self.db, from, limit)
     }
 
@@ -291,7 +291,7 @@ fn set(db: &Connection, slot: Slot) -> Result<Option<StoredSet>, StoreError> {
         let dimensions = usize::try_from(unsigned(row, 2)?).unwrap_or(usize::MAX);
         Ok(StoredSet {
             slot,
-            identity: Identity { provider: row.get(0)?, model: row.get(1)?, dimensions },
+            identity: ModelIdentity { provider: row.get(0)?, model: row.get(1)?, dimensions },
             chunks: unsigned(row, 3)?,
             next: ChunkId(unsigned(row, 4)?),
         })
@@ -299,7 +299,11 @@ fn set(db: &Connection, slot: Slot) -> Result<Option<StoredSet>, StoreError> {
     Ok(found.optional()?)
 }
 
-fn unembedded(db: &Connection, from: ChunkId, limit: usize) -> Result<Vec<Unembedded>, StoreError> {
+fn unembedded(
+    db: &Connection,
+    from: ChunkId,
+    limit: usize,
+) -> Result<Vec<EmbeddingWork>, StoreError> {
     let mut find = db.prepare_cached(
         "SELECT chunk.id, passage.text, chunk.body FROM chunk JOIN passage USING (id)
          WHERE chunk.id >= ?1 ORDER BY chunk.id LIMIT ?2",
@@ -325,8 +329,8 @@ mod tests {
         Document { path, text: text.to_owned(), ..Document::default() }
     }
 
-    fn identity() -> Identity {
-        Identity { provider: "test".to_owned(), model: "m".to_owned(), dimensions: 1 }
+    fn identity() -> ModelIdentity {
+        ModelIdentity { provider: "test".to_owned(), model: "m".to_owned(), dimensions: 1 }
     }
 
     /// Some thousands of bytes that are of a chunk and no other.
@@ -337,8 +341,8 @@ mod tests {
 
     fn put(store: &mut Store, chunks: Range<u64>) {
         let seal = store.reading().unwrap().seal().clone();
-        let vectors: Vec<_> = chunks.map(|it| (ChunkId(it), blob(it))).collect();
-        assert!(store.put_vectors(Slot::Table, &identity(), &vectors, &seal).unwrap());
+        let vectors: Vec<_> = chunks.map(|number| (ChunkId(number), blob(number))).collect();
+        assert!(store.put_vectors(Slot::Static, &identity(), &vectors, &seal).unwrap());
     }
 
     fn check(store: &Store, wanted: &[u64]) {
@@ -348,7 +352,7 @@ mod tests {
             assert!(bytes == blob(chunk.0), "{chunk:?}");
             found.push(chunk.0);
         };
-        reading.vectors(Slot::Table, &mut each).unwrap();
+        reading.vectors(Slot::Static, &mut each).unwrap();
         assert_eq!(found, wanted);
         let set = reading.set_of(&identity()).unwrap().unwrap();
         assert_eq!(set.chunks, wanted.len() as u64);
@@ -356,24 +360,24 @@ mod tests {
 
     #[test]
     fn packs_keep_their_order_whatever_comes_and_goes() {
-        let documents: Vec<Document> = (0..60).map(|it| document(it, "one\n")).collect();
+        let documents: Vec<Document> = (0..60).map(|number| document(number, "one\n")).collect();
         let (_folder, mut store) = filled(&documents);
         put(&mut store, 0..31);
         put(&mut store, 31..60);
-        // Those that are there already stay as they are.
+        // Existing ones stay as they are.
         put(&mut store, 50..60);
         check(&store, &(0..60).collect::<Vec<_>>());
         // One goes in the middle, one at the front of all, one at the end, and a whole pack.
         let gone = [0, 7, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 59];
-        let changes: Vec<Document> = gone.iter().map(|it| document(*it, "")).collect();
+        let changes: Vec<Document> = gone.iter().map(|number| document(*number, "")).collect();
         fill(&mut store, &changes);
-        let mut left: Vec<u64> = (0..60).filter(|it| !gone.contains(it)).collect();
+        let mut left: Vec<u64> = (0..60).filter(|number| !gone.contains(number)).collect();
         check(&store, &left);
         fill(&mut store, &[document(7, "new\n"), document(99, "new\n")]);
         put(&mut store, 60..62);
         left.extend([60, 61]);
         check(&store, &left);
-        let all: Vec<Document> = (0..100).map(|it| document(it, "")).collect();
+        let all: Vec<Document> = (0..100).map(|number| document(number, "")).collect();
         fill(&mut store, &all);
         check(&store, &[]);
     }
@@ -386,7 +390,7 @@ mod tests {
         let writing = store.writing(alone).unwrap();
         writing.db.execute("UPDATE table_pack SET pack = x'0102'", []).unwrap();
         writing.finish().unwrap();
-        let error = store.reading().unwrap().vectors(Slot::Table, &mut |_, _| {}).unwrap_err();
+        let error = store.reading().unwrap().vectors(Slot::Static, &mut |_, _| {}).unwrap_err();
         assert!(matches!(error, StoreError::Damaged(_)) && error.is_damage(), "{error}");
     }
 }

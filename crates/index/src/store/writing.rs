@@ -33,8 +33,8 @@ pub(crate) enum Put {
     Duplicate,
 }
 
-/// A store that is being written. Until [`finish`](Self::finish) there is no index: whoever stops
-/// before leaves nothing of use, and the next one begins anew.
+/// A store that is being written. Until [`finish`](Self::finish) there is no index: a writer that
+/// stops before leaves nothing usable, and the next one starts over.
 pub(crate) struct Writing<'a> {
     store: &'a mut Store,
     pub(super) db: Connection,
@@ -221,7 +221,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Takes in a document of an entry. Two entries may have documents of one path: the entry
-    /// that comes first, by its source's position and its key, wins; `displaced` is told when the
+    /// that comes first, by its source's position and its key, wins; `displaced` is set when the
     /// other one was in the index already. `taken` are the documents that this entry has brought
     /// since it was opened: of two with one path, the first wins as well.
     pub(crate) fn put(
@@ -297,7 +297,8 @@ impl<'a> Writing<'a> {
                 let number = self.next_chunk;
                 self.next_chunk += 1;
                 let blocks = chunk.body.blocks.len() as u64;
-                let words = chunk.body.blocks.iter().map(|it| u64::from(it.length)).sum::<u64>();
+                let words =
+                    chunk.body.blocks.iter().map(|block| u64::from(block.length)).sum::<u64>();
                 chunk_row.execute(params![
                     number.cast_signed(),
                     id.0.cast_signed(),

@@ -36,9 +36,9 @@ pub(super) enum Script {
 }
 
 impl Script {
-    /// Whether characters of both stand in one run: verbs and adjectives mix Han and Hiragana.
+    /// Whether characters of both form one run: verbs and adjectives mix Han and Hiragana.
     pub(super) fn runs_with(self, other: Self) -> bool {
-        let plain = |it| if it == Self::Hiragana { Self::Han } else { it };
+        let plain = |script| if script == Self::Hiragana { Self::Han } else { script };
         plain(self) == plain(other)
     }
 }
@@ -51,13 +51,13 @@ const fn bytes() -> [Class; 128] {
     let mut byte = 0;
     while byte < 128 {
         #[expect(clippy::cast_possible_truncation, reason = "below 128")]
-        let it = byte as u8;
-        table[byte] = if it.is_ascii_alphabetic() {
+        let ascii = byte as u8;
+        table[byte] = if ascii.is_ascii_alphabetic() {
             Class::Letter
-        } else if it.is_ascii_digit() {
+        } else if ascii.is_ascii_digit() {
             Class::Digit
         } else {
-            match it {
+            match ascii {
                 b'-' | b'_' | b'.' | b'/' | b'\\' | b':' | b'@' | b'#' | b'+' | b'&' => {
                     Class::Joint
                 }

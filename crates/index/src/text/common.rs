@@ -36,19 +36,19 @@ pub(super) enum StopwordList {
 }
 
 /// How many languages have a list.
-pub(super) const TONGUES: usize = LISTS.len();
+pub(super) const LIST_COUNT: usize = LISTS.len();
 
 /// Some of the languages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tongues(u32);
+pub(super) struct StopwordLists(u32);
 
-impl Tongues {
-    pub(super) const fn of(tongue: StopwordList) -> Self {
-        Self(1 << tongue as u32)
+impl StopwordLists {
+    pub(super) const fn of(list: StopwordList) -> Self {
+        Self(1 << list as u32)
     }
 
-    pub(super) const fn and(self, tongue: StopwordList) -> Self {
-        Self(self.0 | 1 << tongue as u32)
+    pub(super) const fn and(self, list: StopwordList) -> Self {
+        Self(self.0 | 1 << list as u32)
     }
 
     pub(super) const fn meets(self, other: Self) -> bool {
@@ -65,30 +65,32 @@ impl Tongues {
 
     /// The places of the languages in [`LISTS`].
     pub(super) fn places(self) -> impl Iterator<Item = usize> {
-        (0..TONGUES).filter(move |place| self.0 & (1 << place) != 0)
+        (0..LIST_COUNT).filter(move |place| self.0 & (1 << place) != 0)
     }
 }
 
 /// Returns the languages in which a folded word is common.
-pub(super) fn common(folded: &str) -> Tongues {
+pub(super) fn common(folded: &str) -> StopwordLists {
     TABLE.get(&xxh3_64(folded.as_bytes())).copied().unwrap_or_default()
 }
 
-static TABLE: LazyLock<HashMap<u64, Tongues, BuildHasherDefault<AsItIs>>> = LazyLock::new(|| {
-    let mut table = HashMap::with_capacity_and_hasher(4096, BuildHasherDefault::default());
-    let (mut lowered, mut folded) = (String::new(), String::new());
-    for (tongue, words) in LISTS {
-        for word in words.split_ascii_whitespace() {
-            lowered.clear();
-            folded.clear();
-            lower(word, &mut lowered);
-            fold(&lowered, &mut folded);
-            let tongues: &mut Tongues = table.entry(xxh3_64(folded.as_bytes())).or_default();
-            *tongues = tongues.and(*tongue);
+static TABLE: LazyLock<HashMap<u64, StopwordLists, BuildHasherDefault<AsItIs>>> =
+    LazyLock::new(|| {
+        let mut table = HashMap::with_capacity_and_hasher(4096, BuildHasherDefault::default());
+        let (mut lowered, mut folded) = (String::new(), String::new());
+        for (list, words) in LISTS {
+            for word in words.split_ascii_whitespace() {
+                lowered.clear();
+                folded.clear();
+                lower(word, &mut lowered);
+                fold(&lowered, &mut folded);
+                let lists: &mut StopwordLists =
+                    table.entry(xxh3_64(folded.as_bytes())).or_default();
+                *lists = lists.and(*list);
+            }
         }
-    }
-    table
-});
+        table
+    });
 
 /// The keys are hashes already.
 #[derive(Default)]
@@ -450,19 +452,19 @@ mod tests {
 
     #[test]
     fn a_common_word_knows_its_languages() {
-        assert!(common("the").meets(Tongues::of(StopwordList::English)));
-        assert!(common("fur").meets(Tongues::of(StopwordList::German)));
-        assert!(common("еще").meets(Tongues::of(StopwordList::Russian)));
-        assert!(common("怎么").meets(Tongues::of(StopwordList::Spaceless)));
+        assert!(common("the").meets(StopwordLists::of(StopwordList::English)));
+        assert!(common("fur").meets(StopwordLists::of(StopwordList::German)));
+        assert!(common("еще").meets(StopwordLists::of(StopwordList::Russian)));
+        assert!(common("怎么").meets(StopwordLists::of(StopwordList::Spaceless)));
         assert!(common("database").is_empty());
         assert_eq!(common("de").places().count(), common("de").len() as usize);
     }
 
     #[test]
     fn the_lists_stand_in_the_order_of_the_languages() {
-        for (place, (tongue, words)) in LISTS.iter().enumerate() {
-            assert_eq!(*tongue as usize, place);
-            assert!(words.split_ascii_whitespace().count() >= 60, "{tongue:?}");
+        for (place, (list, words)) in LISTS.iter().enumerate() {
+            assert_eq!(*list as usize, place);
+            assert!(words.split_ascii_whitespace().count() >= 60, "{list:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One spelling for what looks the same: a letter and its accent may be one character or two.
 //!
 //! Texts come from file systems and editors that write either. They are compared in the composed
-//! form; what is found is shown where it lies in the text as it is.
+//! form; matches are shown at their place in the original text.
 
 use std::ops::Range;
 
@@ -52,14 +52,14 @@ impl Composed {
         }
     }
 
-    /// Returns where a stretch of the composed text lies in the original.
+    /// Returns where a stretch of the composed text is in the original.
     pub(super) fn original(&self, bytes: &Range<usize>) -> Range<usize> {
         let start = self.place(bytes.start, |change| change.original.start);
         let end = self.place(bytes.end, |change| change.original.end);
         start..end
     }
 
-    /// Returns where a place lies in the original; within a change it is what `inside` says.
+    /// Returns where a place is in the original; within a change it is what `inside` says.
     fn place(&self, at: usize, inside: impl Fn(&Change) -> usize) -> usize {
         let after = self.changes.partition_point(|change| change.composed.start < at);
         match after.checked_sub(1).and_then(|last| self.changes.get(last)) {
@@ -126,12 +126,12 @@ mod tests {
         fn it_is_the_composed_form(text in "[a-zäéÅΆйがガ가\u{300}-\u{310}\u{323}\u{1100}-\u{1112}\u{1161}-\u{1170}\u{11a8}-\u{11af}\u{3099}\u{212b}\u{915}\u{93c}\u{9c7}\u{9be}豈]{0,20}") {
             let wanted: String = text.nfc().collect();
             let composed = Composed::of(&text);
-            prop_assert_eq!(composed.as_ref().map_or(&text, |it| &it.text), &wanted);
+            prop_assert_eq!(composed.as_ref().map_or(&text, |composed| &composed.text), &wanted);
             let Some(composed) = composed else { return Ok(()) };
             let mut before = 0;
             for (at, c) in wanted.char_indices() {
                 let original = composed.original(&(at..at + c.len_utf8()));
-                prop_assert!(text.get(original.clone()).is_some_and(|it| !it.is_empty()));
+                prop_assert!(text.get(original.clone()).is_some_and(|part| !part.is_empty()));
                 prop_assert!(before <= original.start);
                 before = original.start;
             }

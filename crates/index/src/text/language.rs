@@ -3,7 +3,7 @@
 use rust_stemmers::Algorithm;
 
 use super::chars::{Class, class};
-use super::common::{StopwordList, TONGUES, Tongues, common};
+use super::common::{LIST_COUNT, StopwordList, StopwordLists, common};
 use super::fold::{fold, lower};
 
 /// The language in which words are stemmed.
@@ -109,7 +109,7 @@ impl Language {
 
     /// Returns the language of a code.
     pub(crate) fn of_code(code: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.code() == code)
+        Self::ALL.into_iter().find(|language| language.code() == code)
     }
 
     /// Returns how to stem a word of an alphabet in a text of this language: other alphabets than
@@ -159,29 +159,33 @@ impl Language {
     }
 
     /// Returns whose common words are weak in a text of this language.
-    pub(super) const fn weak(self, alphabet: Alphabet) -> Tongues {
+    pub(super) const fn weak(self, alphabet: Alphabet) -> StopwordLists {
         match alphabet {
-            Alphabet::Cyrillic => Tongues::of(StopwordList::Russian).and(StopwordList::Ukrainian),
-            Alphabet::Greek => Tongues::of(StopwordList::Greek),
-            Alphabet::Arabic => Tongues::of(StopwordList::Arabic),
-            Alphabet::Unknown => Tongues::of(StopwordList::Spaceless),
+            Alphabet::Cyrillic => {
+                StopwordLists::of(StopwordList::Russian).and(StopwordList::Ukrainian)
+            }
+            Alphabet::Greek => StopwordLists::of(StopwordList::Greek),
+            Alphabet::Arabic => StopwordLists::of(StopwordList::Arabic),
+            Alphabet::Unknown => StopwordLists::of(StopwordList::Spaceless),
             Alphabet::Latin => match self {
-                Self::German => Tongues::of(StopwordList::German),
-                Self::French => Tongues::of(StopwordList::French),
-                Self::Spanish => Tongues::of(StopwordList::Spanish),
-                Self::Portuguese => Tongues::of(StopwordList::Portuguese),
-                Self::Italian => Tongues::of(StopwordList::Italian),
-                Self::Dutch => Tongues::of(StopwordList::Dutch),
-                Self::Swedish => Tongues::of(StopwordList::Swedish),
-                Self::Danish => Tongues::of(StopwordList::Danish),
-                Self::Norwegian => Tongues::of(StopwordList::Norwegian),
-                Self::Finnish => Tongues::of(StopwordList::Finnish),
-                Self::Hungarian => Tongues::of(StopwordList::Hungarian),
-                Self::Romanian => Tongues::of(StopwordList::Romanian),
-                Self::Turkish => Tongues::of(StopwordList::Turkish),
-                Self::Other => Tongues::of(StopwordList::Polish).and(StopwordList::Indonesian),
+                Self::German => StopwordLists::of(StopwordList::German),
+                Self::French => StopwordLists::of(StopwordList::French),
+                Self::Spanish => StopwordLists::of(StopwordList::Spanish),
+                Self::Portuguese => StopwordLists::of(StopwordList::Portuguese),
+                Self::Italian => StopwordLists::of(StopwordList::Italian),
+                Self::Dutch => StopwordLists::of(StopwordList::Dutch),
+                Self::Swedish => StopwordLists::of(StopwordList::Swedish),
+                Self::Danish => StopwordLists::of(StopwordList::Danish),
+                Self::Norwegian => StopwordLists::of(StopwordList::Norwegian),
+                Self::Finnish => StopwordLists::of(StopwordList::Finnish),
+                Self::Hungarian => StopwordLists::of(StopwordList::Hungarian),
+                Self::Romanian => StopwordLists::of(StopwordList::Romanian),
+                Self::Turkish => StopwordLists::of(StopwordList::Turkish),
+                Self::Other => {
+                    StopwordLists::of(StopwordList::Polish).and(StopwordList::Indonesian)
+                }
                 Self::English | Self::Russian | Self::Arabic | Self::Greek => {
-                    Tongues::of(StopwordList::English)
+                    StopwordLists::of(StopwordList::English)
                 }
             },
         }
@@ -189,16 +193,16 @@ impl Language {
 
     /// Whether two languages share so many words that the better one is good enough.
     fn is_near(self, other: Self) -> bool {
-        let family = |it| match it {
+        let family = |language| match language {
             Self::Danish | Self::Norwegian => Self::Swedish,
             Self::Portuguese => Self::Spanish,
-            _ => it,
+            _ => language,
         };
         family(self) == family(other)
     }
 
-    fn of_tongue(place: usize) -> Self {
-        const ORDER: [Language; TONGUES] = [
+    fn of_list(place: usize) -> Self {
+        const ORDER: [Language; LIST_COUNT] = [
             Language::English,
             Language::German,
             Language::French,
@@ -236,7 +240,7 @@ const SURE: u32 = 5 * WHOLE;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Votes {
     /// By place of the language in the lists.
-    counts: [u32; TONGUES],
+    counts: [u32; LIST_COUNT],
     latin: u32,
     cyrillic: u32,
     greek: u32,
@@ -259,7 +263,7 @@ impl Votes {
             while bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
                 at += 1;
             }
-            // A word with an apostrophe counts by what stands before it.
+            // A word with an apostrophe counts by what precedes it.
             if bytes.get(at).is_none_or(u8::is_ascii) {
                 votes.latin = votes.latin.saturating_add(1);
                 votes.ascii(&bytes[start..at]);
@@ -305,17 +309,17 @@ impl Votes {
         };
         *count = count.saturating_add(1);
         self.vote(common(folded));
-        if let Some(tongues) = lowered.chars().filter(|c| !c.is_ascii()).find_map(letter) {
-            self.vote(tongues);
+        if let Some(lists) = lowered.chars().filter(|c| !c.is_ascii()).find_map(letter) {
+            self.vote(lists);
         }
     }
 
-    fn vote(&mut self, tongues: Tongues) {
-        if tongues.is_empty() {
+    fn vote(&mut self, lists: StopwordLists) {
+        if lists.is_empty() {
             return;
         }
-        let share = (WHOLE / tongues.len()).max(1);
-        for place in tongues.places() {
+        let share = (WHOLE / lists.len()).max(1);
+        for place in lists.places() {
             if let Some(count) = self.counts.get_mut(place) {
                 *count = count.saturating_add(share);
             }
@@ -355,8 +359,8 @@ impl Votes {
     /// Returns the language, when it is clear by its margin over the second.
     fn clear(&self, enough: u32) -> Option<Language> {
         let (best, count) = self.best()?;
-        let others = Language::ALL.into_iter().filter(|it| !it.is_near(best));
-        let second = others.map(|it| self.of_language(it)).max().unwrap_or(0);
+        let others = Language::ALL.into_iter().filter(|language| !language.is_near(best));
+        let second = others.map(|language| self.of_language(language)).max().unwrap_or(0);
         let clear = count >= enough && u64::from(count) * 2 >= u64::from(second) * 3;
         let long = count > second && count >= SURE;
         (clear || long).then_some(best)
@@ -392,7 +396,7 @@ impl Votes {
     fn of_language(&self, language: Language) -> u32 {
         let latin = ..=StopwordList::Indonesian as usize;
         let counts = self.counts[latin].iter().enumerate();
-        let own = counts.filter(|(place, _)| Language::of_tongue(*place) == language);
+        let own = counts.filter(|(place, _)| Language::of_list(*place) == language);
         own.map(|(_, count)| *count).max().unwrap_or(0)
     }
 }
@@ -401,32 +405,32 @@ impl Votes {
 const MAX_WORD: usize = 32;
 
 /// Returns the languages that a letter speaks for.
-fn letter(c: char) -> Option<Tongues> {
+fn letter(c: char) -> Option<StopwordLists> {
     use StopwordList::{
         Danish, Finnish, French, German, Hungarian, Italian, Norwegian, Polish, Portuguese,
         Romanian, Russian, Spanish, Swedish, Turkish, Ukrainian,
     };
     Some(match c {
-        'ß' => Tongues::of(German),
-        'ä' => Tongues::of(German).and(Swedish).and(Finnish),
-        'ü' => Tongues::of(German).and(Turkish).and(Hungarian),
-        'ö' => Tongues::of(German).and(Swedish).and(Finnish).and(Turkish).and(Hungarian),
-        'å' => Tongues::of(Swedish).and(Danish).and(Norwegian),
-        'ø' | 'æ' => Tongues::of(Danish).and(Norwegian),
-        'ñ' | '¿' | '¡' => Tongues::of(Spanish),
-        'ã' | 'õ' => Tongues::of(Portuguese),
-        'ç' => Tongues::of(French).and(Portuguese).and(Turkish),
-        'ê' | 'â' => Tongues::of(French).and(Portuguese).and(Romanian),
-        'è' | 'ù' | 'ò' | 'ì' => Tongues::of(French).and(Italian),
-        'œ' | 'ë' | 'û' => Tongues::of(French),
-        'î' => Tongues::of(French).and(Romanian),
-        'ł' | 'ą' | 'ę' | 'ś' | 'ź' | 'ż' | 'ć' | 'ń' => Tongues::of(Polish),
-        'ő' | 'ű' => Tongues::of(Hungarian),
-        'ă' | 'ș' | 'ț' | 'ţ' => Tongues::of(Romanian),
-        'ş' => Tongues::of(Turkish).and(Romanian),
-        'ğ' | 'ı' => Tongues::of(Turkish),
-        'ы' | 'э' | 'ъ' | 'ё' => Tongues::of(Russian),
-        'і' | 'ї' | 'є' | 'ґ' => Tongues::of(Ukrainian),
+        'ß' => StopwordLists::of(German),
+        'ä' => StopwordLists::of(German).and(Swedish).and(Finnish),
+        'ü' => StopwordLists::of(German).and(Turkish).and(Hungarian),
+        'ö' => StopwordLists::of(German).and(Swedish).and(Finnish).and(Turkish).and(Hungarian),
+        'å' => StopwordLists::of(Swedish).and(Danish).and(Norwegian),
+        'ø' | 'æ' => StopwordLists::of(Danish).and(Norwegian),
+        'ñ' | '¿' | '¡' => StopwordLists::of(Spanish),
+        'ã' | 'õ' => StopwordLists::of(Portuguese),
+        'ç' => StopwordLists::of(French).and(Portuguese).and(Turkish),
+        'ê' | 'â' => StopwordLists::of(French).and(Portuguese).and(Romanian),
+        'è' | 'ù' | 'ò' | 'ì' => StopwordLists::of(French).and(Italian),
+        'œ' | 'ë' | 'û' => StopwordLists::of(French),
+        'î' => StopwordLists::of(French).and(Romanian),
+        'ł' | 'ą' | 'ę' | 'ś' | 'ź' | 'ż' | 'ć' | 'ń' => StopwordLists::of(Polish),
+        'ő' | 'ű' => StopwordLists::of(Hungarian),
+        'ă' | 'ș' | 'ț' | 'ţ' => StopwordLists::of(Romanian),
+        'ş' => StopwordLists::of(Turkish).and(Romanian),
+        'ğ' | 'ı' => StopwordLists::of(Turkish),
+        'ы' | 'э' | 'ъ' | 'ё' => StopwordLists::of(Russian),
+        'і' | 'ї' | 'є' | 'ґ' => StopwordLists::of(Ukrainian),
         _ => return None,
     })
 }

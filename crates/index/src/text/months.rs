@@ -55,7 +55,7 @@ pub(super) fn name(month: i8) -> &'static str {
 pub(super) fn of_word(folded: &str, number: bool) -> Option<&'static str> {
     let place = ENGLISH.iter().position(|name| *name == folded).or_else(|| {
         let names = |names: &str| names.split_ascii_whitespace().any(|name| name == folded);
-        number.then(|| OTHERS.iter().position(|it| names(it)))?
+        number.then(|| OTHERS.iter().position(|name| names(name)))?
     })?;
     ENGLISH.get(place).copied()
 }

@@ -3,9 +3,9 @@
 /// Returns how a number with marks inside is compared as a whole: groups of thousands become one
 /// number, a day becomes `2026-04-01`, everything else stays as it is.
 ///
-/// `parts` are digits alone; `joints` are what stands between them.
+/// `parts` are digits alone; `joints` are what separates them.
 pub(super) fn whole(parts: &[&str], joints: &[&str]) -> String {
-    let all = |joint: &str| joints.iter().all(|it| *it == joint);
+    let all = |joint: &str| joints.iter().all(|other| *other == joint);
     if all(",") && is_grouped(parts) {
         return parts.concat();
     }

@@ -22,7 +22,7 @@ const MAX_LANGUAGES: usize = 8;
 pub(crate) struct Words {
     /// What is looked for, in its order, each once.
     pub(crate) terms: Vec<QueryTerm>,
-    /// What stands in quotes; its words are among the terms as well.
+    /// A quoted phrase; its words are among the terms as well.
     pub(crate) phrases: Vec<Phrase>,
     /// What must not be in a hit.
     pub(crate) excluded: Vec<QueryTerm>,
@@ -264,7 +264,7 @@ impl Reader {
                     {
                         stemmed(&word, Language::German, |stem| term.add(stem));
                     }
-                    // Whoever writes without diacritics leaves them all out.
+                    // A query without diacritics leaves them all out.
                     if *language == Language::Other && !term.surface.is_ascii() {
                         for other in &self.languages {
                             stemmed(token.text, *other, |stem| term.add(stem));

@@ -542,7 +542,7 @@ fn ends_with_digit(text: &str) -> bool {
     text.chars().next_back().is_some_and(|c| class(c) == Class::Digit)
 }
 
-/// What stands before an apostrophe and is no word of its own, in French, Italian and Portuguese.
+/// What precedes an apostrophe and is no word of its own, in French, Italian and Portuguese.
 const ELIDED: &[&str] = &[
     "l", "d", "j", "m", "t", "s", "n", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "un",
     "all", "dell", "nell", "sull", "dall", "quest", "quell", "sant",

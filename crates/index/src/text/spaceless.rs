@@ -5,7 +5,7 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::chars::{Class, Script, class, continues};
-use super::common::{StopwordList, Tongues, common};
+use super::common::{StopwordList, StopwordLists, common};
 use super::{Kind, emit};
 
 /// Takes apart the run that begins at a place; returns where it ends.
@@ -37,7 +37,7 @@ fn token(text: &str, kind: Kind, bytes: Range<usize>, each: &mut dyn FnMut(&supe
     if text.chars().all(|c| c == 'ー') {
         return;
     }
-    let weak = common(text).meets(Tongues::of(StopwordList::Spaceless));
+    let weak = common(text).meets(StopwordLists::of(StopwordList::Spaceless));
     emit(text, if weak { Kind::Weak } else { kind }, bytes, each);
 }
 

@@ -15,13 +15,13 @@ fn all(text: &str, language: Language) -> Vec<(String, Kind, Range<usize>)> {
 
 /// The tokens of an English text.
 pub(super) fn words(text: &str) -> Vec<String> {
-    all(text, Language::English).into_iter().map(|it| it.0).collect()
+    all(text, Language::English).into_iter().map(|(token, _, _)| token).collect()
 }
 
 /// The tokens of an English text with their kinds.
 pub(super) fn kinds(text: &str) -> String {
     let all = all(text, Language::English);
-    all.iter().map(|it| format!("{}:{:?}", it.0, it.1)).collect::<Vec<_>>().join(" ")
+    all.iter().map(|(token, kind, _)| format!("{token}:{kind:?}")).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn apostrophes_do_not_part_words() {
     assert_eq!(words("O'Brien"), ["obrien", "brien"]);
     assert_eq!(words("rock'n'roll"), ["rocknrol"]);
     let elided = |text, language| -> Vec<String> {
-        all(text, language).into_iter().map(|it| it.0).collect()
+        all(text, language).into_iter().map(|(token, _, _)| token).collect()
     };
     assert_eq!(elided("l'homme d’été qu'il", Language::French), ["homm", "ete", "il"]);
     assert_eq!(elided("dell'acqua", Language::Italian), ["acqua"]);
@@ -119,7 +119,9 @@ fn names_are_whole_and_in_parts() {
 
 #[test]
 fn long_words_are_cut_in_languages_that_make_them() {
-    let german = |text| all(text, Language::German).into_iter().map(|it| it.0).collect::<Vec<_>>();
+    let german = |text| {
+        all(text, Language::German).into_iter().map(|(token, _, _)| token).collect::<Vec<_>>()
+    };
     assert_eq!(german("Bänke"), ["bank", "banke"]);
     assert!(german("Fensterbänke").contains(&"banke".to_owned()));
     assert!(german("Fensterbänke").contains(&"fenst".to_owned()));
@@ -133,7 +135,10 @@ fn long_words_are_cut_in_languages_that_make_them() {
 /// The tokens of a text with what they stand for, composed.
 fn composed(text: &str, language: Language) -> Vec<(String, Kind, String)> {
     let shown = |bytes: Range<usize>| text[bytes].nfc().collect();
-    all(text, language).into_iter().map(|it| (it.0, it.1, shown(it.2))).collect()
+    all(text, language)
+        .into_iter()
+        .map(|(token, kind, bytes)| (token, kind, shown(bytes)))
+        .collect()
 }
 
 #[test]
@@ -257,7 +262,7 @@ proptest! {
             for (token, _, bytes) in all(&text, language) {
                 prop_assert!(!token.is_empty() && !token.contains(char::is_whitespace));
                 prop_assert!(token.len() <= MAX_TOKEN);
-                prop_assert!(text.get(bytes.clone()).is_some_and(|it| !it.is_empty()));
+                prop_assert!(text.get(bytes.clone()).is_some_and(|part| !part.is_empty()));
                 prop_assert!(bytes.start >= before);
                 before = bytes.start;
             }
@@ -278,7 +283,7 @@ proptest! {
         let together: String = text.nfc().collect();
         let texts = |text: &str| {
             let all = all(text, Language::German).into_iter();
-            all.map(|it| (it.0, it.1)).collect::<Vec<_>>()
+            all.map(|(token, kind, _)| (token, kind)).collect::<Vec<_>>()
         };
         prop_assert_eq!(texts(&apart), texts(&together));
         prop_assert_eq!(texts(&text), texts(&together));
@@ -288,8 +293,8 @@ proptest! {
     fn case_does_not_matter_but_to_parts(text in "[ -~]{0,40}") {
         let wholes = |text: &str| {
             let all = all(text, Language::Other).into_iter();
-            let wholes = all.filter(|it| it.1 == Kind::Word);
-            wholes.map(|it| (it.0, it.2)).collect::<Vec<_>>()
+            let wholes = all.filter(|&(_, kind, _)| kind == Kind::Word);
+            wholes.map(|(token, _, bytes)| (token, bytes)).collect::<Vec<_>>()
         };
         prop_assert_eq!(wholes(&text), wholes(&text.to_ascii_lowercase()));
     }

@@ -38,7 +38,8 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(avx2) => products_avx2(avx2, query, blob, sums),
             Self::Portable => {
-                let numbers = |it: &[u8]| sum(query, it.get(SCALE_BYTES..).unwrap_or_default());
+                let numbers =
+                    |vector: &[u8]| sum(query, vector.get(SCALE_BYTES..).unwrap_or_default());
                 sums.extend(blob.chunks_exact(SCALE_BYTES + query.len()).map(numbers));
             }
         }
@@ -103,8 +104,8 @@ mod tests {
             let mut sums = [Vec::new(), Vec::new()];
             Kernel::new().products(&query, &blob, &mut sums[0]);
             Kernel::Portable.products(&query, &blob, &mut sums[1]);
-            let by_hand = |it: &[u8]| -> i64 {
-                let numbers = it[SCALE_BYTES..].iter().map(|it| i64::from(*it as i8));
+            let by_hand = |vector: &[u8]| -> i64 {
+                let numbers = vector[SCALE_BYTES..].iter().map(|byte| i64::from(*byte as i8));
                 numbers.zip(&query).map(|(a, b)| a * i64::from(*b)).sum()
             };
             let wanted: Vec<i64> = blob.chunks(SCALE_BYTES + dimensions).map(by_hand).collect();

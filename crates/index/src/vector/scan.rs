@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::Background;
+use super::Baseline;
 use super::kernel::Kernel;
 use crate::store::ChunkId;
 
@@ -72,7 +72,7 @@ impl Scan {
         self.products.clear();
         self.kernel.products(&self.query, blob, &mut self.products);
         for (vector, product) in blob.chunks_exact(stride).zip(&self.products) {
-            let scale = vector.first_chunk().map_or(0.0, |it| f32::from_le_bytes(*it));
+            let scale = vector.first_chunk().map_or(0.0, |scale| f32::from_le_bytes(*scale));
             // Neither zeros nor what is no number.
             if !(scale > 0.0 && scale < f32::INFINITY) {
                 self.cosines.push(0.0);
@@ -101,8 +101,9 @@ impl Scan {
 
     /// Returns where the cosines of a chunk stand, when it was compared.
     pub(super) fn place_of(&self, chunk: ChunkId) -> Option<Range<usize>> {
-        let at = self.chunks.binary_search_by_key(&chunk, |it| it.0).ok()?;
-        let start = at.checked_sub(1).and_then(|it| self.chunks.get(it)).map_or(0, |it| it.1);
+        let at = self.chunks.binary_search_by_key(&chunk, |&(id, _)| id).ok()?;
+        let start =
+            at.checked_sub(1).and_then(|before| self.chunks.get(before)).map_or(0, |&(_, end)| end);
         Some(start..self.chunks.get(at)?.1)
     }
 
@@ -112,20 +113,20 @@ impl Scan {
     }
 
     /// Returns what is usual among all that was compared.
-    pub(super) fn background(&self) -> Background {
+    pub(super) fn baseline(&self) -> Baseline {
         let blocks = self.blocks.max(1) as f64;
         let one = f64::from(PARTS_OF_ONE);
         let mean = self.sum as f64 / blocks / one;
         let squares = self.squares as f64 / blocks / (one * one);
         let deviation = (squares - mean * mean).max(0.0).sqrt();
-        Background { blocks: self.blocks, mean, deviation, trust: 1.0 }
+        Baseline { blocks: self.blocks, mean, deviation, trust: 1.0 }
     }
 
     fn prune(&mut self) {
         self.best.sort_by(|a, b| b.0.total_cmp(&a.0));
         // Those that tie with the last stay: which of them comes first is not for numbers to say.
-        if let Some(last) = self.best.get(self.limit - 1).map(|it| it.0) {
-            self.best.retain(|it| it.0 >= last);
+        if let Some(last) = self.best.get(self.limit - 1).map(|&(score, _)| score) {
+            self.best.retain(|&(score, _)| score >= last);
             self.least = last;
         }
     }
@@ -133,7 +134,7 @@ impl Scan {
     /// Returns the nearest chunks, the nearest first.
     pub(super) fn take_nearest(&mut self) -> Vec<ChunkId> {
         self.prune();
-        std::mem::take(&mut self.best).into_iter().map(|it| it.1).collect()
+        std::mem::take(&mut self.best).into_iter().map(|(_, place)| place).collect()
     }
 }
 
@@ -145,13 +146,13 @@ fn expected(count: u64) -> usize {
 /// Returns a vector as whole numbers whose products with bytes add up to less than an `i32` holds,
 /// and what one of them is worth.
 fn whole_numbers(vector: &[f32]) -> (Vec<i16>, f32) {
-    let largest = vector.iter().fold(0.0_f32, |most, it| most.max(it.abs()));
-    let sum: f32 = vector.iter().map(|it| it.abs()).sum();
+    let largest = vector.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
+    let sum: f32 = vector.iter().map(|number| number.abs()).sum();
     // A little less than could be: each number may be rounded up by a half.
     let room = (i32::MAX / 2) as f32 / (LARGEST_BYTE + 1.0);
     let scale = (largest / f32::from(i16::MAX)).max(sum / room);
     let step = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-    (vector.iter().map(|it| (it * step).round() as i16).collect(), scale)
+    (vector.iter().map(|number| (number * step).round() as i16).collect(), scale)
 }
 
 #[cfg(test)]
@@ -171,7 +172,7 @@ mod tests {
     fn bytes_are_nearly_as_good_as_numbers() {
         let query = vector(1);
         let mut exact: Vec<(f32, u64)> =
-            (2..300).map(|it| (cosine(&query, &vector(it)), u64::from(it))).collect();
+            (2..300).map(|number| (cosine(&query, &vector(number)), u64::from(number))).collect();
         exact.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut scan = Scan::new(&query, 20, (0, 0));
         for seed in 2..300 {
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn what_is_usual_does_not_depend_on_the_order() {
         let query = vector(1);
-        let background = |seeds: &mut dyn Iterator<Item = u32>| {
+        let baseline = |seeds: &mut dyn Iterator<Item = u32>| {
             let mut scan = Scan::new(&query, 2, (0, 0));
             let nothing = vec![0.0; query.len()];
             for seed in seeds {
@@ -204,14 +205,15 @@ mod tests {
                 // Whether it can be found or not.
                 scan.compare(ChunkId(0), &blob, seed % 2 == 0);
             }
-            scan.background()
+            scan.baseline()
         };
-        let usual = background(&mut (2..300));
-        assert_eq!(usual, background(&mut (2..300).rev()));
+        let usual = baseline(&mut (2..300));
+        assert_eq!(usual, baseline(&mut (2..300).rev()));
         assert_eq!(usual.blocks, 298);
-        let exact: Vec<f64> = (2..300).map(|it| f64::from(cosine(&query, &vector(it)))).collect();
+        let exact: Vec<f64> =
+            (2..300).map(|number| f64::from(cosine(&query, &vector(number)))).collect();
         let mean = exact.iter().sum::<f64>() / 298.0;
-        let squares = exact.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / 298.0;
+        let squares = exact.iter().map(|cosine| (cosine - mean).powi(2)).sum::<f64>() / 298.0;
         assert!((usual.mean - mean).abs() < 1e-3, "{usual:?} {mean}");
         assert!((usual.deviation - squares.sqrt()).abs() < 1e-3, "{usual:?}");
     }
@@ -243,7 +245,7 @@ mod tests {
     fn those_that_tie_with_the_last_stay() {
         let query = vector(1);
         let mut scan = Scan::new(&query, 2, (0, 0));
-        let positive = (2..50).find(|it| cosine(&query, &vector(*it)) > 0.01).unwrap();
+        let positive = (2..50).find(|number| cosine(&query, &vector(*number)) > 0.01).unwrap();
         let (same, near) = (quantised(&[vector(positive)]), quantised(&[query]));
         for id in 0..20 {
             scan.compare(ChunkId(id), &same, true);
@@ -261,7 +263,7 @@ mod tests {
             scan.compare(ChunkId(0), &quantised(&[&query]), true);
             scan.compare(
                 ChunkId(1),
-                &quantised(&[query.iter().map(|it| -it).collect::<Vec<_>>()]),
+                &quantised(&[query.iter().map(|number| -number).collect::<Vec<_>>()]),
                 true,
             );
             let found = scan.at(0..2).unwrap();

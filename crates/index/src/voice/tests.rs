@@ -3,7 +3,10 @@ use super::*;
 fn voices(text: &str) -> Vec<Voice> {
     let document = Document { text: text.to_owned(), ..Document::default() };
     let conversation = Conversation::of(&document);
-    text.lines().filter(|it| speaker(it).is_some()).map(|line| conversation.voice(line)).collect()
+    text.lines()
+        .filter(|line| speaker(line).is_some())
+        .map(|line| conversation.voice(line))
+        .collect()
 }
 
 #[test]

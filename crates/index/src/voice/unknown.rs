@@ -345,16 +345,16 @@ const PHRASES: [&str; 40] = [
 /// Whether a sentence says that something is not known or was not found.
 pub(crate) fn says_unknown(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
-    if PHRASES.iter().any(|it| lower.contains(it)) {
+    if PHRASES.iter().any(|phrase| lower.contains(phrase)) {
         return true;
     }
     let is_inside = |c: char| c.is_alphanumeric() || c == '\'' || is_mark(c);
     let words: Vec<&str> =
-        lower.split(|c: char| !is_inside(c)).filter(|it| !it.is_empty()).collect();
+        lower.split(|c: char| !is_inside(c)).filter(|word| !word.is_empty()).collect();
     begins_with_none(&lower, &words)
-        || words.iter().any(|it| ADMISSIONS.contains(it))
+        || words.iter().any(|word| ADMISSIONS.contains(word))
         || denies_knowing(&words)
-        || DENIALS.iter().any(|it| it.is_in(&words))
+        || DENIALS.iter().any(|denial| denial.is_in(&words))
 }
 
 /// Words that admit not to know by themselves, in English.
@@ -380,12 +380,13 @@ fn denies_knowing(words: &[&str]) -> bool {
     let is_subject = |word: &&str| matches!(*word, "i" | "we" | "i'm" | "i've" | "we've" | "i'd");
     let before = |at: usize| &words[at.saturating_sub(3)..at];
     let has_subject = |at: usize| words[..at].iter().any(&is_subject);
-    let verb_first = |pair: &[&str]| VERB_FIRST.iter().any(|it| pair == [it.0, it.1]);
+    let verb_first =
+        |pair: &[&str]| VERB_FIRST.iter().any(|&(verb, subject)| pair == [verb, subject]);
     let behind = |(at, pair): (usize, &[&str])| verb_first(pair) && (at == 0 || has_subject(at));
     let negated = |(at, word): (usize, &&str)| {
         NEGATED.contains(word)
             && (at == 0 || before(at).iter().any(&is_subject))
-            && words[at + 1..].iter().take(REACH).any(|it| VERBS.contains(it))
+            && words[at + 1..].iter().take(REACH).any(|word| VERBS.contains(word))
     };
     words.windows(2).enumerate().any(behind) || words.iter().enumerate().any(negated)
 }
@@ -393,8 +394,8 @@ fn denies_knowing(words: &[&str]) -> bool {
 impl Denial {
     fn is_in(&self, words: &[&str]) -> bool {
         let places = |list: &[&str]| -> Vec<usize> {
-            let is_listed = |word: &str| list.iter().any(|it| matches(it, word));
-            words.iter().enumerate().filter(|(_, it)| is_listed(it)).map(|it| it.0).collect()
+            let is_listed = |word: &str| list.iter().any(|listed| matches(listed, word));
+            words.iter().enumerate().filter(|(_, word)| is_listed(word)).map(|(at, _)| at).collect()
         };
         let negations = places(self.negations);
         if negations.is_empty() {

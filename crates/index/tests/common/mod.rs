@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anemone_index::{
-    Document, Entry, FileStamp, Index, Listing, Request, Silent, Skipped, Source, SourceError,
-    markdown_document,
+    Document, DocumentSource, FileStamp, Index, Listing, NoProgress, Request, SkippedDocument,
+    SourceEntry, SourceError, markdown_document,
 };
 use jiff::Timestamp;
 
@@ -24,7 +24,7 @@ pub(crate) struct Shelf {
 impl Shelf {
     pub(crate) fn put(&self, path: &str, text: &str) {
         let mut documents = self.documents.lock().unwrap();
-        let changes = documents.get(path).map_or(1, |it| it.1 + 1);
+        let changes = documents.get(path).map_or(1, |(_, changes)| changes + 1);
         documents.insert(path.to_owned(), (text.to_owned(), changes));
     }
 
@@ -33,14 +33,14 @@ impl Shelf {
     }
 }
 
-impl Source for Shelf {
+impl DocumentSource for Shelf {
     fn identity(&self) -> String {
         "shelf".to_owned()
     }
 
     fn list(&self) -> Result<Listing, SourceError> {
         let documents = self.documents.lock().unwrap();
-        let entry = |(key, (text, changes)): (&String, &(String, i64))| Entry {
+        let entry = |(key, (text, changes)): (&String, &(String, i64))| SourceEntry {
             key: key.clone(),
             stamp: FileStamp {
                 size: text.len() as u64,
@@ -54,9 +54,9 @@ impl Source for Shelf {
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let documents = self.documents.lock().unwrap();
         if let Some((text, _)) = documents.get(&entry.key) {
             each(Document { text: text.clone(), ..markdown_document(&entry.key) });
@@ -68,7 +68,7 @@ impl Source for Shelf {
 /// Opens an index and brings it up to date.
 pub(crate) fn refreshed(folder: &Path, shelf: &Shelf) -> Index {
     let mut index = Index::open(folder).unwrap();
-    index.refresh(&[shelf], NOW, &Silent).unwrap();
+    index.refresh(&[shelf], NOW, &NoProgress).unwrap();
     index
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn answer_of(index: &Index, query: &str, limit: usize) -> Vec<Place> 
     let mut request = Request::new(query, NOW);
     request.limit = limit;
     let hits = index.search(&request, &[]).unwrap().hits.into_iter();
-    hits.map(|it| (it.path, it.start_line, it.end_line, format!("{:?}", it.score))).collect()
+    hits.map(|hit| (hit.path, hit.start_line, hit.end_line, format!("{:?}", hit.score))).collect()
 }
 
 /// Every file below a folder.
@@ -101,8 +101,8 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
 /// Finds the file that is now what another was before: the same name, or the same ending.
 pub(crate) fn same_kind(folder: &Path, file: &Path) -> Option<PathBuf> {
     let all = files(folder);
-    let same = all.iter().find(|it| *it == file);
-    same.or_else(|| all.iter().find(|it| it.extension() == file.extension())).cloned()
+    let same = all.iter().find(|path| *path == file);
+    same.or_else(|| all.iter().find(|path| path.extension() == file.extension())).cloned()
 }
 
 /// Ways to damage a file.
@@ -124,7 +124,7 @@ pub(crate) const DAMAGES: &[fn(&Path)] = &[
     },
 ];
 
-/// Xorshift, for queries that nobody would type.
+/// Xorshift, for random queries.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -154,7 +154,7 @@ pub(crate) const ODD_NOTES: &str = "- C++ and C# on Ubuntu 20.04, error E1234 in
     - 数据库迁移方案定为先双写两周\n- 写真のバックアップは毎晩二時に\n- 데이터베이스를 옮겼다\n\
     - Der Stromzähler im Keller, naïve café, Straße\n- قاعدة البيانات في الخادم\n- 😀 party 🎉\n";
 
-/// What people type, and what nobody should.
+/// Ordinary and hostile queries.
 pub(crate) const ODD_QUERIES: &[&str] = &[
     "",
     " ",

@@ -75,10 +75,10 @@ impl Wanted<'_> {
         let index = finder.open(now)?;
         let near = index
             .nearest(self.builtin.identity(), &self.vector, LIKE, CHUNKS)
-            .map_err(anemone_index::SearchError::from)?;
+            .map_err(anemone_index::QueryError::from)?;
         let held = index
             .with_words_of(self.candidate.text, CHUNKS / 2)
-            .map_err(anemone_index::SearchError::from)?;
+            .map_err(anemone_index::QueryError::from)?;
         Ok(near.into_iter().chain(held).map(|it| it.path).collect())
     }
 }

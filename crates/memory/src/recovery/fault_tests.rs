@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::{Applied, ApplyError, Change, Edit, Given, MarkdownLayout, MarkdownStore, render};
-use anemone_files::faults::{Fault, How, Torn, with_faults};
+use anemone_files::faults::{FaultKind, InjectedFault, TornWrite, with_faults};
 
 const LOG: &str = "memory/2026-11-16.md";
 const OLD: &str = "# Memory\n\n- The shop sells tea.\n- It opens at nine.\n";
@@ -156,13 +156,13 @@ impl Place {
 }
 
 /// Every fault that can happen at the steps of a run.
-fn faults(steps: std::ops::Range<usize>, writes: &[usize]) -> Vec<Fault> {
+fn faults(steps: std::ops::Range<usize>, writes: &[usize]) -> Vec<InjectedFault> {
     let mut all = Vec::new();
     for at in steps {
-        for how in [How::Error, How::Full, How::Kill] {
-            let torn = [Torn::Nothing, Torn::Half, Torn::AllButOne];
+        for how in [FaultKind::Error, FaultKind::Full, FaultKind::Kill] {
+            let torn = [TornWrite::Nothing, TornWrite::Half, TornWrite::AllButOne];
             let number = if writes.contains(&at) { torn.len() } else { 1 };
-            all.extend(torn[..number].iter().map(|torn| Fault { at, how, torn: *torn }));
+            all.extend(torn[..number].iter().map(|torn| InjectedFault { at, how, torn: *torn }));
         }
     }
     all
@@ -177,7 +177,12 @@ fn outcomes(case: &Case) -> (Files, Files) {
 }
 
 /// Runs a change with faults in its own process, then recovery with faults, then recovery without.
-fn run(case: &Case, own: &[Fault], next: &[Fault], outcomes: &(Files, Files)) -> [Steps; 2] {
+fn run(
+    case: &Case,
+    own: &[InjectedFault],
+    next: &[InjectedFault],
+    outcomes: &(Files, Files),
+) -> [Steps; 2] {
     let place = Place::new(case);
     let change = place.plan(case);
     let (applied, first) = with_faults(own, || place.apply(&change).is_ok());
@@ -245,9 +250,9 @@ fn recovery_that_is_cut_off_again_and_again_gets_there() {
         for again in 0..12 {
             // Later and later, so that each gets a little further than the last.
             let at = 3 + again * 5 + number % 5;
-            let torn = [Torn::Nothing, Torn::Half, Torn::AllButOne][again % 3];
-            let how = [How::Kill, How::Error][number % 2];
-            with_faults(&[Fault { at, how, torn }], || place.site.lock().is_ok());
+            let torn = [TornWrite::Nothing, TornWrite::Half, TornWrite::AllButOne][again % 3];
+            let how = [FaultKind::Kill, FaultKind::Error][number % 2];
+            with_faults(&[InjectedFault { at, how, torn }], || place.site.lock().is_ok());
         }
         place.check(&outcomes.0, &outcomes.1, applied, &format!("{first:?}"));
     }

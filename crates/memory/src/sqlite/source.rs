@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anemone_index::{
-    Document, Entry, FileStamp, Format, Listing, MAX_FILE_BYTES, Provenance, SkipReason, Skipped,
-    Source, SourceError,
+    Document, DocumentSource, FileStamp, Format, Listing, MAX_FILE_BYTES, Provenance, SkipReason,
+    SkippedDocument, SourceEntry, SourceError,
 };
 
 use super::rows::{PRIVATE, lossy};
@@ -52,7 +52,7 @@ pub(super) fn path_of(key: &str) -> String {
     path
 }
 
-impl Source for RowsSource {
+impl DocumentSource for RowsSource {
     fn identity(&self) -> String {
         format!("rows of {:?} in {:?}", self.alias, self.path)
     }
@@ -62,11 +62,15 @@ impl Source for RowsSource {
         let mut log = self.path.as_os_str().to_owned();
         log.push("-wal");
         let stamp = FileStamp::of_all(&[self.path.clone(), log.into()], &[]);
-        listing.entries.extend(stamp.map(|stamp| Entry { key: self.name(), stamp }));
+        listing.entries.extend(stamp.map(|stamp| SourceEntry { key: self.name(), stamp }));
         Ok(listing)
     }
 
-    fn load(&self, _: &Entry, each: &mut dyn FnMut(Document)) -> Result<Vec<Skipped>, SourceError> {
+    fn load(
+        &self,
+        _: &SourceEntry,
+        each: &mut dyn FnMut(Document),
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let opened = open_to_read(&self.path).map_err(|error| self.error(error))?;
         let Some((db, shape)) = opened else { return Ok(Vec::new()) };
         let owner = match shape.has("agent_id") {
@@ -89,7 +93,8 @@ impl Source for RowsSource {
                 let text =
                     |at: usize| -> rusqlite::Result<Option<String>> { lossy(row.get_ref(at)?) };
                 let key = text(1)?.unwrap_or_default();
-                let mut skip = |path: String, reason| skipped.push(Skipped { path, reason });
+                let mut skip =
+                    |path: String, reason| skipped.push(SkippedDocument { path, reason });
                 if key.starts_with(PRIVATE) || text(7)?.is_some() {
                     skip("memories".to_owned(), SkipReason::Private);
                     continue;

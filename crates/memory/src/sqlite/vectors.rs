@@ -4,7 +4,7 @@
 //! when it is another. So vectors are written only where they are of the same maker, or where
 //! there are none yet.
 
-use anemone_embed::{Embedder, Identity, Purpose};
+use anemone_embed::{Embedder, ModelIdentity, Purpose};
 use anemone_format::Hex;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
@@ -25,7 +25,7 @@ fn packed(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|it| it.to_le_bytes()).collect()
 }
 
-fn meta_of(identity: &Identity) -> [(&'static str, String); 3] {
+fn meta_of(identity: &ModelIdentity) -> [(&'static str, String); 3] {
     [
         ("embedding_provider", identity.provider.clone()),
         ("embedding_model", identity.model.clone()),
@@ -34,7 +34,11 @@ fn meta_of(identity: &Identity) -> [(&'static str, String); 3] {
 }
 
 /// Whether vectors of a maker may be written: the database names it, or has no vectors.
-pub(super) fn fits(db: &Connection, shape: &Shape, identity: &Identity) -> rusqlite::Result<bool> {
+pub(super) fn fits(
+    db: &Connection,
+    shape: &Shape,
+    identity: &ModelIdentity,
+) -> rusqlite::Result<bool> {
     if !shape.has_table("memory_meta") || !shape.has_table("embedding_cache") {
         return Ok(false);
     }
@@ -57,7 +61,7 @@ pub(super) fn fits(db: &Connection, shape: &Shape, identity: &Identity) -> rusql
 }
 
 /// Names the maker of the vectors.
-pub(super) fn name_maker(db: &Connection, identity: &Identity) -> rusqlite::Result<()> {
+pub(super) fn name_maker(db: &Connection, identity: &ModelIdentity) -> rusqlite::Result<()> {
     for (key, value) in meta_of(identity) {
         db.execute("INSERT OR REPLACE INTO memory_meta VALUES (?1, ?2)", params![key, value])?;
     }

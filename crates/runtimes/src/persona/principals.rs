@@ -9,7 +9,7 @@ use anemone_format::{
 
 use super::identity::name_in_title;
 use crate::ids;
-use anemone_markdown::{Field, Page};
+use anemone_markdown::{LabelledItem, Page};
 
 /// Makes one human of each file; `others` are `users/<profile id>/USER.md`.
 ///
@@ -118,7 +118,7 @@ fn some_unless<T>(value: T, empty: impl Fn(&T) -> bool) -> Option<T> {
     (!empty(&value)).then_some(value)
 }
 
-fn first(fields: &[Field<'_>], labels: &[&str]) -> Option<String> {
+fn first(fields: &[LabelledItem<'_>], labels: &[&str]) -> Option<String> {
     let found = fields.iter().find(|field| labels.contains(&key(field.label).as_str()))?;
     Some(found.value.to_owned())
 }

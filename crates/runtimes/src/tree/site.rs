@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{FileKind, FileStat, FileTime, Folder, Step, Visited, Visitor, walk};
+use anemone_files::{FileKind, FileStat, FileTime, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
 use anemone_format::Moment;
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
@@ -238,24 +238,24 @@ struct Surveyor<'a> {
     failure: Option<PlanError>,
 }
 
-impl Visitor for Surveyor<'_> {
-    fn visit(&mut self, visited: &Visited<'_>) -> Step {
+impl WalkVisitor for Surveyor<'_> {
+    fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
         let stat = match visited.stat() {
             Ok(stat) => stat,
             // Gone since its name was read.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Step::Pass,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return WalkStep::Pass,
             Err(source) => return self.fail(visited.path, source),
         };
         if stat.device != self.survey.root.device {
             self.failure = Some(PlanError::MountPoint { path: join(self.path, visited.path) });
-            return Step::Stop;
+            return WalkStep::Stop;
         }
         let is_folder = stat.kind == FileKind::Folder;
         if is_folder && visited.depth + 1 >= MAX_DEPTH {
             return self.fail(visited.path, Errno::NAMETOOLONG.into());
         }
         self.survey.nodes.insert(key_of(visited.path), stat);
-        if is_folder { Step::Enter } else { Step::Pass }
+        if is_folder { WalkStep::Enter } else { WalkStep::Pass }
     }
 
     fn unreadable(&mut self, path: &[u8], error: io::Error) -> ControlFlow<()> {
@@ -265,8 +265,8 @@ impl Visitor for Surveyor<'_> {
 }
 
 impl Surveyor<'_> {
-    fn fail(&mut self, path: &[u8], source: io::Error) -> Step {
+    fn fail(&mut self, path: &[u8], source: io::Error) -> WalkStep {
         self.failure = Some(PlanError::Workspace { path: join(self.path, path), source });
-        Step::Stop
+        WalkStep::Stop
     }
 }

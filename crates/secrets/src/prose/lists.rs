@@ -1,4 +1,4 @@
-//! The words that prose is told apart by, in the languages that people write in.
+//! The words by which passwords are recognised in prose, by language.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -150,7 +150,7 @@ pub(crate) fn refers(text: &str) -> bool {
         || text.contains('.') && text.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-/// Whether nobody would take the text for a word, a date, a number or a name of technology.
+/// Whether the text is not a word, a date, a number or the name of a technology.
 pub(crate) fn is_made_up(text: &str) -> bool {
     let count = text.chars().count();
     if !(5..=128).contains(&count) || is_technical(text) {

@@ -1,4 +1,4 @@
-//! What stands behind a link, and whether it is a password.
+//! What follows a link, and whether it is a password.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::{LONGEST, Link, ends_sentence, tokens};
 use crate::anchors::SpokenWord;
 use crate::shape::{Texture, is_placeholder, is_stand_in, texture};
 
-/// Judges what stands at `at`.
+/// Judges what is at `at`.
 pub(super) fn value_at(
     line: &str,
     at: usize,
@@ -200,7 +200,7 @@ pub(crate) fn bare(token: &str) -> &str {
     })
 }
 
-/// Whether what stands in quotes is a password.
+/// Whether what is in quotes is a password.
 fn accepts_quoted(text: &str, link: Link, word: SpokenWord) -> bool {
     match word {
         SpokenWord::Pin => is_number(text, 3..=10),
@@ -233,8 +233,8 @@ fn accepts_quoted(text: &str, link: Link, word: SpokenWord) -> bool {
 /// Whether a word without quotes is a password.
 fn accepts_bare(text: &str, behind: &str, link: Link, word: SpokenWord) -> bool {
     let next = tokens(behind).next().map(|token| behind[token].to_lowercase());
-    let next = next.as_deref().map(|it| it.trim_end_matches(['.', ',', ')', ';', '!', '?']));
-    let counted = next.is_some_and(|it| UNITS.contains(&it));
+    let next = next.as_deref().map(|next| next.trim_end_matches(['.', ',', ')', ';', '!', '?']));
+    let counted = next.is_some_and(|next| UNITS.contains(&next));
     if counted {
         return false;
     }

@@ -217,7 +217,7 @@ fn noise(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Makes attachments out of the artifacts that are there, so that they name what the archive has.
+/// Makes attachments out of the existing artifacts, so that they name entries of the archive.
 ///
 /// Only a plain name has the same path in the archive as in the workspace.
 pub(super) fn match_attachments(snapshot: &mut Snapshot) {
@@ -231,7 +231,9 @@ pub(super) fn match_attachments(snapshot: &mut Snapshot) {
         }
         Node::File(_) | Node::Symlink(_) | Node::Folder => None,
     });
-    for attachment in snapshot.attachments.iter_mut().flat_map(|it| &mut it.attachments) {
+    for attachment in
+        snapshot.attachments.iter_mut().flat_map(|attachments| &mut attachments.attachments)
+    {
         let Some((path, content)) = artifacts.next() else {
             break;
         };

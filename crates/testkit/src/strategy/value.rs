@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::value::RawValue;
 
-/// Which white space may stand in a value: a record is one line, a document is many.
+/// Which whitespace a value may contain: a record is one line, a document is many.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Space {
     Line,
@@ -68,7 +68,7 @@ pub(super) fn content() -> BoxedStrategy<String> {
     prop_oneof![29 => short, 1 => long].boxed()
 }
 
-/// Makes a value that is there half of the time.
+/// Makes an optional value that is present half of the time.
 pub(super) fn maybe<T: Clone + std::fmt::Debug + 'static>(
     strategy: impl Strategy<Value = T> + 'static,
 ) -> BoxedStrategy<Option<T>> {
@@ -193,7 +193,7 @@ pub(super) fn unknown(space: Space) -> BoxedStrategy<Unknown> {
     prop_oneof![7 => Just(Unknown::default()), 1 => fields].boxed()
 }
 
-/// Makes an object that belongs to somebody else.
+/// Makes an object of another program.
 pub(super) fn opaque(space: Space) -> BoxedStrategy<Opaque> {
     object(json(space).boxed(), space)
         .prop_map(|text| {
@@ -225,7 +225,7 @@ const LEAVES: &[&str] = &[
     "\"\u{2028}\"",
 ];
 
-/// Makes the text of a JSON value that serialising anew would change.
+/// Makes the text of a JSON value that reserialising would change.
 fn json(space: Space) -> impl Strategy<Value = String> + Clone {
     let deep = format!("{}1{}", "[".repeat(90), "]".repeat(90));
     let leaf = prop_oneof![30 => select(LEAVES).prop_map(str::to_owned), 1 => Just(deep)];

@@ -7,13 +7,13 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _};
 use std::path::PathBuf;
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 use anemone_format::{
     Archive, CarriedFile, EntryKind, Limits, ReadEntryError, ReadJsonError, Root, StampTable,
 };
 use anemone_index::{
-    Carried, Document, Entry, FileStamp, Listing, MAX_FILE_BYTES, SkipReason, Skipped, Source,
-    SourceError, is_markdown, text_of_bytes,
+    CarriedVector, Document, DocumentSource, FileStamp, Listing, MAX_FILE_BYTES, SkipReason,
+    SkippedDocument, SourceEntry, SourceError, is_markdown, text_of_bytes,
 };
 use anemone_runtimes::{Remembered, by_name, vectors_in};
 
@@ -69,18 +69,22 @@ impl ArchiveDocuments {
     }
 }
 
-impl Source for ArchiveDocuments {
+impl DocumentSource for ArchiveDocuments {
     fn identity(&self) -> String {
         format!("archive {:?}, {:?}", self.path, self.wanted)
     }
 
     fn list(&self) -> Result<Listing, SourceError> {
         let key = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let entries = vec![Entry { key, stamp: self.stamp()? }];
+        let entries = vec![SourceEntry { key, stamp: self.stamp()? }];
         Ok(Listing { entries, skipped: Vec::new() })
     }
 
-    fn load(&self, _: &Entry, each: &mut dyn FnMut(Document)) -> Result<Vec<Skipped>, SourceError> {
+    fn load(
+        &self,
+        _: &SourceEntry,
+        each: &mut dyn FnMut(Document),
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let opened;
         let archive = match &self.decrypted {
             Some((archive, _)) => archive,
@@ -115,8 +119,8 @@ impl Source for ArchiveDocuments {
 
     fn carried(
         &self,
-        identity: &Identity,
-        each: &mut dyn FnMut(Carried),
+        identity: &ModelIdentity,
+        each: &mut dyn FnMut(CarriedVector),
     ) -> Result<(), SourceError> {
         let opened;
         let archive = match &self.decrypted {

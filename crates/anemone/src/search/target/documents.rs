@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use anemone_index::{Document, Format, Provenance, SkipReason, Skipped, is_markdown};
+use anemone_index::{Document, Format, Provenance, SkipReason, SkippedDocument, is_markdown};
 use anemone_runtimes::Remembered;
 
 /// Bytes of a conversation in one document, at most; what follows is another document.
@@ -26,7 +26,7 @@ pub(super) struct Documents<'a> {
     open: Option<Document>,
     /// Its path, before it was made unlike all others.
     open_path: String,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedDocument>,
 }
 
 impl<'a> Documents<'a> {
@@ -49,7 +49,7 @@ impl<'a> Documents<'a> {
 
     /// Notes what is not searched.
     pub(super) fn skip(&mut self, path: &str, reason: SkipReason) {
-        self.skipped.push(Skipped { path: path.to_owned(), reason });
+        self.skipped.push(SkippedDocument { path: path.to_owned(), reason });
     }
 
     /// Takes one remembered thing.
@@ -84,7 +84,7 @@ impl<'a> Documents<'a> {
     }
 
     /// Ends the last conversation, and says what was skipped.
-    pub(super) fn finish(mut self) -> Vec<Skipped> {
+    pub(super) fn finish(mut self) -> Vec<SkippedDocument> {
         self.close();
         self.skipped
     }

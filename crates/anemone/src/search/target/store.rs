@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 use anemone_index::{
-    Carried, Document, Entry, FileStamp, Listing, SkipReason, Skipped, Source, SourceError,
+    CarriedVector, Document, DocumentSource, FileStamp, Listing, SkipReason, SkippedDocument,
+    SourceEntry, SourceError,
 };
 use anemone_runtimes::{Adapter, FoundAgent, Machine, Store, StoreKind};
 
@@ -28,7 +29,7 @@ impl StoreSource {
     }
 }
 
-impl Source for StoreSource {
+impl DocumentSource for StoreSource {
     fn identity(&self) -> String {
         let Self { adapter, agent, store, private, .. } = self;
         let runtime = adapter.runtime();
@@ -40,14 +41,18 @@ impl Source for StoreSource {
         let mut listing = Listing::default();
         if self.is_link() {
             let path = self.store.name.clone();
-            listing.skipped.push(Skipped { path, reason: SkipReason::Symlink });
+            listing.skipped.push(SkippedDocument { path, reason: SkipReason::Symlink });
         } else if let Some(stamp) = FileStamp::of_all(&self.store.files, &self.store.folders) {
-            listing.entries.push(Entry { key: self.store.name.clone(), stamp });
+            listing.entries.push(SourceEntry { key: self.store.name.clone(), stamp });
         }
         Ok(listing)
     }
 
-    fn load(&self, _: &Entry, each: &mut dyn FnMut(Document)) -> Result<Vec<Skipped>, SourceError> {
+    fn load(
+        &self,
+        _: &SourceEntry,
+        each: &mut dyn FnMut(Document),
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let sessions = self.store.kind == StoreKind::Sessions;
         let wanted = Wanted { sessions, private: self.private };
         let mut documents = Documents::new(wanted, each);
@@ -74,8 +79,8 @@ impl Source for StoreSource {
 
     fn carried(
         &self,
-        identity: &Identity,
-        each: &mut dyn FnMut(Carried),
+        identity: &ModelIdentity,
+        each: &mut dyn FnMut(CarriedVector),
     ) -> Result<(), SourceError> {
         let Self { adapter, machine, agent, private, .. } = self;
         match self.store.kind {

@@ -1,12 +1,12 @@
 //! Vectors that come along with what is searched, from the words of a runtime into the index's.
 
-use anemone_embed::Identity;
-use anemone_index::{Carried, SourceError};
+use anemone_embed::ModelIdentity;
+use anemone_index::{CarriedVector, SourceError};
 use anemone_runtimes::{Adapter, FoundAgent, Machine, VectorOf, WantedModel};
 
 /// Names a model as adapters do. No runtime says which server made its vectors, so the server, if
 /// our name for the model has one, is left out.
-pub(super) fn wanted_model(identity: &Identity) -> WantedModel<'_> {
+pub(super) fn wanted_model(identity: &ModelIdentity) -> WantedModel<'_> {
     WantedModel {
         provider: &identity.provider,
         model: identity.bare_model(),
@@ -15,10 +15,10 @@ pub(super) fn wanted_model(identity: &Identity) -> WantedModel<'_> {
 }
 
 /// Takes a vector as the index does.
-pub(super) fn carried(of: VectorOf<'_>, vector: Vec<f32>) -> Carried {
+pub(super) fn carried(of: VectorOf<'_>, vector: Vec<f32>) -> CarriedVector {
     match of {
-        VectorOf::Text(text) => Carried::of(text, vector),
-        VectorOf::Digest(sha256) => Carried::of_digest(sha256, vector),
+        VectorOf::Text(text) => CarriedVector::of(text, vector),
+        VectorOf::Digest(sha256) => CarriedVector::of_digest(sha256, vector),
     }
 }
 
@@ -28,8 +28,8 @@ pub(super) fn of_agent(
     machine: &Machine,
     agent: &FoundAgent,
     private: bool,
-    identity: &Identity,
-    each: &mut dyn FnMut(Carried),
+    identity: &ModelIdentity,
+    each: &mut dyn FnMut(CarriedVector),
 ) -> Result<(), SourceError> {
     let wanted = wanted_model(identity);
     let mut take = |of: VectorOf<'_>, vector| each(carried(of, vector));

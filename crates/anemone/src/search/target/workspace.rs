@@ -3,10 +3,11 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use anemone_embed::Identity;
+use anemone_embed::ModelIdentity;
 use anemone_index::{
-    Carried, Document, Entry, FileSource, FolderRules, FolderSource, Listing, MarkdownFolder,
-    Provenance, SkipReason, Skipped, Source, SourceError, is_markdown, markdown_document,
+    CarriedVector, Document, DocumentSource, FileSource, FolderRules, FolderSource, Listing,
+    MarkdownFolder, Provenance, SkipReason, SkippedDocument, SourceEntry, SourceError, is_markdown,
+    markdown_document,
 };
 use anemone_runtimes::{Adapter, ExtraPlace, FoundAgent, Machine, SearchedFile, SearchedFolder};
 
@@ -127,7 +128,7 @@ impl WorkspaceSource {
     }
 }
 
-impl Source for WorkspaceSource {
+impl DocumentSource for WorkspaceSource {
     fn identity(&self) -> String {
         self.files.identity()
     }
@@ -145,9 +146,9 @@ impl Source for WorkspaceSource {
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         self.files.load(entry, each)
     }
 
@@ -157,8 +158,8 @@ impl Source for WorkspaceSource {
 
     fn carried(
         &self,
-        identity: &Identity,
-        each: &mut dyn FnMut(Carried),
+        identity: &ModelIdentity,
+        each: &mut dyn FnMut(CarriedVector),
     ) -> Result<(), SourceError> {
         let Some((machine, agent)) = &self.indexed_for else { return Ok(()) };
         vectors::of_agent(self.adapter, machine, agent, false, identity, each)
@@ -171,8 +172,8 @@ pub(super) fn extra_sources(
     workspace: &Path,
     places: &[ExtraPlace],
     notes: &mut Vec<SourceNote>,
-) -> Vec<Box<dyn Source>> {
-    let mut sources: Vec<Box<dyn Source>> = Vec::new();
+) -> Vec<Box<dyn DocumentSource>> {
+    let mut sources: Vec<Box<dyn DocumentSource>> = Vec::new();
     let mut earlier = vec![Claim { root: text(workspace), rules: Claimed::Agent(adapter) }];
     for place in places {
         let rules = match place.pattern.as_deref().map(MarkdownFolder::matching).transpose() {
@@ -305,14 +306,14 @@ impl ExtraSource {
     }
 }
 
-impl Source for ExtraSource {
+impl DocumentSource for ExtraSource {
     fn identity(&self) -> String {
         format!("{} or {}", self.folder.identity(), self.file.identity())
     }
 
     fn list(&self) -> Result<Listing, SourceError> {
         let skipped = |reason| {
-            let skipped = vec![Skipped { path: self.name.clone(), reason }];
+            let skipped = vec![SkippedDocument { path: self.name.clone(), reason }];
             Ok(Listing { skipped, ..Listing::default() })
         };
         match self.shape() {
@@ -326,9 +327,9 @@ impl Source for ExtraSource {
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         match self.shape() {
             Shape::Folder => self.folder.load(entry, each),
             Shape::File => self.file.load(entry, each),
@@ -384,7 +385,7 @@ mod tests {
     }
 
     /// Returns what a source has, and what it skips.
-    fn look(source: &dyn Source) -> (Vec<String>, Vec<(String, SkipReason)>) {
+    fn look(source: &dyn DocumentSource) -> (Vec<String>, Vec<(String, SkipReason)>) {
         let listing = source.list().unwrap();
         let mut skipped = listing.skipped;
         let mut paths = Vec::new();

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anemone_format::Moment;
-use anemone_index::{Peek, Source, peek};
+use anemone_index::{DocumentSource, IndexState, peek};
 use anemone_runtimes::{Machine, MemoryBackend, Searchable};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -143,14 +143,14 @@ fn search(found: &Found, machine: &Machine, host: &Host) -> (Search, Option<Stri
     let Ok(searched) = TargetChoice::of_agent(chosen, machine, host) else {
         return (state(Readiness::Nothing), None);
     };
-    let sources: Vec<&dyn Source> = searched.sources.iter().map(|it| &**it).collect();
+    let sources: Vec<&dyn DocumentSource> = searched.sources.iter().map(|it| &**it).collect();
     match peek(&searched.index_folder, &sources) {
-        Ok(Peek::Absent) => (state(Readiness::Missing), None),
-        Ok(Peek::Busy) => (state(Readiness::Busy), None),
-        Ok(Peek::Unfinished) => (state(Readiness::Unfinished), None),
-        Ok(Peek::Outdated) => (state(Readiness::Outdated), None),
-        Ok(Peek::Broken) => (state(Readiness::Damaged), None),
-        Ok(Peek::Whole(held)) => {
+        Ok(IndexState::Absent) => (state(Readiness::Missing), None),
+        Ok(IndexState::Busy) => (state(Readiness::Busy), None),
+        Ok(IndexState::Unfinished) => (state(Readiness::Unfinished), None),
+        Ok(IndexState::Outdated) => (state(Readiness::Outdated), None),
+        Ok(IndexState::Broken) => (state(Readiness::Damaged), None),
+        Ok(IndexState::Whole(held)) => {
             let changed = held.changed + held.removed;
             let state = if changed == 0 { Readiness::Ready } else { Readiness::Behind };
             let (documents, chunks) = (Some(held.documents), Some(held.chunks));

@@ -2,7 +2,7 @@
 //!
 //! The vectors are hashed bags of words, 64 numbers each, made by the same rule here and there.
 
-use anemone_embed::{Effort, EmbedError, Embedder, Identity, Purpose};
+use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -19,16 +19,16 @@ const SEPTEMBER: &str = include_str!("../../../tests/golden/openclaw-2026.9.json
 const MARCH: &str = include_str!("../../../tests/golden/openclaw-2026.3.json");
 
 /// A hashed bag of words.
-struct Bag(Identity);
+struct Bag(ModelIdentity);
 
 impl Bag {
     fn new() -> Self {
-        Self(Identity { provider: "test".to_owned(), model: "bag".to_owned(), dimensions: 64 })
+        Self(ModelIdentity { provider: "test".to_owned(), model: "bag".to_owned(), dimensions: 64 })
     }
 }
 
 impl Embedder for Bag {
-    fn identity(&self) -> &Identity {
+    fn identity(&self) -> &ModelIdentity {
         &self.0
     }
 

@@ -12,9 +12,9 @@ use super::{
 use crate::document::Document;
 use crate::outline::openclaw::Generation;
 use crate::profile::vectors::{Vectors, cosine_32, vectors};
-use crate::request::{Answer, Legs, Note, Request};
+use crate::request::{Answer, AnswerNote, Rankers, Request};
 
-/// Candidates of a leg, at most.
+/// Candidates of a ranker, at most.
 const MAX_CANDIDATES: usize = 200;
 
 /// Answers as OpenClaw of March 2026 does.
@@ -27,13 +27,13 @@ pub(in crate::profile) fn answer(
     let corpus = Corpus::of_documents(documents, Generation::Three, model)?;
     let query = script::trimmed(&request.query);
     let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
-    let (vectors, legs) =
+    let (vectors, rankers) =
         if query.is_empty() { (None, Vec::new()) } else { vectors(embedder, query, texts) };
     let found = search(&corpus, query, request.limit, MIN_SCORE, vectors.as_ref());
     Ok(Answer {
         hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
-        legs: Legs { lexical: true, vectors: legs },
-        notes: if query.is_empty() { vec![Note::NothingAsked] } else { Vec::new() },
+        rankers: Rankers { lexical: true, vectors: rankers },
+        notes: if query.is_empty() { vec![AnswerNote::NothingAsked] } else { Vec::new() },
     })
 }
 

@@ -17,10 +17,10 @@ use super::{MIN_SCORE, SNIPPET_UNITS, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, hit,
 use crate::document::Document;
 use crate::outline::openclaw::Generation;
 use crate::profile::vectors::{Vectors, vectors};
-use crate::request::{Answer, Legs, Note, Request};
+use crate::request::{Answer, AnswerNote, Rankers, Request};
 use words::Found;
 
-/// Candidates of a leg.
+/// Candidates of a ranker.
 const CANDIDATES: usize = 200;
 /// What OpenClaw writes where a project annotation makes no sense; such a chunk is never shown.
 const INVALID_PROJECT: &str = "!invalid-project-annotation";
@@ -35,13 +35,13 @@ pub(in crate::profile) fn answer(
     let corpus = Corpus::of_documents(documents, Generation::Nine, model)?;
     let query = script::trimmed(&request.query);
     let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
-    let (vectors, legs) =
+    let (vectors, rankers) =
         if query.is_empty() { (None, Vec::new()) } else { vectors(embedder, query, texts) };
     let found = search(&corpus, query, request.limit, request.now, vectors.as_ref());
     Ok(Answer {
         hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
-        legs: Legs { lexical: true, vectors: legs },
-        notes: if query.is_empty() { vec![Note::NothingAsked] } else { Vec::new() },
+        rankers: Rankers { lexical: true, vectors: rankers },
+        notes: if query.is_empty() { vec![AnswerNote::NothingAsked] } else { Vec::new() },
     })
 }
 
@@ -93,7 +93,7 @@ fn words_only(corpus: &Corpus<'_>, mut found: Vec<Found>, now: Timestamp) -> Vec
     selected
 }
 
-/// A chunk of either leg.
+/// A chunk of either ranker.
 struct Merged {
     chunk: usize,
     text: f64,
@@ -106,7 +106,7 @@ struct Merged {
     lexical: f64,
 }
 
-/// Adds the two legs up and puts the chunks in their order.
+/// Adds the two rankers up and puts the chunks in their order.
 fn merged(
     corpus: &Corpus<'_>,
     query: &str,

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use anemone_files::{Folder, is_not_plain, read_limited};
 use rustix::io::Errno;
 
-use super::super::{SkipReason, Skipped, SourceError};
+use super::super::{SkipReason, SkippedDocument, SourceError};
 use crate::document::Document;
 
 /// Folders above a file, at most.
@@ -28,7 +28,7 @@ pub(super) struct Root {
     handle: OnceLock<Folder>,
 }
 
-/// Why a file that is there cannot be read.
+/// Why an existing file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReadError {
     /// The system says so.
@@ -54,7 +54,7 @@ impl Root {
             return Ok(folder);
         }
         let opened = Folder::open(&self.path).map_err(|error| self.error(error))?;
-        // Whoever was first decides, so that all see the same folder.
+        // The first caller decides, so that all see the same folder.
         Ok(self.handle.get_or_init(|| opened))
     }
 
@@ -77,7 +77,7 @@ pub(super) fn load(
     key: &str,
     mut document: Document,
     each: &mut dyn FnMut(Document),
-) -> Vec<Skipped> {
+) -> Vec<SkippedDocument> {
     let reason = match text_of(root, key, Names::AsOpened) {
         Ok(Some(text)) => {
             document.text = text;
@@ -88,7 +88,7 @@ pub(super) fn load(
         Err(ReadError::TooLarge) => SkipReason::TooLarge,
         Err(ReadError::Io(_)) => SkipReason::Unreadable,
     };
-    vec![Skipped { path: document.path, reason }]
+    vec![SkippedDocument { path: document.path, reason }]
 }
 
 /// Reads the document of a path, when every part of it has exactly that name.
@@ -190,8 +190,8 @@ fn text(file: &File) -> Result<String, ReadError> {
 pub fn text_of_bytes(bytes: Vec<u8>) -> String {
     let pairs = |of: fn([u8; 2]) -> u16| {
         let (pairs, rest) = bytes[2..].as_chunks::<2>();
-        let chars = char::decode_utf16(pairs.iter().map(|it| of(*it)));
-        let mut text: String = chars.map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        let chars = char::decode_utf16(pairs.iter().map(|pair| of(*pair)));
+        let mut text: String = chars.map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
         if !rest.is_empty() {
             text.push(char::REPLACEMENT_CHARACTER);
         }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::FileKind;
 
-use super::super::{Entry, Listing, SkipReason, Skipped, Source, SourceError};
+use super::super::{
+    DocumentSource, Listing, SkipReason, SkippedDocument, SourceEntry, SourceError,
+};
 use super::below::{self, MAX_FILE_BYTES, Root};
 use crate::document::Document;
 
@@ -34,12 +36,12 @@ impl FileSource {
         self.name.to_str().filter(|name| below::is_plain_path(name))
     }
 
-    fn skipped(&self, reason: SkipReason) -> Skipped {
-        Skipped { path: self.document.path.clone(), reason }
+    fn skipped(&self, reason: SkipReason) -> SkippedDocument {
+        SkippedDocument { path: self.document.path.clone(), reason }
     }
 }
 
-impl Source for FileSource {
+impl DocumentSource for FileSource {
     fn identity(&self) -> String {
         let place = self.folder.path().join(&self.name);
         format!("file {place:?}, {:?}", self.document)
@@ -62,7 +64,7 @@ impl Source for FileSource {
                 listing.skipped.push(self.skipped(SkipReason::TooLarge));
             }
             FileKind::File => {
-                listing.entries.push(Entry { key: key.to_owned(), stamp: stat.stamp() });
+                listing.entries.push(SourceEntry { key: key.to_owned(), stamp: stat.stamp() });
             }
             FileKind::Symlink => listing.skipped.push(self.skipped(SkipReason::Symlink)),
             FileKind::Folder | FileKind::Special => {
@@ -74,9 +76,9 @@ impl Source for FileSource {
 
     fn load(
         &self,
-        entry: &Entry,
+        entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
-    ) -> Result<Vec<Skipped>, SourceError> {
+    ) -> Result<Vec<SkippedDocument>, SourceError> {
         let folder = self.folder.open()?;
         let Some(key) = self.key().filter(|key| *key == entry.key) else { return Ok(Vec::new()) };
         Ok(below::load(folder, key, self.document.clone(), each))

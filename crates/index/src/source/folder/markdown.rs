@@ -1,4 +1,4 @@
-//! Rules for a folder of Markdown that nobody else has rules for.
+//! Default rules for a folder of Markdown files.
 
 use globset::{GlobBuilder, GlobSet};
 use jiff::civil::Date;
@@ -9,7 +9,7 @@ use crate::source::SkipReason;
 
 /// Endings of Markdown files, in lower case.
 const ENDINGS: &[&str] = &[".md", ".markdown"];
-/// Folders that tools fill and nobody writes memories into. Hidden ones are not entered at all.
+/// Folders that tools fill and that hold no memories. Hidden ones are not entered at all.
 const IGNORED: &[&str] = &["node_modules", "venv", "__pycache__"];
 /// Bytes of a pattern, at most.
 const MAX_PATTERN_BYTES: usize = 4096;

@@ -55,13 +55,13 @@ fn skips(listing: &Listing) -> Vec<(&str, SkipReason)> {
     listing.skipped.iter().map(|one| (one.path.as_str(), one.reason)).collect()
 }
 
-fn text(source: &dyn Source, path: &str) -> Option<String> {
+fn text(source: &dyn DocumentSource, path: &str) -> Option<String> {
     source.read(path).unwrap().map(|document| document.text)
 }
 
-fn loaded(source: &dyn Source, key: &str) -> Vec<Document> {
+fn loaded(source: &dyn DocumentSource, key: &str) -> Vec<Document> {
     let mut found = Vec::new();
-    let entry = Entry { key: key.to_owned(), stamp: super::super::FileStamp::default() };
+    let entry = SourceEntry { key: key.to_owned(), stamp: super::super::FileStamp::default() };
     source.load(&entry, &mut |document| found.push(document)).unwrap();
     found
 }
@@ -258,7 +258,7 @@ fn no_path_leads_to_the_secret_beside_the_folder() {
         assert_eq!(keys(&source.list().unwrap()), ["MEMORY.md", "memory/a.md", "memory/deep/b.md"]);
     }
 
-    // The folder's own name is given to somebody else: what is held stays what it was.
+    // The folder's name now leads to another folder: the open handle keeps the old one.
     fs::rename(dir.path().join("ws"), dir.path().join("moved")).unwrap();
     symlink("outside", dir.path().join("ws")).unwrap();
     for source in &before {
@@ -375,8 +375,8 @@ fn a_folder_that_is_none_is_an_error() {
     assert_eq!(late.list().unwrap(), Listing::default());
 }
 
-fn entry(key: &str) -> Entry {
-    Entry { key: key.to_owned(), stamp: super::super::FileStamp::default() }
+fn entry(key: &str) -> SourceEntry {
+    SourceEntry { key: key.to_owned(), stamp: super::super::FileStamp::default() }
 }
 
 #[test]
@@ -417,7 +417,10 @@ fn a_file_that_may_not_be_read_is_counted() {
     assert_eq!(keys(&listing), ["a.md"]);
     assert_eq!(skips(&listing), [("closed", SkipReason::Unreadable)]);
     let skipped = source.load(&entry("a.md"), &mut |_| {}).unwrap();
-    assert_eq!(skipped, [Skipped { path: "a.md".to_owned(), reason: SkipReason::Unreadable }]);
+    assert_eq!(
+        skipped,
+        [SkippedDocument { path: "a.md".to_owned(), reason: SkipReason::Unreadable }]
+    );
     assert!(source.read("a.md").is_err());
     close("closed", 0o700);
 }
@@ -513,7 +516,7 @@ fn a_listing_is_sorted_by_bytes() {
     assert_eq!(markdown(dir.path()).list().unwrap(), listing);
 }
 
-/// Lets two names change places until it is told to stop.
+/// Swaps two names until it is stopped.
 fn swap_until(stop: &AtomicBool, one: &Path, other: &Path) -> u64 {
     let mut times = 0;
     while !stop.load(Ordering::Relaxed) {

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;
 
-use anemone_files::{FileKind, Folder, Step, Visited, Visitor, walk};
+use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
 
-use super::super::{Entry, Listing, SkipReason, Skipped};
+use super::super::{Listing, SkipReason, SkippedDocument, SourceEntry};
 use super::FolderRules;
 use super::below::{MAX_DEPTH, MAX_FILE_BYTES};
 
@@ -36,20 +36,20 @@ struct Lister<'a> {
     failure: Option<io::Error>,
 }
 
-impl Visitor for Lister<'_> {
-    fn visit(&mut self, visited: &Visited<'_>) -> Step {
+impl WalkVisitor for Lister<'_> {
+    fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
         let path = &String::from_utf8_lossy(visited.path);
         let is_text = matches!(path, Cow::Borrowed(_));
         let kind = match visited.kind() {
             Ok(kind) => kind,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Step::Pass,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return WalkStep::Pass,
             Err(_) => FileKind::Special,
         };
         match kind {
             FileKind::Folder => match self.rules.enters(path) {
                 Ok(()) if !is_text => self.skip(path, SkipReason::Name),
                 Ok(()) if visited.depth >= MAX_DEPTH => self.skip(path, SkipReason::TooDeep),
-                Ok(()) => return Step::Enter,
+                Ok(()) => return WalkStep::Enter,
                 Err(reason) => self.skip(path, reason),
             },
             // Where it leads is not looked at: it may be a document or a folder.
@@ -63,7 +63,7 @@ impl Visitor for Lister<'_> {
             FileKind::File => self.file(path, visited),
             FileKind::Special => self.skip(path, SkipReason::Unreadable),
         }
-        Step::Pass
+        WalkStep::Pass
     }
 
     fn unreadable(&mut self, path: &[u8], error: io::Error) -> ControlFlow<()> {
@@ -80,11 +80,13 @@ impl Visitor for Lister<'_> {
 }
 
 impl Lister<'_> {
-    fn file(&mut self, path: &str, visited: &Visited<'_>) {
+    fn file(&mut self, path: &str, visited: &WalkEntry<'_>) {
         match visited.stat() {
             Ok(stat) if stat.size > MAX_FILE_BYTES => self.skip(path, SkipReason::TooLarge),
             Ok(stat) if stat.is_file() => {
-                self.listing.entries.push(Entry { key: path.to_owned(), stamp: stat.stamp() });
+                self.listing
+                    .entries
+                    .push(SourceEntry { key: path.to_owned(), stamp: stat.stamp() });
             }
             // It has vanished.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -98,6 +100,6 @@ impl Lister<'_> {
 
     fn skip(&mut self, path: &str, reason: SkipReason) {
         let path = format!("{}{path}", self.prefix);
-        self.listing.skipped.push(Skipped { path, reason });
+        self.listing.skipped.push(SkippedDocument { path, reason });
     }
 }

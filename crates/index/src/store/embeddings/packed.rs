@@ -31,7 +31,7 @@ pub(super) fn unpack(bytes: &[u8], dimensions: usize) -> Option<Vec<f32>> {
     if numbers.len() != dimensions || !rest.is_empty() || !step.is_finite() {
         return None;
     }
-    Some(numbers.iter().map(|it| f32::from(i16::from_le_bytes(*it)) * step).collect())
+    Some(numbers.iter().map(|number| f32::from(i16::from_le_bytes(*number)) * step).collect())
 }
 
 /// Returns a vector as the cache will give it back, so that what is made of it does not depend on
@@ -47,7 +47,7 @@ const fn length(dimensions: usize) -> usize {
 
 /// Returns the power of two; 0 for a vector of nothing, or of what is next to nothing.
 fn step(vector: &[f32]) -> f32 {
-    let largest = vector.iter().fold(0.0_f32, |most, it| most.max(it.abs())).min(f32::MAX);
+    let largest = vector.iter().fold(0.0_f32, |most, number| most.max(number.abs())).min(f32::MAX);
     let exponent = (largest.to_bits() >> EXPONENT).saturating_sub(BITS);
     f32::from_bits(exponent << EXPONENT)
 }
@@ -64,9 +64,9 @@ mod tests {
             vector in proptest::collection::vec(-1.0_f32..1.0, 0..40),
             scale in -30_i32..30,
         ) {
-            let vector: Vec<f32> = vector.iter().map(|it| it * 2.0_f32.powi(scale)).collect();
+            let vector: Vec<f32> = vector.iter().map(|number| number * 2.0_f32.powi(scale)).collect();
             let kept = as_kept(&vector);
-            let largest = vector.iter().fold(0.0_f32, |most, it| most.max(it.abs()));
+            let largest = vector.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
             for (exact, kept) in vector.iter().zip(&kept) {
                 prop_assert!((exact - kept).abs() <= largest / 16_384.0, "{exact} {kept}");
             }
@@ -75,10 +75,10 @@ mod tests {
 
         #[test]
         fn no_bits_break_it(bits in proptest::collection::vec(any::<u32>(), 0..9)) {
-            let vector: Vec<f32> = bits.iter().map(|it| f32::from_bits(*it)).collect();
+            let vector: Vec<f32> = bits.iter().map(|bit| f32::from_bits(*bit)).collect();
             let kept = as_kept(&vector);
             prop_assert_eq!(kept.len(), vector.len());
-            prop_assert!(kept.iter().all(|it| it.is_finite()));
+            prop_assert!(kept.iter().all(|number| number.is_finite()));
         }
     }
 

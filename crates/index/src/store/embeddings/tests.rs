@@ -3,9 +3,9 @@
 use super::super::tests::filled;
 use super::*;
 
-fn identity(dimensions: usize) -> Identity {
+fn identity(dimensions: usize) -> ModelIdentity {
     let (provider, model) = ("test".to_owned(), "m".to_owned());
-    Identity { provider, model, dimensions }
+    ModelIdentity { provider, model, dimensions }
 }
 
 /// A store whose cache has room for four vectors, or for 40 bytes of them.
@@ -26,9 +26,14 @@ fn begin_turn(store: &mut Store) {
 
 fn there(store: &Store, dimensions: usize) -> Vec<u8> {
     let numbers: Vec<u8> = (0..=u8::MAX).collect();
-    let hashes: Vec<ContentHash> = numbers.iter().map(|it| [*it; 32]).collect();
+    let hashes: Vec<ContentHash> = numbers.iter().map(|number| [*number; 32]).collect();
     let known = store.are_cached(&identity(dimensions), &hashes).unwrap();
-    numbers.into_iter().zip(known).filter(|it| it.1).map(|it| it.0).collect()
+    numbers
+        .into_iter()
+        .zip(known)
+        .filter(|(_, is_known)| *is_known)
+        .map(|(number, _)| number)
+        .collect()
 }
 
 #[test]
@@ -49,7 +54,7 @@ fn what_was_not_used_for_the_longest_time_goes_first() {
 #[test]
 fn large_vectors_leave_room_for_few() {
     let (_folder, mut store) = few(1);
-    (0..3).for_each(|it| put(&mut store, 2, it));
+    (0..3).for_each(|number| put(&mut store, 2, number));
     // 40 bytes are two of these.
     for number in 3..6 {
         begin_turn(&mut store);
@@ -74,7 +79,7 @@ fn the_bounds_hold_however_often_something_is_used_in_between() {
 #[test]
 fn a_turn_that_is_too_large_keeps_what_it_had_first() {
     let (_folder, mut store) = few(1);
-    let all: Vec<ContentHash> = (0..10).map(|it| [it; 32]).collect();
+    let all: Vec<ContentHash> = (0..10).map(|number| [number; 32]).collect();
     for _ in 0..3 {
         assert!(!store.begin_turn(&identity(2), 10).unwrap());
         store.use_vectors(&identity(2), &all).unwrap();

@@ -1,4 +1,4 @@
-//! The leg of words: texts that have all of them, paths that do, and each keyword by itself when
+//! The ranker of words: texts that have all of them, paths that do, and each keyword by itself when
 //! that is not enough.
 
 use std::cmp::Ordering;

@@ -14,7 +14,7 @@ const MIN_CHARS: usize = 8;
 const MIN_LINE_CHARS: usize = 24;
 
 /// The text of one record, in the forms in which a file may hold it.
-pub(crate) struct Needle {
+pub(crate) struct ErasureProbe {
     pub(crate) id: RecordId,
     /// The whole text with LF and with CRLF; empty when it is too short to look for.
     whole: Vec<Finder<'static>>,
@@ -31,7 +31,7 @@ pub(crate) enum Trace {
     Whole,
 }
 
-impl Needle {
+impl ErasureProbe {
     pub(crate) fn new(id: RecordId, content: &str) -> Self {
         let text = content.trim().replace("\r\n", "\n");
         let finder = |text: &str| Finder::new(text.as_bytes()).into_owned();
@@ -54,7 +54,7 @@ impl Needle {
         !self.whole.is_empty()
     }
 
-    /// Returns where the whole text stands in some bytes.
+    /// Returns where the whole text occurs in some bytes.
     pub(crate) fn find_whole(&self, bytes: &[u8]) -> Option<std::ops::Range<usize>> {
         self.whole.iter().find_map(|finder| {
             let at = finder.find(bytes)?;
@@ -70,42 +70,42 @@ impl Needle {
     }
 
     fn longest(&self) -> usize {
-        self.whole.iter().chain(&self.lines).map(|it| it.needle().len()).max().unwrap_or(0)
+        self.whole.iter().chain(&self.lines).map(|finder| finder.needle().len()).max().unwrap_or(0)
     }
 }
 
-/// Calls `found` for every needle that an entry holds, as it is or behind JSON's escapes.
+/// Calls `found` for every probe that an entry holds, as it is or behind JSON's escapes.
 pub(crate) fn search_entry(
     entries: &Entries,
     path: &str,
-    needles: &[Needle],
-    mut found: impl FnMut(&Needle, Trace),
+    probes: &[ErasureProbe],
+    mut found: impl FnMut(&ErasureProbe, Trace),
 ) -> Result<(), ReadEntryError> {
-    let mut best: Vec<Option<Trace>> = vec![None; needles.len()];
-    search_stream(&mut entries.reader(path)?, needles, &mut best)
+    let mut best: Vec<Option<Trace>> = vec![None; probes.len()];
+    search_stream(&mut entries.reader(path)?, probes, &mut best)
         .map_err(|error| located(path, error))?;
     if is_json(path) {
         let mut text = Unescaped::new(io::BufReader::new(entries.reader(path)?));
-        search_stream(&mut text, needles, &mut best).map_err(|error| located(path, error))?;
+        search_stream(&mut text, probes, &mut best).map_err(|error| located(path, error))?;
         // A transcript may hold JSON in a string of JSON.
         let text = Unescaped::new(io::BufReader::new(entries.reader(path)?));
         let mut text = Unescaped::new(io::BufReader::new(text));
-        search_stream(&mut text, needles, &mut best).map_err(|error| located(path, error))?;
+        search_stream(&mut text, probes, &mut best).map_err(|error| located(path, error))?;
     }
-    for (needle, trace) in needles.iter().zip(best) {
+    for (probe, trace) in probes.iter().zip(best) {
         if let Some(trace) = trace {
-            found(needle, trace);
+            found(probe, trace);
         }
     }
     Ok(())
 }
 
-/// Calls `found` for every needle that the content of an entry would hold whole.
+/// Calls `found` for every probe that the content of an entry would hold whole.
 pub(crate) fn search_text(
     path: &str,
     content: &[u8],
-    needles: &[Needle],
-    mut found: impl FnMut(&Needle),
+    probes: &[ErasureProbe],
+    mut found: impl FnMut(&ErasureProbe),
 ) -> Result<(), ReadEntryError> {
     let (mut once, mut twice) = (Vec::new(), Vec::new());
     if is_json(path) {
@@ -115,10 +115,10 @@ pub(crate) fn search_text(
         unescape(content, &mut once)?;
         unescape(&once, &mut twice)?;
     }
-    for needle in needles {
-        let holds = |bytes: &[u8]| needle.find_whole(bytes).is_some();
+    for probe in probes {
+        let holds = |bytes: &[u8]| probe.find_whole(bytes).is_some();
         if holds(content) || holds(&once) || holds(&twice) {
-            found(needle);
+            found(probe);
         }
     }
     Ok(())
@@ -134,10 +134,10 @@ fn located(path: &str, error: io::Error) -> ReadEntryError {
 
 fn search_stream(
     reader: &mut dyn Read,
-    needles: &[Needle],
+    probes: &[ErasureProbe],
     best: &mut [Option<Trace>],
 ) -> io::Result<()> {
-    let overlap = needles.iter().map(Needle::longest).max().unwrap_or(0);
+    let overlap = probes.iter().map(ErasureProbe::longest).max().unwrap_or(0);
     let mut window = Vec::new();
     loop {
         let kept = window.len().min(overlap);
@@ -146,9 +146,9 @@ fn search_stream(
         if read == 0 {
             return Ok(());
         }
-        for (needle, best) in needles.iter().zip(&mut *best) {
+        for (probe, best) in probes.iter().zip(&mut *best) {
             if *best != Some(Trace::Whole) {
-                *best = (*best).max(needle.trace_in(&window));
+                *best = (*best).max(probe.trace_in(&window));
             }
         }
     }
@@ -236,37 +236,37 @@ impl<R: io::BufRead> Read for Unescaped<R> {
 mod tests {
     use super::*;
 
-    fn needle(text: &str) -> Needle {
-        Needle::new("1d93a526-85b1-5b5b-9ac8-2fcc8749633d".parse().unwrap(), text)
+    fn probe(text: &str) -> ErasureProbe {
+        ErasureProbe::new("1d93a526-85b1-5b5b-9ac8-2fcc8749633d".parse().unwrap(), text)
     }
 
     #[test]
     fn a_text_is_found_with_either_line_end_and_a_long_line_alone() {
-        let needle = needle("\nThe first line of it is rather long.\nshort\n");
+        let probe = probe("\nThe first line of it is rather long.\nshort\n");
         let whole = b"x The first line of it is rather long.\r\nshort y";
-        assert_eq!(needle.trace_in(whole), Some(Trace::Whole));
+        assert_eq!(probe.trace_in(whole), Some(Trace::Whole));
         let line = b"x The first line of it is rather long. y";
-        assert_eq!(needle.trace_in(line), Some(Trace::Line));
-        assert_eq!(needle.trace_in(b"short"), None);
+        assert_eq!(probe.trace_in(line), Some(Trace::Line));
+        assert_eq!(probe.trace_in(b"short"), None);
     }
 
     #[test]
     fn escapes_do_not_hide_a_text_and_neither_do_block_borders() {
-        let needles = [needle("Caf\u{e9} \"\u{1f99e}\"\nnext")];
+        let probes = [probe("Caf\u{e9} \"\u{1f99e}\"\nnext")];
         let json = br#"{"a":"Caf\u00e9 \"\ud83e\udd9e\"\nnext"}"#;
         let mut best = [None];
-        search_stream(&mut Unescaped::new(&json[..]), &needles, &mut best).unwrap();
+        search_stream(&mut Unescaped::new(&json[..]), &probes, &mut best).unwrap();
         assert_eq!(best, [Some(Trace::Whole)]);
 
-        let needles = [needle("across the border")];
+        let probes = [probe("across the border")];
         let text = [vec![b'.'; (1 << 20) - 5], b"across the border".to_vec()].concat();
         let mut best = [None];
-        search_stream(&mut &text[..], &needles, &mut best).unwrap();
+        search_stream(&mut &text[..], &probes, &mut best).unwrap();
         assert_eq!(best, [Some(Trace::Whole)]);
     }
 
     #[test]
     fn a_text_that_occurs_everywhere_is_not_searched_for() {
-        assert!(!needle("ok").is_searchable());
+        assert!(!probe("ok").is_searchable());
     }
 }

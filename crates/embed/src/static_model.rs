@@ -1,32 +1,32 @@
-//! A table of token vectors: a text's vector is the sum of its tokens' rows.
+//! The static model is a table of token vectors: a text's vector is the sum of its tokens' rows.
 //!
-//! The rows stay where they are, in the binary: opening a table reads the header alone, and a
+//! The rows stay where they are, in the binary: opening it reads the header alone, and a
 //! look-up reads the rows it needs.
 //!
 //! | tensor | type | shape | |
 //! |---|---|---|---|
 //! | `table.q8` | I8 | rows, dimensions | a row for each token id |
 //! | `table.s` | F32 | rows | what a row's numbers are multiplied with |
-//! | `turn` | F16 | dimensions, width | turns the small transformer's vectors into the table's |
+//! | `turn` | F16 | dimensions, width | turns the small transformer's vectors into the model's |
 //!
-//! A token's weight is a part of its scale. The metadata hold the table's `name`.
+//! A token's weight is a part of its scale. The metadata hold the model's `name`.
 
 use std::borrow::Cow;
 
 use crate::tensors::{ModelError, Tensors};
 use crate::tokens::UNKNOWN;
 
-/// An opened table.
+/// An opened static model.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct StaticModel {
     name: String,
     dimensions: usize,
     rows: Cow<'static, [u8]>,
     scales: Cow<'static, [u8]>,
 }
 
-impl Table {
-    /// Opens a table. The rows are not read, but all of them are there.
+impl StaticModel {
+    /// Opens a static model. The rows are checked for completeness but not read.
     pub(crate) fn open(tensors: &mut Tensors) -> Result<Self, ModelError> {
         let matrix = tensors.matrix("table")?;
         let (rows, dimensions) = (matrix.rows(), matrix.columns());
@@ -39,7 +39,7 @@ impl Table {
         Ok(Self { name, dimensions, rows: bytes, scales })
     }
 
-    /// What the table is called; another table must be called otherwise.
+    /// The name of the model; every other model must have another name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -61,7 +61,8 @@ impl Table {
     }
 
     fn add(&self, row: usize, sum: &mut [f32]) {
-        let scale = self.scales.as_chunks().0.get(row).map_or(0.0, |it| f32::from_le_bytes(*it));
+        let scale =
+            self.scales.as_chunks().0.get(row).map_or(0.0, |scale| f32::from_le_bytes(*scale));
         let numbers = self.rows.chunks_exact(sum.len()).nth(row).unwrap_or_default();
         for (sum, number) in sum.iter_mut().zip(numbers) {
             *sum += scale * f32::from(number.cast_signed());
@@ -71,9 +72,9 @@ impl Table {
 
 /// Divides by the length. A sum that has none, as it is zero or damaged, says nothing: zeros.
 pub(crate) fn to_unit_length(sum: &mut [f32]) {
-    let length = sum.iter().map(|it| it * it).sum::<f32>().sqrt();
+    let length = sum.iter().map(|number| number * number).sum::<f32>().sqrt();
     if length.is_normal() {
-        sum.iter_mut().for_each(|it| *it /= length);
+        sum.iter_mut().for_each(|number| *number /= length);
     } else {
         sum.fill(0.0);
     }

@@ -1,12 +1,12 @@
 use super::*;
 
 /// A table in the making: its header, which a test may falsify, and its tensors.
-struct Made {
+struct EmbeddingBatch {
     header: String,
     data: Vec<u8>,
 }
 
-impl Made {
+impl EmbeddingBatch {
     fn new(metadata: &str, tensors: &[(&str, &str, &[usize], Vec<u8>)]) -> Self {
         let mut header = format!(r#"{{"__metadata__":{{"name":"made"{metadata}}}"#);
         let mut data = Vec::new();
@@ -28,16 +28,16 @@ impl Made {
 }
 
 fn signed(numbers: &[i8]) -> Vec<u8> {
-    numbers.iter().map(|it| it.cast_unsigned()).collect()
+    numbers.iter().map(|number| number.cast_unsigned()).collect()
 }
 
 fn singles(numbers: &[f32]) -> Vec<u8> {
-    numbers.iter().flat_map(|it| it.to_le_bytes()).collect()
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 /// Rows (1, 0), (0, 1), (-3, 0), (0, 0) with the scales 1, 2, 0.5, 1.
-fn four_rows() -> Made {
-    Made::new(
+fn four_rows() -> EmbeddingBatch {
+    EmbeddingBatch::new(
         "",
         &[
             ("table.q8", "I8", &[4, 2], signed(&[1, 0, 0, 1, -3, 0, 0, 0])),
@@ -47,11 +47,11 @@ fn four_rows() -> Made {
 }
 
 /// Opens a table as if it lay in the binary.
-fn opened(bytes: Vec<u8>) -> Result<Table, ModelError> {
-    Table::open(&mut Tensors::of_binary(bytes.leak())?)
+fn opened(bytes: Vec<u8>) -> Result<StaticModel, ModelError> {
+    StaticModel::open(&mut Tensors::of_binary(bytes.leak())?)
 }
 
-fn vector(made: &Made, ids: &[u32]) -> Vec<f32> {
+fn vector(made: &EmbeddingBatch, ids: &[u32]) -> Vec<f32> {
     opened(made.bytes()).unwrap().vector(ids)
 }
 
@@ -83,7 +83,7 @@ fn an_unknown_word_counts_nothing_though_it_has_a_row() {
     let rows = 101;
     let vectors = signed(&[[1, 0]; 101].concat());
     let scales = singles(&[1.0; 101]);
-    let made = Made::new(
+    let made = EmbeddingBatch::new(
         "",
         &[("table.q8", "I8", &[rows, 2], vectors), ("table.s", "F32", &[rows], scales)],
     );
@@ -94,7 +94,7 @@ fn an_unknown_word_counts_nothing_though_it_has_a_row() {
 #[test]
 fn damaged_scales_give_zeros() {
     for scale in [f32::NAN, f32::INFINITY, f32::MAX, f32::MIN_POSITIVE / 4.0] {
-        let made = Made::new(
+        let made = EmbeddingBatch::new(
             "",
             &[
                 ("table.q8", "I8", &[1, 2], signed(&[100, 100])),
@@ -136,7 +136,7 @@ fn a_header_that_lies_is_an_error() {
     ] {
         let header = whole.header.replace(said, instead);
         assert_ne!(header, whole.header, "{said}");
-        let lying = Made { header, data: whole.data.clone() };
+        let lying = EmbeddingBatch { header, data: whole.data.clone() };
         assert!(opened(lying.bytes()).is_err(), "{said} as {instead}");
     }
     let mut endless = whole.bytes();
