@@ -410,6 +410,12 @@ impl Connections {
     }
 }
 
+/// Whether a runtime searches its own memory by itself, and needs no tools for that.
+#[must_use]
+pub fn searches_by_itself(runtime: &str) -> bool {
+    runtime == Target::OpenClaw.word()
+}
+
 /// Whether the agent of a runtime can be given the tools by that runtime: ZeroClaw shows them only
 /// to agents that its configuration lists.
 pub fn is_connectable(runtime: &str, alias: &str, host: &Host, machine: &Machine) -> bool {
@@ -487,7 +493,7 @@ impl Places {
             openclaw: openclaw::Places {
                 config,
                 state,
-                plugin: host.folders.data.join("anemone/integrations/openclaw"),
+                plugin: host.folders.own_data().join("integrations/openclaw"),
             },
             zeroclaw: variable("ZEROCLAW_CONFIG_DIR")
                 .unwrap_or_else(|| machine.home.join(".zeroclaw")),

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice, delimiter};
+use crate::living::{Access, AgentMemory, MemoryChoice, delimiter};
 use crate::text::count;
 
 /// So many memories are recalled for one question.
@@ -218,7 +218,8 @@ pub enum ContextError {
 /// Composes what a session should see.
 pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, ContextError> {
     let machine = host.machine()?;
-    let memory = request.memory.find(&machine, host)?;
+    let counts = request.query.is_some() && request.recalls == RecallCounting::Counted;
+    let memory = request.memory.find_for(Access::unless(!counts), &machine, host)?;
     let session = request.session;
     let generation = request.generation.unwrap_or_else(|| generation_of(&memory.agent));
     let mut notes: Vec<ContextNote> = note_of_rows(request, &memory).into_iter().collect();

@@ -7,6 +7,7 @@
 //! into text, JSON or an answer of a protocol.
 
 pub mod agent;
+pub mod agents;
 pub mod audit;
 pub mod chat;
 pub mod config;
@@ -21,6 +22,7 @@ pub mod exports;
 pub mod files;
 pub mod hooks;
 pub mod host;
+pub mod identity;
 pub mod keys;
 pub mod known_folders;
 pub mod list;
@@ -32,6 +34,7 @@ pub mod restore;
 pub mod sealed_header;
 pub mod search;
 pub mod snapshot;
+pub mod status;
 pub mod survey;
 pub mod system;
 pub mod tally;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anemone_embed::Builtin;
-use anemone_format::sha256_hex;
 use anemone_memory::{
     Finder, MarkdownLayout, MarkdownStore, MemoryError, OpenRowsError, PageScope, SqliteMemory,
 };
@@ -12,6 +11,7 @@ use anemone_runtimes::{Adapter, FoundAgent, Machine, MemoryBackend};
 use crate::agent::{AgentChoice, ChosenAgent};
 use crate::error::{Error, Kind};
 use crate::host::{Host, SharedClock};
+use crate::identity::{AgentIdentity, identify_keeper};
 use crate::search::index::note_elsewhere;
 use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
 
@@ -36,8 +36,18 @@ pub struct AgentMemory {
 }
 
 impl MemoryChoice {
-    /// Finds the memory that is meant.
+    /// Finds the memory that is meant, for a command that only reads.
     pub fn find(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, Error> {
+        self.find_for(Access::Read, machine, host)
+    }
+
+    /// Finds the memory that is meant. For a command that may write, the agent is known from now on.
+    pub fn find_for(
+        &self,
+        access: Access,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<AgentMemory, Error> {
         let ChosenAgent { adapter, mut agent } = self.agent.choose_by_files(machine)?;
         if let Some(oddity) = agent.oddities.iter().find(|it| it.code == "state_folder") {
             let error = Error::new(Kind::Usage, "state_folder", oddity.message.clone());
@@ -50,11 +60,13 @@ impl MemoryChoice {
         {
             agent = self.agent.choose(machine)?.agent;
         }
-        let scope = match is_folder_of_notes(&self.agent, &agent) {
-            true => PageScope::Everything,
-            false => PageScope::Memories,
+        let scope = if is_folder_of_notes(&self.agent, &agent) {
+            PageScope::Everything
+        } else {
+            PageScope::Memories
         };
-        let site = site_of(adapter, &agent, &keeps, host)?.with_scope(scope);
+        let place = MemoryPlace::of(adapter, &agent, &keeps, host)?;
+        let site = place.store(access, host)?.with_scope(scope);
         let (agent_choice, index_dir) = (self.agent.clone(), self.index_dir.clone());
         let source = TargetChoice { agent: agent_choice, index_dir, ..TargetChoice::default() };
         Ok(AgentMemory { adapter, agent, keeps, site, source, clock: host.clock.clone() })
@@ -63,27 +75,70 @@ impl MemoryChoice {
     /// As [`find`](Self::find), for a command that is going to write: a change that was cut off is
     /// completed or reverted before anything is planned.
     pub fn find_to_write(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, Error> {
-        let living = self.find(machine, host)?;
-        living.site.recover()?;
-        Ok(living)
+        let memory = self.find_for(Access::Write, machine, host)?;
+        memory.site.recover()?;
+        Ok(memory)
     }
 }
 
-/// Returns where the memory of an agent is written, and where we keep notes of that.
+/// Returns where the memory of an agent is, and what is kept about it, to read.
 pub fn site_of(
     adapter: &dyn Adapter,
     agent: &FoundAgent,
     keeps: &MemoryBackend,
     host: &Host,
 ) -> Result<MarkdownStore, Error> {
-    let manner = match adapter.runtime() {
-        "zeroclaw" => MarkdownLayout::ZeroClaw,
-        _ => MarkdownLayout::OpenClaw,
-    };
-    let root = fs_err::canonicalize(folder_of(agent, keeps))?;
-    let name = sha256_hex(root.as_os_str().as_encoded_bytes());
-    let state = host.folders.state.join("anemone/memory").join(&name[..32]);
-    Ok(MarkdownStore::open(&root, &state, manner)?)
+    MemoryPlace::of(adapter, agent, keeps, host)?.store(Access::Read, host)
+}
+
+/// What a command does with a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It only reads.
+    Read,
+    /// It may write into the memory, or keep something about it.
+    Write,
+}
+
+impl Access {
+    /// Returns what a command needs that does nothing on a dry run.
+    #[must_use]
+    pub const fn unless(dry_run: bool) -> Self {
+        if dry_run { Self::Read } else { Self::Write }
+    }
+}
+
+/// Where a memory is, and whose it is.
+struct MemoryPlace {
+    root: PathBuf,
+    layout: MarkdownLayout,
+    keeper: AgentIdentity,
+}
+
+impl MemoryPlace {
+    fn of(
+        adapter: &dyn Adapter,
+        agent: &FoundAgent,
+        keeps: &MemoryBackend,
+        host: &Host,
+    ) -> Result<Self, Error> {
+        let layout = match adapter.runtime() {
+            "zeroclaw" => MarkdownLayout::ZeroClaw,
+            _ => MarkdownLayout::OpenClaw,
+        };
+        let root = fs_err::canonicalize(folder_of(agent, keeps))?;
+        let keeper = identify_keeper(adapter, agent, &root, host);
+        Ok(Self { root, layout, keeper })
+    }
+
+    fn store(mut self, access: Access, host: &Host) -> Result<MarkdownStore, Error> {
+        if access == Access::Write {
+            self.keeper.take_over(&self.root, host);
+        }
+        let state = self.keeper.memory_state(&self.root, host);
+        let owner = self.keeper.owner_note().filter(|_| access == Access::Write);
+        Ok(MarkdownStore::open(&self.root, &state, self.layout)?.with_owner(owner))
+    }
 }
 
 /// Returns the folder of a memory: the workspace, or that of the database where there is no

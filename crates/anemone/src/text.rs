@@ -25,6 +25,17 @@ pub fn title(text: &str) -> String {
     format!("{short}…")
 }
 
+/// Returns a name as the stem of a file name.
+#[must_use]
+pub fn file_stem(alias: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let name: String = alias.chars().take(64).map(plain).collect();
+    match name.trim_start_matches(['.', '-']) {
+        "" => "agent".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
 /// Writes a count with its noun: `1 record`, `2 records`.
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {

@@ -37,6 +37,7 @@ use crate::living::{AgentMemory, delimiter};
 use crate::output::Printer;
 use anemone::context::{ContextRequest, RecallCounting, context as compose};
 use anemone::host::OwnMachine;
+use anemone::identity::identify;
 use anemone::search::index::{
     IndexFallback, OpenIndex, Rebuild, left_out, open_fresh, read_document,
 };
@@ -387,7 +388,8 @@ impl MemoryService for LocalMemoryService {
                     MemoryBackend::None => "nothing".to_owned(),
                     MemoryBackend::External(name) => name.clone(),
                 };
-                let last = exports::last_of(&context.host, &living.agent.workspace);
+                let identity = identify(living.adapter, &living.agent, &context.host);
+                let last = exports::last_of(&context.host, &identity);
                 status.last_export = last.map(|it| it.at.to_string());
                 status.writable = inner.offer.allow_write
                     && matches!(living.keeps, MemoryBackend::Markdown | MemoryBackend::Sqlite(_));

@@ -1,10 +1,12 @@
 //! Errors and notes of use cases in the words of the command line: code, hint and exit code of each
 //! variant, and the commands that a message suggests.
 
+mod agents;
 mod audit;
 mod context;
 mod hooks;
 mod list;
+mod status;
 mod tidy;
 
 use anemone::living::MemoryChoice;
@@ -12,6 +14,7 @@ use anemone::search::target::TargetChoice;
 use anemone::words::target_words;
 
 pub(crate) use self::audit::fix;
+pub(crate) use self::status::{NextLine, ProblemLine, next, problem};
 
 /// Returns the arguments that name a memory, each behind a space.
 pub(crate) fn memory_words(memory: &MemoryChoice) -> String {

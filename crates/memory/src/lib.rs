@@ -118,8 +118,8 @@ pub use sqlite::{
 };
 pub use stamps::stamps_in;
 pub use store::{
-    FileSnapshot, LockedStore, MarkdownLayout, MarkdownStore, MarkdownStoreError, PageKind,
-    PageScope,
+    FileSnapshot, LockedStore, MarkdownLayout, MarkdownStore, MarkdownStoreError, OwnerNote,
+    PageKind, PageScope,
 };
 pub use successors::{FoundLines, Successor, successors};
 pub use summary::{Contradiction, EntrySummary};

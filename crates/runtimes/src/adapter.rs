@@ -44,6 +44,10 @@ pub trait Adapter: Sync {
         self.locate(machine, folder, alias)
     }
 
+    /// Derives the id of an agent that is not known: from the path of its workspace, and from its
+    /// name if another agent has that workspace first.
+    fn derive_id(&self, agent: &FoundAgent) -> AgentId;
+
     /// Says whether an agent can be exported, and what stands in the way.
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check;
 
@@ -76,6 +80,12 @@ pub trait Adapter: Sync {
 
     /// Says what of an agent can be searched; looks at its configuration and at nothing else.
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable;
+
+    /// Names the files of which an archive of the agent has something though they may be outside the
+    /// workspace: its configuration, its database.
+    fn files_beside(&self, _agent: &FoundAgent) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Says what a file is to a search, by its path in the workspace.
     fn searched_file(&self, path: &str) -> SearchedFile;
@@ -160,6 +170,9 @@ pub struct FoundAgent {
     pub alias: String,
     /// Its workspace; it may not exist.
     pub workspace: PathBuf,
+    /// Whether another agent of the runtime has the same workspace, or the same database in it, and
+    /// is listed first.
+    pub shares_workspace: bool,
     /// The runtime's state folder, when the workspace belongs to one.
     pub install: Option<PathBuf>,
     /// The configuration file, when there is one.
@@ -181,6 +194,7 @@ impl FoundAgent {
             generation: None,
             alias,
             workspace,
+            shares_workspace: false,
             install: None,
             config: None,
             database: None,
@@ -204,7 +218,7 @@ pub const UNKNOWN_AGENT: &str = "agent_unknown";
 
 /// How an agent is to be read.
 pub struct ReadOptions<'a> {
-    /// The agent's id; `None` takes the one in the workspace, or derives it from the path.
+    /// The agent's id; `None` takes the one in the workspace, or derives it.
     pub agent_id: Option<AgentId>,
     /// Whether transcripts become records.
     pub sessions: bool,

@@ -6,6 +6,10 @@ use anemone_format::{AgentId, ItemId, RecordId};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use crate::adapter::FoundAgent;
+use crate::check::noted_agent_id;
+use crate::install_paths::real;
+
 /// Namespaces of a runtime's ids; the existing tools have the same, so that archives fit together.
 pub(crate) struct Namespaces {
     /// Of records.
@@ -23,6 +27,17 @@ impl Namespaces {
     /// Returns the id of the agent that lives in a workspace, by its canonical path.
     pub(crate) fn agent(&self, workspace: &Path) -> AgentId {
         AgentId::new(Uuid::new_v5(&self.agents, workspace.as_os_str().as_encoded_bytes()))
+    }
+
+    /// Derives the id of an agent: from the path of its workspace, and from its name if another
+    /// agent has that workspace first. The id in the workspace is that of the first agent.
+    pub(crate) fn derive(&self, agent: &FoundAgent) -> AgentId {
+        let of_place = || self.agent(&real(&agent.workspace));
+        if !agent.shares_workspace {
+            return of_place();
+        }
+        let first = noted_agent_id(&agent.workspace).unwrap_or_else(of_place);
+        AgentId::new(Uuid::new_v5(&first.uuid(), format!("agent:{}", agent.alias).as_bytes()))
     }
 }
 

@@ -30,7 +30,7 @@ use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
 use crate::vectors::{VectorOf, WantedModel};
-use anemone_format::{Sink, SnapshotSource};
+use anemone_format::{AgentId, Sink, SnapshotSource};
 
 pub(crate) use self::write::home;
 
@@ -57,6 +57,10 @@ impl Adapter for OpenClaw {
 
     fn locate(&self, machine: &Machine, folder: &Path, _: Option<&str>) -> FoundAgent {
         discover::locate(machine, folder)
+    }
+
+    fn derive_id(&self, agent: &FoundAgent) -> AgentId {
+        NAMESPACES.derive(agent)
     }
 
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {

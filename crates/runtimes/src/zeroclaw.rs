@@ -20,7 +20,7 @@ mod store;
 mod vectors;
 mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
@@ -33,7 +33,7 @@ use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
 use crate::vectors::{VectorOf, WantedModel};
-use anemone_format::{Sink, SnapshotSource};
+use anemone_format::{AgentId, Sink, SnapshotSource};
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "zeroclaw";
@@ -71,6 +71,10 @@ impl Adapter for ZeroClaw {
         discover::locate_by_files(machine, folder, alias)
     }
 
+    fn derive_id(&self, agent: &FoundAgent) -> AgentId {
+        NAMESPACES.derive(agent)
+    }
+
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
         check::check(machine, agent)
     }
@@ -102,6 +106,14 @@ impl Adapter for ZeroClaw {
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError> {
         write::plan(machine, source, target, options)
+    }
+
+    fn files_beside(&self, agent: &FoundAgent) -> Vec<PathBuf> {
+        let database = agent.database.as_ref().filter(|database| discover::is_live(database));
+        if !agent.workspace.is_dir() && database.is_none() {
+            return Vec::new();
+        }
+        agent.config.iter().chain(database).cloned().collect()
     }
 
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {

@@ -28,7 +28,9 @@ use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
 use crate::tally::{ListedFile, Tally};
 use anemone::host::Host;
 use anemone::host::Progress;
+use anemone::identity::identify;
 use anemone::snapshot::{SnapshotSink, WrittenSnapshot, seal};
+use anemone::text::file_stem;
 
 /// Findings named in an error, at most.
 const LISTED: usize = 50;
@@ -267,6 +269,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     if !args.dry_run {
         check_free(&output, args.existing(), &context.host)?;
     }
+    let agent_id = identify(chosen.adapter, &chosen.agent, &context.host).id;
     let begun = ExportLogEntry::new(chosen.adapter, &chosen.agent, &machine, context.host.now());
     let progress = context.host.progress("comparing");
     let mut earlier = None;
@@ -297,7 +300,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
         agent_id_file: None,
     };
     if let Some((earlier, archive)) = &mut earlier {
-        let options = args.read_options(seal, &exclude, Some(earlier));
+        let options = args.read_options(agent_id, seal, &exclude, Some(earlier));
         if let Some(unchanged) = chosen.adapter.is_unchanged(&machine, &chosen.agent, &options)? {
             let agent_id = earlier.manifest.agent.id;
             exported.no_changes = true;
@@ -317,7 +320,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     let target = if args.dry_run { None } else { Some(Target::create(&output, args.existing())?) };
     exclude.extend(target.iter().map(|target| target.file().path().to_owned()));
     let earlier_reading = earlier.as_ref().map(|(earlier, _)| earlier);
-    let options = args.read_options(seal, &exclude, earlier_reading);
+    let options = args.read_options(agent_id, seal, &exclude, earlier_reading);
     drop(progress);
 
     let progress = context.host.counting("reading");
@@ -395,7 +398,8 @@ pub(super) fn rehearse(
         redact_secrets: false,
         ..ExportArgs::replacing(runtime, chosen.agent.workspace.clone(), PathBuf::new())
     };
-    let options = args.read_options(None, &[], None);
+    let agent_id = identify(chosen.adapter, &chosen.agent, &context.host).id;
+    let options = args.read_options(agent_id, None, &[], None);
     let progress = context.host.counting("reading");
     let (summary, _) = list(&progress, &|sink| {
         Ok(chosen.adapter.read(machine, &chosen.agent, &options, sink)?)
@@ -454,12 +458,13 @@ impl ExportArgs {
 
     fn read_options<'a>(
         &self,
+        agent_id: AgentId,
         seal: Option<&'a SealSecret<'a>>,
         exclude: &'a [PathBuf],
         earlier: Option<&'a PreviousSnapshot>,
     ) -> ReadOptions<'a> {
         ReadOptions {
-            agent_id: None,
+            agent_id: Some(agent_id),
             sessions: self.sessions,
             embeddings: true,
             private: self.private,
@@ -547,7 +552,9 @@ impl ExportArgs {
         id: AgentId,
     ) -> Result<Option<String>, CliError> {
         let path = chosen.agent.workspace.join(AGENT_ID_FILE);
-        if !self.write_agent_id || self.dry_run || fs_err::symlink_metadata(&path).is_ok() {
+        // The id in a workspace is that of the agent that has the workspace first.
+        let is_wanted = self.write_agent_id && !self.dry_run && !chosen.agent.shares_workspace;
+        if !is_wanted || fs_err::symlink_metadata(&path).is_ok() {
             return Ok(None);
         }
         let no_room = |error: anemone::error::Error| {
@@ -561,16 +568,6 @@ impl ExportArgs {
 
     fn read_vault_key(&self) -> Result<Option<VaultKey>, CliError> {
         Ok(self.vault_key.as_deref().map(read_vault_key).transpose()?)
-    }
-}
-
-/// Returns an alias as the stem of a file name.
-pub(crate) fn file_stem(alias: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    let name: String = alias.chars().take(64).map(plain).collect();
-    match name.trim_start_matches(['.', '-']) {
-        "" => "agent".to_owned(),
-        name => name.to_owned(),
     }
 }
 

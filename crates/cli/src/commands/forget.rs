@@ -26,7 +26,7 @@ use super::search::days;
 use crate::args::MemoryArgs;
 use crate::error::{CliError, Kind};
 use crate::known_folders::{FolderKind, known_folders};
-use crate::living::AgentMemory;
+use crate::living::{Access, AgentMemory};
 use crate::output::{ask, count, notice, safe};
 use anemone::search::index::kept;
 use anemone::system::SystemClock;
@@ -115,7 +115,8 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     };
     check_confirmable(args, context)?;
     let machine = context.host.machine()?;
-    let living = args.memory.choice().find(&machine, &context.host)?;
+    let access = Access::unless(args.dry_run);
+    let living = args.memory.choice().find_for(access, &machine, &context.host)?;
     check_can_be_forgotten(&living)?;
     // Anything interrupted is finished before entries are looked for, because lines may have moved
     // since. This is not left to `find_to_write`: what is finished here belongs in the report.

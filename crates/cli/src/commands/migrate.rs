@@ -34,6 +34,7 @@ use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
 use crate::proof::{Announced, Current, Expected, LayerProof, Proof, compare, name_of};
 use crate::restore::{MissingLine, Stores, cannot_plan, restore, warning};
 use crate::restored::{store_lines, write_missing};
+use anemone::identity::identify;
 use anemone::snapshot::{SnapshotSink, seal};
 use anemone::system::SystemClock;
 use anemone_memory::Clock as _;
@@ -405,7 +406,7 @@ impl MigrateArgs {
         context: &Context<'_>,
         agents: [&FoundAgent; 2],
     ) -> Result<PathBuf, CliError> {
-        let usual = || context.environment.data_home.join("anemone/snapshots");
+        let usual = || context.host.folders.own_data().join("snapshots");
         let folder = self.snapshots.clone().unwrap_or_else(usual);
         let folder = std::path::absolute(&folder)?;
         for agent in agents {
@@ -565,7 +566,7 @@ impl Reader<'_> {
             seal(self.key.ok_or(VaultError::Key)?, credential, secret)
         };
         let options = ReadOptions {
-            agent_id: None,
+            agent_id: Some(identify(chosen.adapter, &chosen.agent, &self.context.host).id),
             sessions: false,
             embeddings: true,
             private,

@@ -85,8 +85,10 @@ fn indexes_are_listed_pruned_and_dropped() {
     assert_eq!(index(&environment, &["--drop"])["dropped"], true);
     assert_eq!(environment.json(["index", "--list"])["indexes"], json!([]));
     assert_eq!(index(&environment, &["--drop"])["dropped"], false);
-    let home = environment.home(".cache/anemone/index");
-    assert_eq!(fs_err::read_dir(home).unwrap().count(), 0, "not even a note is left");
+    let agents = fs_err::read_dir(environment.home(".cache/anemone/agents")).unwrap();
+    let left =
+        agents.flat_map(|agent| fs_err::read_dir(agent.unwrap().path().join("index")).unwrap());
+    assert_eq!(left.count(), 0, "not even a note is left");
     assert_eq!(search(&environment, "router", &[])["index"]["rebuilt"], "new");
 }
 

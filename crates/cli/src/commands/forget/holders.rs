@@ -12,6 +12,7 @@ use crate::files::open_plain;
 use crate::known_folders::{FolderKind, known_folders};
 use crate::living::AgentMemory;
 use anemone::host::Host;
+use anemone::identity::identify;
 use anemone::search::index::kept;
 
 /// The folder in which what came from another runtime is kept.
@@ -150,7 +151,7 @@ impl Search<'_> {
 
     /// Snapshots that `migrate` kept, and every archive that is known.
     fn archives(&self, looked: &mut Looked) {
-        let mut folders = vec![self.host.folders.data.join("anemone/snapshots")];
+        let mut folders = vec![self.host.folders.own_data().join("snapshots")];
         let known = known_folders(self.host, FolderKind::Snapshots);
         folders.extend(known.into_iter().map(|it| it.folder));
         let mut archives: Vec<(PathBuf, &'static str)> = Vec::new();
@@ -165,7 +166,8 @@ impl Search<'_> {
             looked.moved += u64::from(is_own && !known.folder.exists());
             archives.push((known.folder, "archive"));
         }
-        let last = exports::last_of(self.host, &self.living.agent.workspace);
+        let identity = identify(self.living.adapter, &self.living.agent, self.host);
+        let last = exports::last_of(self.host, &identity);
         archives.extend(last.map(|it| (it.path(), "archive")));
         archives.retain(|(path, _)| path.is_file());
         archives.sort_unstable();
