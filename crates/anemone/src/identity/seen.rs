@@ -35,9 +35,10 @@ impl SeenAgent {
     pub(super) fn new(adapter: &dyn Adapter, agent: &FoundAgent) -> Self {
         let workspace = real(&agent.workspace);
         let install = || agent.install.as_deref().map(real);
-        let folder = match workspace.is_dir() {
-            true => workspace.clone(),
-            false => install().unwrap_or_else(|| workspace.clone()),
+        let folder = if workspace.is_dir() {
+            workspace.clone()
+        } else {
+            install().unwrap_or_else(|| workspace.clone())
         };
         let noted = noted_agent_id(&workspace);
         Self {
