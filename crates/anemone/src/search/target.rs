@@ -718,7 +718,11 @@ mod tests {
         home.write("v/MEMORY.md", "# A\n");
         let folder = |args: &TargetChoice, name| home.find(args, Some(name)).unwrap().index_folder;
         let first = folder(&args(), "w");
-        assert!(first.starts_with(home.path("cache/anemone/agents")), "{first:?}");
+        assert!(first.starts_with(home.path("cache/anemone/index")), "{first:?}");
+        home.write("agent/SOUL.md", "# A\n");
+        home.write("agent/USER.md", "# A\n");
+        let of_agent = folder(&args(), "agent");
+        assert!(of_agent.starts_with(home.path("cache/anemone/agents")), "{of_agent:?}");
         assert_eq!(first.file_name().unwrap().len(), 32);
         assert_eq!(folder(&args(), "w"), first);
         assert_ne!(folder(&args(), "v"), first);

@@ -159,7 +159,9 @@ fn an_agent_that_moved_keeps_its_id_and_what_is_known_of_it() {
     let exported = environment.json(["export", "-w", "ws", "-o", "a.alf"]);
     fs_err::rename(environment.path("ws"), environment.path("moved")).unwrap();
     let again = environment.json(["export", "-w", "moved", "-o", "b.alf", "--since", "a.alf"]);
-    assert_eq!(again["agent_id"], exported["agent_id"]);
+    assert_eq!(again["no_changes"], true, "{again}");
+    let planned = environment.json(["export", "-w", "moved", "--dry-run"]);
+    assert_eq!(planned["agent_id"], exported["agent_id"]);
     let status = environment.json(["status", "-w", "moved"]);
     assert_eq!(status["agents"][0]["last_export"]["exists"], true, "{status}");
     assert_eq!(environment.json(["list", "-w", "moved"])["total"], 1);

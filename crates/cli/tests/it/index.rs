@@ -137,6 +137,7 @@ fn what_cannot_be_searched_leaves_no_index() {
     let environment = tea_shop();
     environment.write("not.alf", "this is no archive");
     index(&environment, &[]);
+    fs_err::create_dir_all(environment.home(".cache/anemone/index")).unwrap();
     environment.failure(1, ["search", "tea", "not.alf"]);
     let listed = environment.json(["index", "--list"]);
     assert_eq!(listed["indexes"].as_array().unwrap().len(), 1, "{listed}");
