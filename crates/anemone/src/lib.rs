@@ -7,6 +7,7 @@
 //! into text, JSON or an answer of a protocol.
 
 pub mod agent;
+pub mod archive;
 pub mod audit;
 pub mod chat;
 pub mod config;
@@ -17,14 +18,17 @@ pub mod download;
 pub mod embedder;
 pub mod entry_reference;
 pub mod error;
+pub mod export;
 pub mod exports;
 pub mod files;
 pub mod hooks;
 pub mod host;
+pub mod import;
 pub mod keys;
 pub mod known_folders;
 pub mod list;
 pub mod living;
+pub mod migrate;
 pub mod models;
 pub mod nearest;
 pub mod proof;

@@ -18,11 +18,14 @@ pub struct Tally<'a> {
 }
 
 /// A file that travels.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ListedFile {
-    path: String,
+    /// Its path in the workspace.
+    pub path: String,
+    /// `file`, `symlink` or `folder`.
     pub kind: &'static str,
-    size: u64,
+    /// Its bytes.
+    pub size: u64,
 }
 
 impl Tally<'_> {

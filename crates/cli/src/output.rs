@@ -8,7 +8,7 @@ use anemone_memory::with_escapes;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-pub(crate) use anemone::text::{count, safe, title};
+pub(crate) use anemone::text::{bytes, count, safe, title};
 
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
@@ -263,9 +263,4 @@ fn takes_workspace(command: &str) -> bool {
     let program = crate::commands::command();
     let found = program.find_subcommand(command);
     found.is_some_and(|it| it.get_arguments().any(|arg| arg.get_long() == Some("workspace")))
-}
-
-/// Writes a number of bytes for people.
-pub(crate) fn bytes(count: u64) -> String {
-    indicatif::HumanBytes(count).to_string()
 }

@@ -1,10 +1,15 @@
 //! Errors and notes of use cases in the words of the command line: code, hint and exit code of each
 //! variant, and the commands that a message suggests.
 
+mod archive;
 mod audit;
 mod context;
+mod export;
 mod hooks;
+mod import;
 mod list;
+mod migrate;
+mod restore;
 mod tidy;
 
 use anemone::living::MemoryChoice;

@@ -17,7 +17,7 @@ pub(super) fn bare(payload: &[u8]) -> Zeroizing<String> {
     match (access, refresh) {
         (None, None) => Zeroizing::new(String::from_utf8_lossy(payload).into_owned()),
         (access, refresh) => {
-            let text = |it: Option<Text>| it.unwrap_or_default();
+            let text = |text: Option<Text>| text.unwrap_or_default();
             Zeroizing::new([text(access).0.as_str(), "\n", text(refresh).0.as_str()].concat())
         }
     }

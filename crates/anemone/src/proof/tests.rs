@@ -1,8 +1,10 @@
 use anemone_format::{
-    AgentInfo, File, InMemory, Manifest, MemoryType, Node, Opaque, ProseIdentity, Snapshot,
+    AgentInfo, File, FileRoot, Identity, InMemory, Manifest, MemoryType, Node, Opaque,
+    ProseIdentity, Record, Snapshot,
 };
-use anemone_runtimes::mapping::mapping;
+use anemone_runtimes::mapping::{ORIGIN_FOLDER, mapping};
 
+use super::text::{digest_of_text, holds};
 use super::*;
 
 const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";

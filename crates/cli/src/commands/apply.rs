@@ -9,12 +9,12 @@ use anemone_format::{
 use clap::Args;
 use serde::Serialize;
 
-use super::diff::{open_sound, open_sound_archive};
 use super::{Context, OutputArgs};
 use crate::error::CliError;
 use crate::files::{Target, check_free, spool, write_step};
 use crate::keys::Sealing;
 use crate::output::{BOLD, ODD, Report, bytes, notice, safe};
+use anemone::archive::{open_sound, open_sound_archive};
 use anemone::host::Progress;
 
 /// Apply deltas to an archive, in order, and write the result as a new one
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
     }
     let near = args.output.path().map(PathBuf::as_path);
     let progress = context.host.progress("applying");
-    let (mut archive, base_sealing) = open_sound_archive(&args.base, context, &progress)?;
+    let (mut archive, base_sealing) = open_sound_archive(&args.base, &context.host, &progress)?;
     let mut sealings = vec![base_sealing];
     let mut applied: Vec<(String, DeltaOutcome)> = Vec::new();
     let (last, earlier) = args.deltas.split_last().expect("the argument parser wants one delta");
@@ -117,7 +117,7 @@ fn open_delta(
     context: &Context<'_>,
     progress: &Progress,
 ) -> Result<(Delta, Option<Sealing>), CliError> {
-    let file = open_sound(path, Edits::Refuse, context, progress)?;
+    let file = open_sound(path, Edits::Refuse, &context.host, progress)?;
     for warning in &file.warnings {
         notice(&safe(warning));
     }

@@ -7,11 +7,12 @@ use anemone_format::{Comparison, write_delta};
 use clap::Args;
 use serde::Serialize;
 
-use super::diff::{Differences, differences, open_sound_archive};
+use super::diff::{Differences, differences};
 use super::{Context, OutputArgs};
 use crate::error::CliError;
 use crate::files::{Target, check_free, spool};
 use crate::output::{BOLD, Report, bytes};
+use anemone::archive::open_sound_archive;
 
 /// Write what turns one archive into another
 ///
@@ -58,8 +59,8 @@ pub(crate) fn run(args: &DeltaArgs, context: &Context<'_>) -> Result<DeltaReport
         check_free(path, args.output.existing(), &context.host)?;
     }
     let progress = context.host.progress("comparing");
-    let (base, base_sealing) = open_sound_archive(&args.base, context, &progress)?;
-    let (target, target_sealing) = open_sound_archive(&args.target, context, &progress)?;
+    let (base, base_sealing) = open_sound_archive(&args.base, &context.host, &progress)?;
+    let (target, target_sealing) = open_sound_archive(&args.target, &context.host, &progress)?;
     let (comparison, file_size) = match args.output.path() {
         None => (Comparison::of(&base, &target)?, None),
         Some(path) => {

@@ -3,21 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anemone_format::{
-    Archive, Bytes, Comparison, Edits, Limits, Opening, Record, RecordId, changed_fields,
-    open_validated,
-};
+use anemone_format::{Archive, Comparison, Record, RecordId, changed_fields};
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::error::{CliError, Kind};
-use crate::files::Source;
-use crate::keys::Sealing;
-use crate::output::{BAD, DIM, GOOD, ODD, Report, count, notice, safe, title};
-use anemone::host::Progress;
+use crate::error::CliError;
+use crate::output::{BAD, DIM, GOOD, ODD, Report, count, safe, title};
+use anemone::archive::open_archive;
 
 /// Updated records that changed in the same fields are listed one by one up to this many.
 const MANY_ALIKE: u64 = 10;
@@ -85,93 +80,9 @@ struct FileLine {
 
 pub(crate) fn run(args: &DiffArgs, context: &Context<'_>) -> Result<Differences, CliError> {
     let progress = context.host.progress("comparing");
-    let (base, _) = open_archive(&args.base, context, &progress)?;
-    let (target, _) = open_archive(&args.target, context, &progress)?;
+    let base = open_archive(&args.base, &context.host, &progress)?;
+    let target = open_archive(&args.target, &context.host, &progress)?;
     differences(&base, &target, &Comparison::of(&base, &target)?)
-}
-
-/// Opens a file that must be an archive.
-pub(crate) fn open_archive(
-    path: &Path,
-    context: &Context<'_>,
-    progress: &Progress,
-) -> Result<(Archive, Option<Sealing>), CliError> {
-    let source = Source::open(path, &context.host, progress)?;
-    let archive = Archive::open(source.bytes, source.length, &Limits::default())
-        .map_err(|error| CliError::from(error).about(path))?;
-    Ok((archive, source.sealing))
-}
-
-/// A file that `validate` finds nothing wrong with.
-pub(crate) struct SoundFile {
-    pub(crate) opening: Opening,
-    /// How it was sealed, if it was.
-    pub(crate) sealing: Option<Sealing>,
-    /// What the user should know of it: a lost seal, accepted edits.
-    pub(crate) warnings: Vec<String>,
-}
-
-/// Opens a file that something will be written from, and refuses what `validate` refuses.
-///
-/// Nothing that the file says of itself spares it a check.
-pub(crate) fn open_sound(
-    path: &Path,
-    edits: Edits,
-    context: &Context<'_>,
-    progress: &Progress,
-) -> Result<SoundFile, CliError> {
-    let source = Source::open(path, &context.host, progress)?;
-    let (opening, warnings) = validated(path, source.bytes, source.length, edits)?;
-    Ok(SoundFile { opening, sealing: source.sealing, warnings })
-}
-
-/// Refuses a file that `validate` refuses.
-pub(crate) fn check_sound(path: &Path, bytes: Bytes, length: u64) -> Result<(), CliError> {
-    validated(path, bytes, length, Edits::Refuse).map(|_| ())
-}
-
-fn validated(
-    path: &Path,
-    bytes: Bytes,
-    length: u64,
-    edits: Edits,
-) -> Result<(Opening, Vec<String>), CliError> {
-    let opened = open_validated(bytes, length, &Limits::default(), edits);
-    let (opening, report) = opened.map_err(|error| CliError::from(error).about(path))?;
-    // An edit explains the sizes and counts that no longer match.
-    let edited = report.errors.iter().find(|it| it.code == "edited");
-    if let Some(first) = edited.or(report.errors.first()) {
-        let message = format!("the file is not valid: {}: {}", first.path, first.message);
-        let hint = if first.code == "edited" {
-            "`anemone validate` names every entry that differs; if you edited the file yourself, \
-             `anemone import --accept-edited` takes it in"
-        } else {
-            "`anemone validate` names everything that is wrong"
-        };
-        return Err(CliError::new(Kind::Failed, "invalid", message).about(path).hint(hint));
-    }
-    let about_edits = ["seal-missing", "seal-broken", "edited"];
-    let warnings = report.warnings.iter().filter(|it| about_edits.contains(&it.code));
-    let warnings = warnings.map(|it| match it.path.as_str() {
-        "" => format!("{}: {}", path.display(), it.message),
-        entry => format!("{entry}: {}", it.message),
-    });
-    Ok((opening, warnings.collect()))
-}
-
-/// Opens an archive that something will be written from; says on stderr what the user should know
-/// of it.
-pub(crate) fn open_sound_archive(
-    path: &Path,
-    context: &Context<'_>,
-    progress: &Progress,
-) -> Result<(Archive, Option<Sealing>), CliError> {
-    let file = open_sound(path, Edits::Refuse, context, progress)?;
-    for warning in &file.warnings {
-        notice(&safe(warning));
-    }
-    let archive = file.opening.into_archive();
-    Ok((archive.map_err(|error| CliError::from(error).about(path))?, file.sealing))
 }
 
 /// Puts titles to the ids of a comparison.

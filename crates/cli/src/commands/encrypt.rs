@@ -8,11 +8,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use super::diff::check_sound;
 use crate::error::{CliError, Kind};
 use crate::files::{Existing, Source, Target, check_free, copy_bytes};
 use crate::keys::Sealing;
 use crate::output::{BOLD, Report};
+use anemone::archive::check_sound;
 
 /// Seal an archive or a delta as an age file
 ///

@@ -11,11 +11,11 @@ use anemone_format::{
 use clap::Args;
 use serde::Serialize;
 
-use super::diff::open_sound;
 use super::{Context, OutputArgs};
 use crate::error::{CliError, Kind};
 use crate::files::{Target, check_free, copy_bytes, reopen, spool, write_step};
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, count, notice, safe};
+use anemone::archive::open_sound;
 
 /// Remove records from an archive or a delta for good, and prove that they are gone
 ///
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport
     }
     let requested_at = context.host.moment();
     let progress = context.host.progress("purging");
-    let sound = open_sound(&args.file, Edits::Refuse, context, &progress)?;
+    let sound = open_sound(&args.file, Edits::Refuse, &context.host, &progress)?;
     for warning in &sound.warnings {
         notice(&safe(warning));
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::problems::Problem;
 use super::{AgentStatus, Readiness};
-use crate::commands::export::file_stem;
+use anemone::export::file_stem;
 use anemone::system::SystemClock;
 
 use anemone::words::quoted;
