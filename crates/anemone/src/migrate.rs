@@ -37,6 +37,10 @@ use crate::restore::{
 };
 use crate::text::{bytes, count};
 
+/// Bytes of JSON of the records of a snapshot that are kept in memory, at most: a plan, its application
+/// and the proof each walk over them several times. Larger snapshots are parsed at every walk.
+const MAX_KEPT_BYTES: usize = 64 << 20;
+
 /// Which agent moves, and to where.
 #[derive(Clone, Debug)]
 pub struct MigrateRequest {
@@ -280,7 +284,7 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, M
 
     let read = reader.read(&source)?;
     let archive = read.open()?;
-    let snapshot = ArchiveSource::new(&archive)?;
+    let snapshot = ArchiveSource::new(&archive)?.keeping_records(MAX_KEPT_BYTES);
     let agent_id = snapshot.manifest().agent.id;
     check_agent(&target.agent.workspace, request.restore.on_conflict, agent_id)?;
     let coming_back = ComingBack::open(&machine, &snapshot, runtime)?;
@@ -339,7 +343,7 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, M
     report.to = AgentPlace::new(&target.agent);
     // What came back may be private, though nothing private was read.
     let archive = reader.read_all(&target, true)?.open()?;
-    let there = ArchiveSource::new(&archive)?;
+    let there = ArchiveSource::new(&archive)?.keeping_records(MAX_KEPT_BYTES);
     let origins = coming_back.as_ref().map(ComingBack::origins).unwrap_or_default();
     let origin_of = |record| origins.get(&record).copied();
     let mut expected = announced(&plan, known, key.as_ref());

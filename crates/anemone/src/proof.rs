@@ -10,22 +10,20 @@ mod documents;
 mod files;
 mod memory;
 mod natives;
-mod secret;
-mod sidecar;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use anemone_format::{RecordId, SnapshotSource, VaultKey};
+use anemone_runtimes::KeptSnapshot;
 use anemone_runtimes::mapping::Mapping;
 use serde::Serialize;
 
 use self::documents::{credentials, identity, principals};
 use self::files::files;
 use self::memory::memory;
-pub use self::memory::name_of;
-use self::sidecar::Sidecar;
+pub(crate) use self::memory::name_of;
 
 /// What a plan announced.
 #[derive(Default)]
@@ -124,7 +122,7 @@ pub fn compare(
     target: &dyn SnapshotSource,
     expected: &Expected<'_>,
 ) -> io::Result<Proof> {
-    let sidecar = Sidecar::read(target)?;
+    let sidecar = KeptSnapshot::read(target)?;
     let mut lost = Vec::new();
     let layers = vec![
         identity(source, target, expected, &sidecar, &mut lost)?,

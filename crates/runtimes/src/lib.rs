@@ -62,7 +62,7 @@ pub use searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched,
 };
-pub use sidecar::ComingBack;
+pub use sidecar::{ComingBack, KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
 pub use tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use vectors::{VectorOf, WantedModel, vectors_in};
 pub use walk::AGENT_ID_FILE;

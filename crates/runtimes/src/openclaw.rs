@@ -11,6 +11,7 @@ mod index;
 mod install;
 mod layout;
 mod memory;
+mod proof;
 mod read;
 mod searchable;
 mod sessions;
@@ -32,6 +33,7 @@ use crate::searchable::{
 use crate::vectors::{VectorOf, WantedModel};
 use anemone_format::{Sink, SnapshotSource};
 
+pub(crate) use self::proof::PROOF;
 pub(crate) use self::write::home;
 
 /// The runtime's name, in records, manifests and paths.

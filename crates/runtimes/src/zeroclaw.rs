@@ -12,6 +12,7 @@ mod discover;
 mod entries;
 pub(crate) mod fuzzing;
 mod layout;
+mod proof;
 mod read;
 mod rows;
 mod searchable;
@@ -34,6 +35,8 @@ use crate::searchable::{
 };
 use crate::vectors::{VectorOf, WantedModel};
 use anemone_format::{Sink, SnapshotSource};
+
+pub(crate) use self::proof::PROOF;
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "zeroclaw";

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
 use anemone_format::{RecordId, SnapshotSource};
+use anemone_runtimes::digest_of;
 use anemone_runtimes::mapping::{Becomes, Mapping};
 
 use super::Current;
 use super::memory::called;
-use super::text::{digest_of_text, is_comment, is_row_of, without_labels, words};
+use super::text::{is_comment, is_row_of, without_labels, words};
 
 /// A record that is nowhere.
 pub(super) struct Missing {
@@ -35,7 +36,7 @@ pub(super) fn missing(
 ) -> io::Result<Vec<Missing>> {
     let mut whole: HashSet<String> = HashSet::new();
     target.each_record(&mut |record| {
-        whole.insert(digest_of_text(&record.content));
+        whole.insert(digest_of(&record.content));
         Ok(())
     })?;
     let mut records: Vec<Missing> = Vec::new();
@@ -50,7 +51,7 @@ pub(super) fn missing(
     current.source.each_record(&mut |record| {
         let row = mapping.and_then(|mapping| mapping.row_of(record)).map(|row| row.becomes);
         let has_a_place = !matches!(row, Some(Becomes::Aside(_) | Becomes::Nowhere(_)));
-        let digest = digest_of_text(&record.content);
+        let digest = digest_of(&record.content);
         let origin = (current.origin_of)(record.id).unwrap_or(record.id);
         if !has_a_place || whole.contains(&digest) || announced.contains(&origin) {
             return Ok(());

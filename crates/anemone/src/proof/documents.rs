@@ -6,12 +6,12 @@ use std::io;
 use anemone_format::{
     Credential, Credentials, Identity, Principals, SnapshotSource, VaultKey, sha256_hex,
 };
-use anemone_runtimes::mapping::Mapping;
+use anemone_runtimes::KeptSnapshot;
+use anemone_runtimes::mapping::{Mapping, bare_secret, mapping};
 use serde::Serialize;
 
 use super::count::Count;
-use super::sidecar::Sidecar;
-use super::{Expected, Fate, LayerProof, Loss, secret};
+use super::{Expected, Fate, LayerProof, Loss};
 
 /// A named part of a document.
 struct Part {
@@ -23,7 +23,7 @@ pub(super) fn identity(
     source: &dyn SnapshotSource,
     target: &dyn SnapshotSource,
     expected: &Expected<'_>,
-    sidecar: &Sidecar,
+    sidecar: &KeptSnapshot,
     lost: &mut Vec<Loss>,
 ) -> io::Result<LayerProof> {
     let was = parts_of_identity(source.identity()?.as_ref());
@@ -90,7 +90,7 @@ pub(super) fn principals(
     source: &dyn SnapshotSource,
     target: &dyn SnapshotSource,
     expected: &Expected<'_>,
-    sidecar: &Sidecar,
+    sidecar: &KeptSnapshot,
     lost: &mut Vec<Loss>,
 ) -> io::Result<LayerProof> {
     let mut is = texts(parts_of_principals(target.principals()?.as_ref()));
@@ -101,7 +101,8 @@ pub(super) fn principals(
             Fate::Carried
         } else if take(&mut kept, &part.text) {
             Fate::Aside
-        } else if let Some(announced) = expected.files.get(&b"USER.md"[..]) {
+        } else if let Some(announced) = user_file(target).and_then(|file| expected.files.get(file))
+        {
             Fate::Announced(announced.reason.to_owned())
         } else {
             Fate::Lost("neither in the runtime nor in the sidecar".to_owned())
@@ -129,6 +130,12 @@ fn parts_of_principals(principals: Option<&Principals>) -> Vec<Part> {
     parts
 }
 
+/// Returns the file in which the target's runtime says whom the agent works for.
+fn user_file(target: &dyn SnapshotSource) -> Option<&'static [u8]> {
+    let runtime = &target.manifest().agent.source_runtime;
+    mapping(runtime).map(|mapping| mapping.proof.user_file.as_bytes())
+}
+
 /// Counts equal texts.
 fn texts(parts: Vec<Part>) -> BTreeMap<String, u64> {
     let mut texts = BTreeMap::new();
@@ -153,7 +160,7 @@ pub(super) fn credentials(
     source: &dyn SnapshotSource,
     target: &dyn SnapshotSource,
     expected: &Expected<'_>,
-    sidecar: &Sidecar,
+    sidecar: &KeptSnapshot,
     lost: &mut Vec<Loss>,
 ) -> io::Result<LayerProof> {
     let key = expected.vault_key;
@@ -195,6 +202,6 @@ fn credential_text(credential: &Credential, key: Option<&VaultKey>) -> (String, 
     let label = label.as_deref().unwrap_or_default();
     let text = format!("{service}\n{}\n{label}", credential_type.as_str());
     let secret = key.and_then(|key| key.open(credential).ok());
-    let secret = secret.map(|secret| sha256_hex(secret::bare(&secret).as_bytes()));
+    let secret = secret.map(|secret| sha256_hex(bare_secret(&secret).as_bytes()));
     (text, secret)
 }

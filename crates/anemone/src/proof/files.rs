@@ -3,17 +3,17 @@
 use std::collections::{BTreeSet, HashMap};
 
 use anemone_format::{FileRoot, Moment, SnapshotSource, SourceFile, SourceKind, sha256_hex};
-use anemone_runtimes::mapping::{Becomes, ORIGIN_FOLDER};
+use anemone_runtimes::mapping::{Becomes, mapping};
+use anemone_runtimes::{KeptSnapshot, is_kept};
 
 use super::count::Count;
-use super::sidecar::{Sidecar, in_sidecar};
 use super::{Expected, Fate, LayerProof, Loss};
 
 pub(super) fn files(
     source: &dyn SnapshotSource,
     target: &dyn SnapshotSource,
     expected: &Expected<'_>,
-    sidecar: &Sidecar,
+    sidecar: &KeptSnapshot,
     lost: &mut Vec<Loss>,
 ) -> LayerProof {
     let mut is: HashMap<Lies<'_>, &SourceFile> = HashMap::new();
@@ -21,11 +21,9 @@ pub(super) fn files(
         is.insert(lies(file), file);
     }
     let mut aside: BTreeSet<(Vec<u8>, String)> = BTreeSet::new();
-    for file in &sidecar.kept {
-        let kept = file.kept.as_deref().unwrap_or_default();
-        let place = [ORIGIN_FOLDER, "/", kept].concat();
-        let there = is.get(&(false, place.as_bytes()));
-        aside.extend(there.map(|there| (file.path(), node_digest(there))));
+    for file in &sidecar.files {
+        let there = is.get(&(false, &file.place[..]));
+        aside.extend(there.map(|there| (file.path.clone(), node_digest(there))));
     }
     let mut count = Count::new("files", lost);
     for file in source.files() {
@@ -41,12 +39,15 @@ pub(super) fn files(
 /// Whether a file lies beside the workspace, and its path.
 type Lies<'a> = (bool, &'a [u8]);
 
-/// Returns where a file lies. The settings of an install and the description of its database have
-/// paths among the runtime's files, and are no files of the workspace.
+/// Returns where a file lies. What describes an install has a path among the runtime's files, and is
+/// no file of the workspace.
 fn lies(file: &SourceFile) -> Lies<'_> {
-    let beside = [&b"config.toml"[..], b".alf-database.json"];
-    let of_zeroclaw = matches!(&file.root, FileRoot::Raw(runtime) if runtime == "zeroclaw");
-    (of_zeroclaw && beside.contains(&&file.path[..]), &file.path)
+    let known = match &file.root {
+        FileRoot::Raw(runtime) => mapping(runtime),
+        FileRoot::Artifacts | FileRoot::Other => None,
+    };
+    let beside = known.map_or(&[][..], |mapping| mapping.proof.beside_workspace);
+    (beside.iter().any(|path| path.as_bytes() == file.path), &file.path)
 }
 
 fn node_digest(file: &SourceFile) -> String {
@@ -96,7 +97,7 @@ fn fate_of_file(
     if aside.contains(&(file.path.clone(), digest.to_owned())) {
         return Fate::Aside;
     }
-    if in_sidecar(&file.path).is_some() {
+    if is_kept(&file.path) {
         return Fate::Announced("it was kept for the way back, and is put to use".to_owned());
     }
     let row = expected.mapping.and_then(|mapping| mapping.row_of_file(&file.root, &file.path));

@@ -5,12 +5,10 @@ use std::io;
 
 use anemone_format::{Record, RecordId, SnapshotSource, sha256_hex};
 use anemone_runtimes::mapping::{Becomes, FIELDS, telling_tags};
-use serde::Deserialize;
+use anemone_runtimes::{KeptSnapshot, digest_of};
 
 use super::count::Count;
 use super::natives::{Natives, values};
-use super::sidecar::Sidecar;
-use super::text::digest_of_text;
 use super::{Expected, Fate, LayerProof, Loss, current};
 use crate::text::title;
 
@@ -18,7 +16,7 @@ pub(super) fn memory(
     source: &dyn SnapshotSource,
     target: &dyn SnapshotSource,
     expected: &Expected<'_>,
-    sidecar: &Sidecar,
+    sidecar: &KeptSnapshot,
     lost: &mut Vec<Loss>,
 ) -> io::Result<LayerProof> {
     let mut natives = Natives::read(target)?;
@@ -26,7 +24,7 @@ pub(super) fn memory(
     let mut by_id: HashMap<RecordId, usize> = HashMap::new();
     source.each_record(&mut |record| {
         if let Some(index) = natives.by_id.get(&record.id).copied() {
-            let digest = digest_of_text(&record.content);
+            let digest = digest_of(&record.content);
             let native = &mut natives.list[index];
             if native.digest == digest && native.used_by.is_none() {
                 native.used_by = Some(digest);
@@ -43,7 +41,7 @@ pub(super) fn memory(
             Some(index) => Some(vec![index]),
             None => natives.find(record, sidecar)?,
         };
-        let digest = digest_of_text(&record.content);
+        let digest = digest_of(&record.content);
         let was = values(record);
         let fate = match found {
             Some(found) => {
@@ -78,7 +76,7 @@ fn fate_of_fields(
     found: &[usize],
     natives: &Natives,
     expected: &Expected<'_>,
-    sidecar: &Sidecar,
+    sidecar: &KeptSnapshot,
 ) -> Fate {
     let native = &natives.list[found[0]];
     let is_held = |position: usize, field: &str| {
@@ -143,7 +141,7 @@ fn fate_of_missing(
     record: &Record,
     natives: &Natives,
     expected: &Expected<'_>,
-    sidecar: &Sidecar,
+    sidecar: &KeptSnapshot,
     kept: &mut u64,
 ) -> Fate {
     let file = record.source.origin_file.as_deref();
@@ -178,21 +176,10 @@ pub(super) fn called(record: &Record) -> String {
     format!("{} {name}", record.id)
 }
 
-/// What a runtime calls a record, as far as we use it.
-#[derive(Default, Deserialize)]
-struct Called {
-    #[serde(default)]
-    key: Option<serde_json::Value>,
-    #[serde(default)]
-    heading: Option<serde_json::Value>,
-}
-
-/// Returns the key or heading of a record.
-pub fn name_of(record: &Record) -> Option<String> {
-    let called: Called = record.raw_source_format.as_ref()?.parse().unwrap_or_default();
-    let text = |value: Option<serde_json::Value>| value?.as_str().map(str::to_owned);
-    let name = text(called.key).or_else(|| text(called.heading))?;
-    // A heading has no blank space around it, whatever the key had.
+/// Returns the key or heading of a record. A heading has no whitespace around it, whatever the key
+/// had.
+pub(crate) fn name_of(record: &Record) -> Option<String> {
+    let name = anemone_runtimes::name_of(record)?;
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     (!name.is_empty()).then_some(name)
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
 use anemone_format::{Record, RecordId, SnapshotSource, sha256_hex};
-use anemone_runtimes::mapping::FIELDS;
+use anemone_runtimes::mapping::{FIELDS, mapping};
+use anemone_runtimes::{KeptSnapshot, LinkPart, digest_of};
 use serde::Deserialize;
 
 use super::memory::name_of;
-use super::sidecar::{LinkPart, Sidecar};
-use super::text::{digest_of_text, holds};
+use super::text::holds;
 
 /// A record that the target's runtime holds by itself.
 pub(super) struct Native {
@@ -56,16 +56,18 @@ impl Natives {
         };
         let mut out = io::BufWriter::with_capacity(256 << 10, natives.spool.try_clone()?);
         let mut offset = 0;
+        let mapping = mapping(&target.manifest().agent.source_runtime);
+        let columns = mapping.map_or(&[][..], |mapping| mapping.proof.optional_columns);
         target.each_record(&mut |record| {
             out.write_all(record.content.as_bytes())?;
             let index = natives.list.len();
             let native = Native {
-                digest: digest_of_text(&record.content),
+                digest: digest_of(&record.content),
                 file: record.source.origin_file.clone(),
                 name: name_of(record),
                 day: record.temporal.created_at.utc_date().to_string(),
                 is_log: record.namespace == "daily" && record.source.origin_file.is_some(),
-                without: without_column(record),
+                without: without_column(record, columns),
                 fields: values(record),
                 tags: record.tags.clone(),
                 offset,
@@ -140,11 +142,11 @@ impl Natives {
     pub(super) fn find(
         &mut self,
         record: &Record,
-        sidecar: &Sidecar,
+        sidecar: &KeptSnapshot,
     ) -> io::Result<Option<Vec<usize>>> {
         /// Records of one name that are looked into.
         const TRIED: usize = 32;
-        let digest = digest_of_text(&record.content);
+        let digest = digest_of(&record.content);
         let links = sidecar.links.get(&record.id);
         if let Some(found) = links.and_then(|parts| self.parts(parts, &digest)) {
             let mut text = String::new();
@@ -180,18 +182,19 @@ fn first(queue: &mut VecDeque<usize>, free: impl Fn(usize) -> bool) -> Option<us
     queue.front().copied().filter(|at| free(*at))
 }
 
-/// Returns the fields that the table of a row has no column for; older versions of ZeroClaw make
+/// Returns the fields that the table of a row has no column for: older versions of a runtime make
 /// tables without some of them.
-fn without_column(record: &Record) -> Vec<&'static str> {
+fn without_column(record: &Record, columns: &[(&str, &'static str)]) -> Vec<&'static str> {
     #[derive(Deserialize)]
     struct Raw {
         row: BTreeMap<String, serde::de::IgnoredAny>,
     }
-    const COLUMNS: [(&str, &str); 3] =
-        [("importance", "confidence"), ("superseded_by", "status"), ("kind", "memory_type")];
+    if columns.is_empty() {
+        return Vec::new();
+    }
     let raw = record.raw_source_format.as_ref().and_then(|raw| raw.parse::<Raw>().ok());
     let Some(Raw { row }) = raw else { return Vec::new() };
-    let missing = COLUMNS.iter().filter(|(column, _)| !row.contains_key(*column));
+    let missing = columns.iter().filter(|(column, _)| !row.contains_key(*column));
     missing.map(|(_, field)| *field).collect()
 }
 

@@ -1,7 +1,5 @@
 //! Compares texts, whatever headings, tags and comments a runtime adds to them.
 
-use anemone_format::sha256_hex;
-
 /// Says whether a text is another one with nothing but a heading, a tag and comments added, as a
 /// runtime adds them that keeps memories in Markdown.
 pub(super) fn holds(native: &str, text: &str) -> bool {
@@ -84,8 +82,4 @@ pub(super) fn without_labels(line: &str) -> &str {
         line = line[..start].trim_end();
     }
     line
-}
-
-pub(super) fn digest_of_text(text: &str) -> String {
-    sha256_hex(text.trim().as_bytes())
 }
