@@ -5,6 +5,7 @@ mod claude_code;
 mod codex;
 mod document;
 mod edit;
+mod error;
 mod json_file;
 mod lock;
 mod memory;
@@ -30,19 +31,19 @@ use anemone_runtimes::Machine;
 use serde::Serialize;
 
 use crate::agent::AgentChoice;
-use crate::error::{Error, Kind};
 use crate::host::Host;
 pub use by_hand::names as names_of_others;
 pub use claude_code::Hooks;
 use claude_code::Scope;
-use document::{Format, RefuseError};
+pub use document::{Format, RefuseError};
+pub use error::{ConnectError, ConnectOption};
 use lock::Lock;
 use memory::{Memory, program_of, source_of, utf8};
 use place::Place;
 pub use plan::Fate;
-use plan::{Extent, Plan, refused};
+use plan::{Extent, Plan};
 use record::{Record, of_projects, path_of};
-pub use shell::words as shell_words;
+pub use shell::{quoted, words as shell_words};
 pub use target::{Program, Target};
 use wish::{Entry, Wish};
 
@@ -123,7 +124,7 @@ pub struct FileLine {
 }
 
 /// Gives a program a memory.
-pub fn connect(request: &ConnectRequest, host: &Host) -> Result<ConnectReport, Error> {
+pub fn connect(request: &ConnectRequest, host: &Host) -> Result<ConnectReport, ConnectError> {
     let machine = host.machine()?;
     let target = match &request.program {
         Program::Known(target) => *target,
@@ -177,11 +178,11 @@ pub fn connect(request: &ConnectRequest, host: &Host) -> Result<ConnectReport, E
 }
 
 /// Takes out of a program what [`connect`] wrote.
-pub fn disconnect(request: &DisconnectRequest, host: &Host) -> Result<ConnectReport, Error> {
+pub fn disconnect(request: &DisconnectRequest, host: &Host) -> Result<ConnectReport, ConnectError> {
     let machine = host.machine()?;
     let places = Places::of(host, &machine);
     if request.project.is_some() && request.target != Target::ClaudeCode {
-        return Err(only_for("--project", Target::ClaudeCode));
+        return Err(only_for(ConnectOption::Project, Target::ClaudeCode));
     }
     let project = request.project.as_deref().map(project_of).transpose()?;
     let _lock = Lock::take(&machine.home)?;
@@ -220,7 +221,7 @@ pub fn disconnect(request: &DisconnectRequest, host: &Host) -> Result<ConnectRep
 
 /// Returns the name that a project has in configuration files. One that is gone can still be
 /// disconnected.
-fn project_of(folder: &Path) -> Result<String, Error> {
+fn project_of(folder: &Path) -> Result<String, ConnectError> {
     let folder = match fs_err::canonicalize(folder) {
         Ok(folder) => folder,
         Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(folder)?,
@@ -229,49 +230,47 @@ fn project_of(folder: &Path) -> Result<String, Error> {
     utf8(&folder)
 }
 
-fn only_for(flag: &str, target: Target) -> Error {
-    Error::new(Kind::Usage, "usage", format!("{flag} only applies to {}", target.word()))
+const fn only_for(option: ConnectOption, target: Target) -> ConnectError {
+    ConnectError::OnlyFor { option, target }
 }
 
 impl ConnectRequest {
     /// Refuses what the program has no use for.
-    fn check(&self, target: Target) -> Result<(), Error> {
-        let for_claude_code =
-            [(self.hooks.is_some(), "--hooks"), (self.project.is_some(), "--project")];
+    fn check(&self, target: Target) -> Result<(), ConnectError> {
+        let for_claude_code = [
+            (self.hooks.is_some(), ConnectOption::Hooks),
+            (self.project.is_some(), ConnectOption::Project),
+        ];
         let for_others = [
-            (!self.sources.is_empty(), "--source", Target::OpenClaw),
-            (self.to.is_some(), "--to", Target::ZeroClaw),
+            (!self.sources.is_empty(), ConnectOption::Source, Target::OpenClaw),
+            (self.to.is_some(), ConnectOption::To, Target::ZeroClaw),
         ];
         let of_claude_code =
-            for_claude_code.map(|(is_set, flag)| (is_set, flag, Target::ClaudeCode));
-        for (is_set, flag, whose) in of_claude_code.into_iter().chain(for_others) {
+            for_claude_code.map(|(is_set, option)| (is_set, option, Target::ClaudeCode));
+        for (is_set, option, whose) in of_claude_code.into_iter().chain(for_others) {
             if is_set && whose != target {
-                return Err(only_for(flag, whose));
+                return Err(only_for(option, whose));
             }
         }
-        if let Some(project) = self.project.as_deref().filter(|it| !it.is_dir()) {
-            let error = Error::new(Kind::Failed, "not_found", "there is no such folder");
-            return Err(error
-                .about(project)
-                .hint("give the folder in which Claude Code is started"));
+        if let Some(folder) = self.project.as_deref().filter(|folder| !folder.is_dir()) {
+            return Err(ConnectError::NoProject { folder: folder.to_owned() });
         }
         if self.allow_write && target == Target::OpenClaw {
-            let message = "OpenClaw writes its own memory, so --allow-write has no effect here";
-            return Err(Error::new(Kind::Usage, "usage", message));
+            return Err(ConnectError::WritesItself { target });
         }
         Ok(())
     }
 
     /// Returns what the user adds to a program whose configuration we do not edit.
-    fn by_hand(&self, name: &str, machine: &Machine) -> Result<ConnectReport, Error> {
-        let flags = [
-            (!self.sources.is_empty(), "--source", Target::OpenClaw),
-            (self.to.is_some(), "--to", Target::ZeroClaw),
-            (self.hooks.is_some(), "--hooks", Target::ClaudeCode),
-            (self.project.is_some(), "--project", Target::ClaudeCode),
+    fn by_hand(&self, name: &str, machine: &Machine) -> Result<ConnectReport, ConnectError> {
+        let options = [
+            (!self.sources.is_empty(), ConnectOption::Source, Target::OpenClaw),
+            (self.to.is_some(), ConnectOption::To, Target::ZeroClaw),
+            (self.hooks.is_some(), ConnectOption::Hooks, Target::ClaudeCode),
+            (self.project.is_some(), ConnectOption::Project, Target::ClaudeCode),
         ];
-        if let Some((_, flag, whose)) = flags.into_iter().find(|it| it.0) {
-            return Err(only_for(flag, whose));
+        if let Some((_, option, whose)) = options.into_iter().find(|(is_set, ..)| *is_set) {
+            return Err(only_for(option, whose));
         }
         let program = program_of(self.command.as_deref(), machine)?;
         let Memory { words, .. } = Memory::of(&self.memory, machine)?;
@@ -291,7 +290,7 @@ impl ConnectRequest {
         project: Option<&str>,
         machine: &Machine,
         record: Option<&Record>,
-    ) -> Result<(Wish, Vec<String>), Error> {
+    ) -> Result<(Wish, Vec<String>), ConnectError> {
         let program = program_of(self.command.as_deref(), machine)?;
         let document = || {
             let bare = target.bare_wish(places, project)?;
@@ -301,7 +300,7 @@ impl ConnectRequest {
             let Memory { words, chosen } = Memory::of(&self.memory, machine)?;
             let program = program.clone();
             let entry = Entry { program, memory: words, allow_write: self.allow_write };
-            Ok::<_, Error>((entry, chosen))
+            Ok::<_, ConnectError>((entry, chosen))
         };
         match target {
             Target::ClaudeCode => {
@@ -309,12 +308,12 @@ impl ConnectRequest {
                 let (folders, scope) = (&places.claude_code, scope_of(project));
                 let wish =
                     claude_code::wish(folders, scope, Some(&entry), self.hooks.unwrap_or_default());
-                Ok((wish.map_err(|error| embedded(&error))?, entry.memory))
+                Ok((wish.map_err(ConnectError::Embedded)?, entry.memory))
             }
             Target::Codex => {
                 let (entry, _) = memory()?;
                 let wish = codex::wish(&places.codex, Some(&entry));
-                Ok((wish.map_err(|it| embedded(&it))?, entry.memory))
+                Ok((wish.map_err(ConnectError::Embedded)?, entry.memory))
             }
             Target::OpenClaw => {
                 let sources = self.sources(machine, record)?;
@@ -327,7 +326,8 @@ impl ConnectRequest {
                 let owner = Some(chosen.agent.alias.as_str()).filter(|_| is_own);
                 let grant = zeroclaw::Grant { named: self.to.as_deref(), owner };
                 let refuse = |error: RefuseError| {
-                    refused(Format::Toml, &places.zeroclaw.join("config.toml"), &error)
+                    let path = places.zeroclaw.join("config.toml");
+                    ConnectError::Refused { format: Format::Toml, path, error }
                 };
                 let wish = zeroclaw::wish(&places.zeroclaw, &document()?, Some(&entry), &grant);
                 Ok((wish.map_err(refuse)?, entry.memory))
@@ -336,7 +336,11 @@ impl ConnectRequest {
     }
 
     /// Returns what OpenClaw's plugin searches.
-    fn sources(&self, machine: &Machine, record: Option<&Record>) -> Result<Vec<String>, Error> {
+    fn sources(
+        &self,
+        machine: &Machine,
+        record: Option<&Record>,
+    ) -> Result<Vec<String>, ConnectError> {
         let mut sources = Vec::new();
         let AgentChoice { runtime, workspace, agent } = &self.memory;
         if runtime.is_some() || workspace.is_some() || agent.is_some() {
@@ -352,18 +356,10 @@ impl ConnectRequest {
             sources = record.map(openclaw::sources_of).unwrap_or_default();
         }
         if sources.is_empty() {
-            let message = "there is nothing for the plugin to search: OpenClaw searches its own \
-                           memory by itself; nothing was changed";
-            let error = Error::new(Kind::Usage, "nothing_to_search", message);
-            return Err(error.hint(
-                "name an archive, a folder or a database with --source, or another memory with -w",
-            ));
+            return Err(ConnectError::NothingToSearch);
         }
         if sources.len() > openclaw::MOST_SOURCES {
-            let most = openclaw::MOST_SOURCES;
-            let message = format!("the plugin searches at most {most} sources");
-            let error = Error::new(Kind::Usage, "too_many_sources", message);
-            return Err(error.hint("name a folder that holds several of them"));
+            return Err(ConnectError::TooManySources { most: openclaw::MOST_SOURCES });
         }
         Ok(sources)
     }
@@ -422,18 +418,13 @@ pub fn is_connectable(runtime: &str, alias: &str, host: &Host, machine: &Machine
     document.is_ok_and(|document| zeroclaw::shows_tools_to(&document, alias))
 }
 
-/// What is in this binary is in order; were it not, this says so.
-fn embedded(error: &RefuseError) -> Error {
-    Error::from_error(Kind::Failed, "embedded", error)
-}
-
 fn scope_of(project: Option<&str>) -> Scope<'_> {
     project.map_or(Scope::User, Scope::Project)
 }
 
 impl Target {
     /// Returns where something of ours may be, wanting nothing.
-    fn bare_wish(self, places: &Places, project: Option<&str>) -> Result<Wish, Error> {
+    fn bare_wish(self, places: &Places, project: Option<&str>) -> Result<Wish, ConnectError> {
         let nobody = zeroclaw::Grant { named: None, owner: None };
         match self {
             Self::ClaudeCode => {
@@ -446,7 +437,7 @@ impl Target {
             }
             Self::Codex => codex::wish(&places.codex, None),
         }
-        .map_err(|it| embedded(&it))
+        .map_err(ConnectError::Embedded)
     }
 }
 

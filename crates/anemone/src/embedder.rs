@@ -19,7 +19,6 @@ use anemone_embed::{
 use anemone_index::{Index, StoreError, VectorSet};
 
 use crate::config::{Config, ConfigError};
-use crate::error::Error;
 use crate::host::Host;
 use crate::models::{MINILM, MODELS};
 use crate::search::index::{NotedEmbedder, noted_embedder};
@@ -137,9 +136,6 @@ pub enum EmbedderError {
     /// The index does not say whose vectors it has.
     #[error(transparent)]
     Index(#[from] StoreError),
-    /// Something that has no error of its own yet.
-    #[error(transparent)]
-    Other(#[from] Error),
 }
 
 /// An embedder, and how it is called.

@@ -38,7 +38,6 @@ pub mod tally;
 pub mod text;
 pub mod tidy;
 pub mod watcher;
-pub mod words;
 
 #[cfg(test)]
 mod testing;

@@ -37,7 +37,6 @@ use crate::embedder::{
     ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, Guarded, LargeJobs,
     LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
 };
-use crate::error::Error;
 use crate::host::Host;
 
 /// A question.
@@ -196,9 +195,9 @@ pub enum SearchError {
     /// The vectors of an embedder that was named.
     #[error(transparent)]
     Fill(#[from] FillError),
-    /// Something that has no error of its own yet.
+    /// The system refused.
     #[error(transparent)]
-    Other(#[from] Error),
+    Io(#[from] std::io::Error),
 }
 
 impl From<SourceError> for SearchError {

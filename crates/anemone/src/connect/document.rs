@@ -17,9 +17,10 @@ pub(super) const MAX_BYTES: u64 = 32 << 20;
 /// How a file is written.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Format {
+pub enum Format {
     /// JSON, with whatever JSON5 allows.
     Json,
+    /// TOML.
     Toml,
 }
 
@@ -37,25 +38,67 @@ pub(super) enum Want {
 
 /// Why a file is not changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum RefuseError {
+#[non_exhaustive]
+pub enum RefuseError {
+    /// Its program cannot read it either.
     #[error("it cannot be parsed at line {line}, column {column}: {expected} was expected")]
-    Unparsable { line: usize, column: usize, expected: String },
+    Unparsable {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What should be there.
+        expected: String,
+    },
+    /// Somebody else wrote an entry of our name.
     #[error("{path} already exists and was not written by anemone")]
-    Taken { path: String },
+    Taken {
+        /// The entry.
+        path: String,
+    },
+    /// A part of it has another type.
     #[error("{path} is not what it should be: {expected} was expected")]
-    Shape { path: String, expected: &'static str },
+    Shape {
+        /// The part.
+        path: String,
+        /// The type.
+        expected: &'static str,
+    },
+    /// The user switched MCP servers off.
     #[error("{path} is switched off, and whoever switches it on starts every server there is")]
-    SwitchedOff { path: String },
+    SwitchedOff {
+        /// The switch.
+        path: String,
+    },
+    /// It does not have the agent that was named.
     #[error("it has no agent {name:?} that could be given the tools")]
-    NoAgent { name: String, there: Vec<String> },
+    NoAgent {
+        /// The name.
+        name: String,
+        /// The agents it has.
+        there: Vec<String>,
+    },
+    /// It has no agent at all.
     #[error("it has no agent that could be given the tools")]
     NoAgents,
+    /// It has several agents, and none was named.
     #[error("it has several agents, and none was named")]
-    ManyAgents { there: Vec<String> },
+    ManyAgents {
+        /// The agents it has.
+        there: Vec<String>,
+    },
+    /// A part of it is written in a form that cannot be edited by lines.
     #[error("{path} is written in a form to which nothing can be added line by line")]
-    Form { path: String },
+    Form {
+        /// The part.
+        path: String,
+    },
+    /// Somebody edited what we wrote together with its neighbours.
     #[error("what we put at {path} cannot be told from what was changed around it")]
-    Entangled { path: String },
+    Entangled {
+        /// The part.
+        path: String,
+    },
 }
 
 /// One thing that was put in.

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use anemone_runtimes::{Machine, MemoryBackend};
 
+use super::error::ConnectError;
 use crate::agent::{AgentChoice, ChosenAgent};
-
-use crate::error::{Error, Kind};
 
 /// A memory and the arguments that name it.
 pub(super) struct Memory {
@@ -15,7 +14,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn of(args: &AgentChoice, machine: &Machine) -> Result<Self, Error> {
+    pub(super) fn of(args: &AgentChoice, machine: &Machine) -> Result<Self, ConnectError> {
         let chosen = args.choose_by_files(machine)?;
         for candidate in candidates(args, &chosen) {
             // Only arguments that lead back to the same agent will do.
@@ -24,9 +23,7 @@ impl Memory {
                 return Ok(Self { words: words(&candidate)?, chosen });
             }
         }
-        let message = "no arguments name this agent for sure from another folder";
-        let error = Error::new(Kind::Failed, "agent_not_found", message);
-        Err(error.about(&chosen.agent.workspace).hint("give -r, -w and --agent"))
+        Err(ConnectError::NoArguments { workspace: chosen.agent.workspace })
     }
 }
 
@@ -52,7 +49,7 @@ fn is_same(one: &ChosenAgent, other: &ChosenAgent) -> bool {
         && place(one) == place(other)
 }
 
-fn words(args: &AgentChoice) -> Result<Vec<String>, Error> {
+fn words(args: &AgentChoice) -> Result<Vec<String>, ConnectError> {
     let mut words = Vec::new();
     let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
     if let Some(runtime) = &args.runtime {
@@ -68,7 +65,7 @@ fn words(args: &AgentChoice) -> Result<Vec<String>, Error> {
 }
 
 /// Returns the memory of an agent as something to search: its database or its folder.
-pub(super) fn source_of(args: &AgentChoice, machine: &Machine) -> Result<String, Error> {
+pub(super) fn source_of(args: &AgentChoice, machine: &Machine) -> Result<String, ConnectError> {
     let ChosenAgent { adapter, agent } = args.choose_by_files(machine)?;
     let place = match adapter.searchable(machine, &agent).keeps {
         MemoryBackend::Sqlite(database) => database,
@@ -78,7 +75,7 @@ pub(super) fn source_of(args: &AgentChoice, machine: &Machine) -> Result<String,
 }
 
 /// Returns the program that entries start: this one, by the path at which the user finds it.
-pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<String, Error> {
+pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<String, ConnectError> {
     if let Some(given) = given {
         return Ok(given.to_owned());
     }
@@ -94,9 +91,7 @@ pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<Strin
 }
 
 /// Configuration files are text.
-pub(super) fn utf8(path: &Path) -> Result<String, Error> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
-        let message = "this path is not UTF-8, so no configuration can name it";
-        Error::new(Kind::Failed, "path_encoding", message).about(path)
-    })
+pub(super) fn utf8(path: &Path) -> Result<String, ConnectError> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| ConnectError::PathEncoding { path: path.to_owned() })
 }

@@ -7,11 +7,11 @@ use anemone_format::sha256_hex;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::document::{Changes, Format, RefuseError, Want, is_void, put_in, take_out_known};
+use super::document::{Changes, Format, Want, is_void, put_in, take_out_known};
+use super::error::ConnectError;
 use super::place::{Place, Staged, remove_empty};
 use super::record::{FileRecord, OwnRecord, Record};
 use super::wish::{FileWish, OwnFile, Wish, no_orphans};
-use crate::error::{Error, Kind};
 
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -63,13 +63,13 @@ impl Plan {
     }
 
     /// Refuses what cannot be done, before any of it is.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self) -> Result<(), ConnectError> {
         self.changed().try_for_each(|it| it.place.check_writable())
     }
 
     /// Changes every file, or none: new files are written whole beside the old ones before the
     /// first gets its name, and what was done is taken back when one of them cannot be changed.
-    pub(super) fn apply(&self) -> Result<(), Error> {
+    pub(super) fn apply(&self) -> Result<(), ConnectError> {
         let missing: Vec<PathBuf> =
             self.files.iter().flat_map(|it| it.place.missing_folders()).collect();
         let mut done = Vec::new();
@@ -98,7 +98,7 @@ impl Plan {
     }
 
     /// Writes the new files beside the old ones; `None` for a file that goes.
-    fn stage(&self) -> Result<Vec<Option<Staged<'_>>>, Error> {
+    fn stage(&self) -> Result<Vec<Option<Staged<'_>>>, ConnectError> {
         let mut staged = Vec::new();
         for file in self.changed() {
             staged.push(match file.fate {
@@ -129,9 +129,12 @@ impl Plan {
 pub(super) fn base(
     wish: &FileWish,
     record: Option<&Record>,
-) -> Result<(Place, String, Value), Error> {
+) -> Result<(Place, String, Value), ConnectError> {
     let place = Place::look(&wish.path)?;
-    let refuse = |error| refused(wish.format, &wish.path, &error);
+    let refuse = |error| {
+        let path = wish.path.clone();
+        ConnectError::Refused { format: wish.format, path, error }
+    };
     let mut text = place.text.clone().unwrap_or_default();
     // Whatever else is wrong with a file, this comes first.
     wish.format.parse(&text).map_err(refuse)?;
@@ -146,14 +149,17 @@ pub(super) fn base(
 }
 
 /// Plans to put in everything that is wished for.
-pub(super) fn connect(wish: &Wish, record: Option<&Record>) -> Result<Plan, Error> {
+pub(super) fn connect(wish: &Wish, record: Option<&Record>) -> Result<Plan, ConnectError> {
     let mut plan = Plan::new(wish.notes.clone());
     for own in &wish.own {
         plan.add_own(own, record)?;
     }
     for file in &wish.files {
         let (place, mut base, document) = base(file, record)?;
-        let refuse = |error| refused(file.format, &file.path, &error);
+        let refuse = |error| {
+            let path = file.path.clone();
+            ConnectError::Refused { format: file.format, path, error }
+        };
         let before = record.and_then(|it| it.file(&file.path));
         if before.is_some() {
             // One of ours that somebody changed is brought up to date.
@@ -214,15 +220,14 @@ impl Want {
 
 /// Refuses a file in which something that starts us stands that nobody kept a note of: it may be
 /// the user's own.
-fn check_known(file: &FileWish, document: &Value) -> Result<(), Error> {
+fn check_known(file: &FileWish, document: &Value) -> Result<(), ConnectError> {
     let known = (file.known)(document);
     let Some(other) = known.iter().find(|it| !file.wants.contains(it)) else { return Ok(()) };
-    let error = refused(file.format, &file.path, &RefuseError::Taken { path: other.name() });
-    Err(error.hint("disconnecting with --all takes out all that starts anemone; or do it by hand"))
+    Err(ConnectError::Unrecorded { path: file.path.clone(), entry: other.name() })
 }
 
 impl Plan {
-    fn add_own(&mut self, own: &OwnFile, record: Option<&Record>) -> Result<(), Error> {
+    fn add_own(&mut self, own: &OwnFile, record: Option<&Record>) -> Result<(), ConnectError> {
         let place = Place::look(&own.path)?;
         let before = record.and_then(|it| it.own(&own.path));
         let fate = match &place.text {
@@ -232,9 +237,7 @@ impl Plan {
                 Fate::Changed
             }
             Some(_) => {
-                let message = "this file exists, and Anemone did not write it";
-                let error = Error::new(Kind::Conflict, "taken", message).about(&own.path);
-                return Err(error.hint("move it away first"));
+                return Err(ConnectError::Taken { path: own.path.clone() });
             }
         };
         // One that somebody else put there is theirs, even if it is the same.
@@ -257,7 +260,7 @@ pub(super) fn disconnect(
     wish: &Wish,
     record: Option<&Record>,
     extent: Extent,
-) -> Result<Plan, Error> {
+) -> Result<Plan, ConnectError> {
     let mut plan = Plan::new(Vec::new());
     let elsewhere = record.map(|it| elsewhere(wish, it)).unwrap_or_default();
     for file in wish.files.iter().chain(&elsewhere) {
@@ -295,8 +298,11 @@ impl Plan {
         file: &FileWish,
         record: Option<&Record>,
         extent: Extent,
-    ) -> Result<(), Error> {
-        let refuse = |error| refused(file.format, &file.path, &error);
+    ) -> Result<(), ConnectError> {
+        let refuse = |error| {
+            let path = file.path.clone();
+            ConnectError::Refused { format: file.format, path, error }
+        };
         let before = record.and_then(|it| it.file(&file.path));
         let (place, mut text, mut document) = base(file, record)?;
         let now = place.text.as_deref().unwrap_or_default();
@@ -376,48 +382,4 @@ fn is_left_empty(format: Format, text: &str) -> bool {
         Format::Toml => text.trim().is_empty(),
     };
     is_bare && format.parse(text).is_ok_and(|it| is_void(&it))
-}
-
-/// Says which file is not changed, and why.
-pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseError) -> Error {
-    let path = path.display();
-    let (kind, code) = match error {
-        RefuseError::Unparsable { .. } => (Kind::Failed, "unparsable"),
-        RefuseError::Taken { .. } => (Kind::Conflict, "taken"),
-        RefuseError::Shape { .. } => (Kind::Conflict, "unexpected_shape"),
-        RefuseError::Form { .. } => (Kind::Conflict, "unexpected_form"),
-        RefuseError::Entangled { .. } => (Kind::Conflict, "entangled"),
-        RefuseError::SwitchedOff { .. } => (Kind::Conflict, "switched_off"),
-        RefuseError::NoAgent { .. } | RefuseError::NoAgents | RefuseError::ManyAgents { .. } => {
-            (Kind::Usage, "agent_not_found")
-        }
-    };
-    let message = match error {
-        RefuseError::Unparsable { line, column, expected } => {
-            format!("{path}:{line}:{column}: {expected} was expected; nothing was changed")
-        }
-        error => format!("{path}: {error}; nothing was changed"),
-    };
-    let hint = match (error, format) {
-        (RefuseError::SwitchedOff { .. }, _) => "switch it on yourself, if that is meant",
-        (RefuseError::NoAgent { there, .. } | RefuseError::ManyAgents { there }, _)
-            if !there.is_empty() =>
-        {
-            let hint = format!("name the agent with --to; there are: {}", there.join(", "));
-            return Error::new(kind, code, message).hint(hint);
-        }
-        (
-            RefuseError::NoAgent { .. } | RefuseError::NoAgents | RefuseError::ManyAgents { .. },
-            _,
-        ) => "start ZeroClaw once, which adds its agents to this file, or add [agents.NAME] to it",
-        (RefuseError::Unparsable { .. }, _) => {
-            "repair the file first; its program cannot read it either"
-        }
-        (RefuseError::Taken { .. }, _) => "rename or remove that entry first",
-        (RefuseError::Shape { .. }, _) => "repair the file first",
-        (RefuseError::Form { .. }, Format::Toml) => "write it as a table with a header of its own",
-        (RefuseError::Form { .. }, Format::Json) => "write it as an object of its own",
-        (RefuseError::Entangled { .. }, _) => "take the lines out by hand",
-    };
-    Error::new(kind, code, message).hint(hint)
 }

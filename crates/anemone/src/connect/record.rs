@@ -8,8 +8,8 @@ use anemone_format::sha256_hex;
 use serde::{Deserialize, Serialize};
 
 use super::document::Changes;
+use super::error::ConnectError;
 use super::place::{Place, remove_empty};
-use crate::error::Error;
 use crate::host::Host;
 
 /// All that was done for one program.
@@ -44,7 +44,7 @@ pub(super) struct OwnRecord {
 
 impl Record {
     /// Reads the record of a program; one that makes no sense counts for nothing.
-    pub(super) fn load(path: &Path) -> Result<Option<Self>, Error> {
+    pub(super) fn load(path: &Path) -> Result<Option<Self>, ConnectError> {
         let text = Place::look(path)?.text;
         Ok(text.and_then(|it| serde_json::from_str(&it).ok()))
     }
@@ -55,7 +55,7 @@ impl Record {
     }
 
     /// Keeps the record; `before` is the one whose place it takes.
-    pub(super) fn save(&mut self, path: &Path, before: Option<&Self>) -> Result<(), Error> {
+    pub(super) fn save(&mut self, path: &Path, before: Option<&Self>) -> Result<(), ConnectError> {
         self.folders = match before {
             Some(before) => before.folders.clone(),
             None => {
@@ -72,7 +72,7 @@ impl Record {
     }
 
     /// Takes the record away, and the folders that were made for it.
-    pub(super) fn remove(&self, path: &Path) -> Result<(), Error> {
+    pub(super) fn remove(&self, path: &Path) -> Result<(), ConnectError> {
         Place::look(path)?.remove()?;
         remove_empty(&self.folders);
         Ok(())

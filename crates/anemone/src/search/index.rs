@@ -23,7 +23,6 @@ use anemone_index::{
 };
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::files::Scratch;
 use crate::host::Host;
 use crate::known_folders::{FolderKind, note_folder};
@@ -95,9 +94,6 @@ pub enum IndexError {
     /// A file beside it cannot be read or removed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// Something that has no error of its own yet.
-    #[error(transparent)]
-    Other(#[from] Error),
 }
 
 impl From<RefreshError> for IndexError {

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
         let (delta, sealing) = open_delta(path, context, &progress)?;
         sealings.push(sealing);
         let (done, bytes, length) =
-            write_step(near, |out| Ok(apply_one(&archive, &delta, path, out, near, context)?))?;
+            write_step(near, |out| apply_one(&archive, &delta, path, out, near, context))?;
         applied.push((path.display().to_string(), done));
         archive = Archive::open(bytes, length, &Limits::default())?;
     }
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &ApplyArgs, context: &Context<'_>) -> Result<ApplyReport
             let sealing = args.output.sealing(&sealings);
             let mut file = Target::create(path, args.output.existing())?;
             let done = file.write(sealing.as_ref(), |out| {
-                Ok(apply_one(&archive, &delta, last, out, near, context)?)
+                apply_one(&archive, &delta, last, out, near, context)
             })?;
             let size = file.length()?;
             file.deliver(&context.host)?;

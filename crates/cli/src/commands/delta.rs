@@ -67,7 +67,7 @@ pub(crate) fn run(args: &DeltaArgs, context: &Context<'_>) -> Result<DeltaReport
             let mut file = Target::create(path, args.output.existing())?;
             let written = file.write(sealing.as_ref(), |out| {
                 let spool = spool(Some(path))?;
-                Ok(write_delta(&base, &target, out, spool, context.host.threads)?.1)
+                Ok::<_, CliError>(write_delta(&base, &target, out, spool, context.host.threads)?.1)
             })?;
             let size = file.length()?;
             file.deliver(&context.host)?;

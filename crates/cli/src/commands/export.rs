@@ -21,7 +21,7 @@ use crate::agent::ChosenAgent;
 use crate::args::AgentArgs;
 use crate::error::{CliError, Kind};
 use crate::exports::ExportLogEntry;
-use crate::files::{Existing, Target, check_free, spool};
+use crate::files::{Existing, FileError, Target, check_free, spool};
 use crate::keys::{Sealing, read_vault_key};
 use crate::known_folders::{FolderKind, known_folders};
 use crate::output::{BAD, BOLD, DIM, ODD, Report, bytes, count, safe};
@@ -340,7 +340,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
         let (written, reading) = write(sink, options.secrets, &read)?;
         let summary = Summary::new(reading, written.bytes, written.embeddings);
         args.check_content(&summary, &chosen)?;
-        Ok((written.archive, summary))
+        Ok::<_, CliError>((written.archive, summary))
     })?;
     summary.left_out.extend(archives.into_iter().map(|it| it.1));
     let is_same =
@@ -550,11 +550,11 @@ impl ExportArgs {
         if !self.write_agent_id || self.dry_run || fs_err::symlink_metadata(&path).is_ok() {
             return Ok(None);
         }
-        let no_room = |error: anemone::error::Error| {
-            error.hint("leave --write-agent-id off; the id is derived")
+        let no_room = |error: FileError| {
+            CliError::from(error).hint("leave --write-agent-id off; the id is derived")
         };
         let mut target = Target::create(&path, Existing::Keep).map_err(no_room)?;
-        target.write(None, |out| Ok(write!(out, "{id}")?))?;
+        target.write(None, |out| write!(out, "{id}").map_err(FileError::Io))?;
         target.commit()?;
         Ok(Some(path.display().to_string()))
     }

@@ -5,12 +5,12 @@ mod watch;
 
 use std::path::PathBuf;
 
+use crate::words::warning;
 use anemone::search::chunks::{Chunking, list_chunks};
 use anemone::search::index::Rebuild;
 use anemone::search::upkeep::{
     Apply, IndexRequest, list_indexes, plan_vectors, prune_indexes, remove_index, update_index,
 };
-use anemone::words::warning;
 use anemone_index::Replace;
 use clap::{Args, ValueEnum};
 

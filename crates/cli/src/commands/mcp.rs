@@ -21,7 +21,7 @@ use crate::desk::{LocalMemoryService, ServeOptions};
 use crate::error::{CliError, Kind};
 
 use crate::output::{BOLD, Format, Printer, Report, notice, safe};
-use anemone::words::quoted;
+use anemone::connect::quoted;
 
 /// How large a request may be.
 const MAX_BODY_BYTES: usize = 8 << 20;

@@ -511,7 +511,7 @@ impl Reader<'_> {
             let mut sink = SnapshotSink::new(out, spool(near)?, threads, &progress);
             let reading = self.read_into(chosen, private, &mut sink)?;
             sink.finish(&reading)?;
-            Ok(reading)
+            Ok::<_, CliError>(reading)
         })?;
         let mut warnings: Vec<String> = reading.warnings.iter().map(warning).collect();
         if !reading.secrets.is_empty() {

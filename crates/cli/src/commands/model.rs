@@ -406,15 +406,21 @@ fn put(
     if let Some(folder) = path.parent() {
         fs_err::create_dir_all(folder)?;
     }
-    let written = Target::create(path, Existing::Replace).and_then(|mut target| {
-        target.write(None, |out| Ok(write(out)?))?;
-        target.commit()
-    });
+    let written = put_whole(path, write);
     if written.is_err() {
         // Nobody wants empty folders for a model that did not come.
         for folder in made {
             fs_err::remove_dir(folder).ok();
         }
     }
-    Ok(written?)
+    written
+}
+
+fn put_whole(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let mut target = Target::create(path, Existing::Replace)?;
+    target.write(None, write)?;
+    Ok(target.commit()?)
 }

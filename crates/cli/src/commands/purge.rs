@@ -136,7 +136,7 @@ pub(crate) fn run(args: &PurgeArgs, context: &Context<'_>) -> Result<PurgeReport
     };
     let threads = context.host.threads;
     let write = |out: &mut dyn Write| {
-        Ok(apply_purge(&file, &plan, request, out, spool(Some(path))?, threads)?.1)
+        Ok::<_, CliError>(apply_purge(&file, &plan, request, out, spool(Some(path))?, threads)?.1)
     };
     let (purged, proof) = match &sealing {
         None => {

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::Context;
 use crate::error::CliError;
-use crate::files::{Existing, Target, check_free};
+use crate::files::{Existing, FileError, Target, check_free};
 use crate::output::{BOLD, Report};
 
 /// Manage the keys that seal credentials and archives
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &VaultArgs, context: &Context<'_>) -> Result<KeyWritten,
     };
     check_free(&args.output, existing, &context.host)?;
     let mut target = Target::create(&args.output, existing)?;
-    target.write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
+    target.write(None, |out| out.write_all(text.as_bytes()).map_err(FileError::Io))?;
     target.deliver(&context.host)?;
     Ok(KeyWritten { ok: true, output: args.output.display().to_string(), kind, key_id, recipient })
 }

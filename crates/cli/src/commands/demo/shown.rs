@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::Demo;
 use super::steps::{Answered, Leg};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
-use anemone::words::quoted;
+use anemone::connect::quoted;
 
 impl Report for Demo {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -15,7 +15,7 @@ use super::super::{
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::output::{Format, Printer};
-use anemone::words::quoted;
+use anemone::connect::quoted;
 
 /// What the steps do.
 const STEPS: [&str; 7] =

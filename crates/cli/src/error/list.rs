@@ -2,7 +2,7 @@
 
 use anemone::list::ListError;
 
-use crate::error::{CliError, Kind};
+use super::{CliError, Kind};
 
 impl From<ListError> for CliError {
     fn from(error: ListError) -> Self {
@@ -17,7 +17,8 @@ impl From<ListError> for CliError {
             _ => match error {
                 ListError::Store(error) => error.into(),
                 ListError::Memory(error) => error.into(),
-                ListError::Other(error) => error.into(),
+                ListError::Open(error) => error.into(),
+                ListError::Io(error) => error.into(),
                 other => Self::from_error(Kind::Failed, "memory", &other),
             },
         }

@@ -1,22 +1,13 @@
 //! Why an embedder cannot be used, or did not fill an index, in words.
 
-use anemone_embed::{EmbedError, RemoteError};
+use anemone::embedder::{EmbedderError, FillError, Filled};
+use anemone_embed::{EmbedError, KeyError, ModelError, RemoteError};
 use serde::Serialize;
 
-use super::{quoted, target_words};
-use crate::embedder::{EmbedderError, FillError, Filled};
-use crate::error::{Error, Kind};
-use crate::search::NamedEmbedder;
+use super::{CliError, Kind};
+use crate::words::index_command;
 
-/// Returns the command that fills in the vectors of an embedder.
-pub(super) fn index_command(embedder: &NamedEmbedder) -> String {
-    let url = embedder.url.as_deref();
-    let url = url.map(|url| format!(" --embedder-url {}", quoted(url))).unwrap_or_default();
-    let wanted = quoted(&embedder.wanted.to_string());
-    format!("anemone index --embedder {wanted}{url}{}", target_words(&embedder.target))
-}
-
-impl From<EmbedderError> for Error {
+impl From<EmbedderError> for CliError {
     fn from(error: EmbedderError) -> Self {
         let said = |kind, code| Self::from_error(kind, code, &error);
         match &error {
@@ -49,7 +40,6 @@ impl From<EmbedderError> for Error {
                 EmbedderError::Key(error) => error.into(),
                 EmbedderError::Config(error) => error.into(),
                 EmbedderError::Index(error) => error.into(),
-                EmbedderError::Other(error) => error,
                 other => Self::from_error(Kind::Failed, "embedder", &other),
             },
         }
@@ -62,7 +52,7 @@ struct Details<'a> {
     filled: &'a Filled,
 }
 
-impl From<FillError> for Error {
+impl From<FillError> for CliError {
     fn from(error: FillError) -> Self {
         let said = |kind, code| Self::from_error(kind, code, &error);
         match &error {
@@ -101,5 +91,26 @@ impl From<FillError> for Error {
                 other => Self::from_error(Kind::Failed, "embedder_failed", &other),
             },
         }
+    }
+}
+
+impl From<ModelError> for CliError {
+    fn from(error: ModelError) -> Self {
+        Self::from_error(Kind::Failed, "model", &error)
+            .hint("`anemone model get minilm` fetches the model")
+    }
+}
+
+impl From<KeyError> for CliError {
+    fn from(error: KeyError) -> Self {
+        let whole = Self::from_error(Kind::Failed, "key", &error);
+        Self { hint: error.hint().map(str::to_owned), ..whole }
+    }
+}
+
+impl From<RemoteError> for CliError {
+    fn from(error: RemoteError) -> Self {
+        let whole = Self::from_error(Kind::Failed, "embedder", &error);
+        Self { hint: error.hint(), ..whole }
     }
 }

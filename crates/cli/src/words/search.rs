@@ -1,27 +1,24 @@
-//! Why there is no answer, and what is said about one, in words.
+//! What somebody should know about an answer, in words.
 
+use anemone::connect::quoted;
+use anemone::search::{NamedEmbedder, SearchNote, SourceNote, VectorNote};
+use anemone::text::count;
 use serde::Serialize;
 
-use super::embedder::index_command;
 use super::target_words;
-use crate::error::{Error, Kind, plain};
-use crate::search::eval::EvalError;
-use crate::search::index::IndexError;
-use crate::search::read::ReadError;
-use crate::search::{SearchError, SearchNote, SourceNote, VectorNote};
-use crate::text::count;
+use crate::error::{CliError, plain};
 
 /// Something that somebody should know, with a stable word for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Warning {
+pub(crate) struct Warning {
     /// The stable word.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// What is to be known.
-    pub message: String,
+    pub(crate) message: String,
 }
 
-impl From<Error> for Warning {
-    fn from(error: Error) -> Self {
+impl From<CliError> for Warning {
+    fn from(error: CliError) -> Self {
         let parts = std::iter::once(error.message).chain(error.causes);
         let message = parts.collect::<Vec<_>>().join(": ");
         let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
@@ -30,14 +27,13 @@ impl From<Error> for Warning {
 }
 
 /// Says a note in words.
-#[must_use]
-pub fn warning(note: SearchNote) -> Warning {
+pub(crate) fn warning(note: SearchNote) -> Warning {
     let (code, message) = match note {
         SearchNote::Source(note) => return source(&note),
-        SearchNote::NotFilled(error) => return Error::from(error).into(),
+        SearchNote::NotFilled(error) => return CliError::from(error).into(),
         SearchNote::Vectors(note) => return vectors(&note),
         SearchNote::EmbedderUnavailable { embedder, error } => {
-            let why = Warning::from(Error::from(error)).message;
+            let why = Warning::from(CliError::from(error)).message;
             ("embedder_unavailable", format!("{embedder} is not used: {why}"))
         }
         SearchNote::EmbedderNotNamed { embedder } => (
@@ -153,7 +149,8 @@ fn source(note: &SourceNote) -> Warning {
     Warning { code, message }
 }
 
-fn vectors(note: &VectorNote) -> Warning {
+/// Says a note about vectors in words.
+pub(crate) fn vectors(note: &VectorNote) -> Warning {
     let (code, message) = match note {
         VectorNote::Failed { embedder, reason } => {
             ("embedder_failed", format!("{embedder} is left out of this search: {reason}"))
@@ -184,90 +181,10 @@ fn vectors(note: &VectorNote) -> Warning {
     Warning { code, message }
 }
 
-impl From<IndexError> for Error {
-    fn from(error: IndexError) -> Self {
-        match error {
-            IndexError::Source(error) => error.into(),
-            IndexError::Open(error) => error.into(),
-            IndexError::Refresh(error) => anemone_index::RefreshError::Store(error).into(),
-            IndexError::Folder { folder, source } => Self::from(*source).about(&folder),
-            IndexError::Ask(error) => error.into(),
-            IndexError::Store(error) => error.into(),
-            IndexError::Io(error) => error.into(),
-            IndexError::Other(error) => error,
-        }
-    }
-}
-
-impl From<SearchError> for Error {
-    fn from(error: SearchError) -> Self {
-        match error {
-            SearchError::EmptyPeriod { .. } => Self::from_error(Kind::Usage, "usage", &error)
-                .hint("--since is the earlier day, --until the later one"),
-            SearchError::NeverKept { ref place } => {
-                Self::from_error(Kind::Failed, "encrypted", &error)
-                    .about(place)
-                    .hint("search it directly: every search builds a temporary index")
-            }
-            SearchError::Target(error) => error.into(),
-            SearchError::Index(error) => error.into(),
-            SearchError::Embedder(error) => error.into(),
-            SearchError::Fill(error) => error.into(),
-            SearchError::Other(error) => error,
-        }
-    }
-}
-
-impl From<ReadError> for Error {
-    fn from(error: ReadError) -> Self {
-        let said = |kind, code| Self::from_error(kind, code, &error);
-        match &error {
-            ReadError::LinesTwice => said(Kind::Usage, "usage")
-                .hint("give them behind the path, or with --from and --lines"),
-            ReadError::NotLines { .. } => said(Kind::Usage, "usage")
-                .hint("lines start at 1: PATH:FROM, PATH:FROM:LINES, PATH#L8 or PATH#L8-L12"),
-            ReadError::NotFound { similar, .. } => {
-                let said = said(Kind::Failed, "document_not_found");
-                match similar.as_slice() {
-                    [] => said.hint("use a path as `anemone search` prints it"),
-                    similar => said.hint(format!("similar are: {}", similar.join(", "))),
-                }
-            }
-            _ => match error {
-                ReadError::Target(error) => error.into(),
-                ReadError::Source(error) => error.into(),
-                ReadError::Other(error) => error,
-                other => Self::from_error(Kind::Failed, "read", &other),
-            },
-        }
-    }
-}
-
-impl From<EvalError> for Error {
-    fn from(error: EvalError) -> Self {
-        let said = |code| Self::from_error(Kind::Failed, code, &error);
-        match &error {
-            EvalError::Line { path, .. } => said("queries_invalid").about(path).hint(
-                "each line is {\"id\":..,\"query\":..,\"category\":..,\
-                 \"relevant\":[{\"path\":..,\"line\":..}]}",
-            ),
-            EvalError::NoQuestions { path } | EvalError::NoneOfCategory { path } => {
-                said("no_questions").about(path).hint(
-                    "give one JSON object a line; --category takes what they say of themselves",
-                )
-            }
-            EvalError::NoAnswers { path } => said("no_answers")
-                .about(path)
-                .hint("give each question \"relevant\": [{\"path\": ..., \"line\": ...}]"),
-            EvalError::EmbedderFailed(note) => {
-                let Warning { code, message } = vectors(note);
-                Self::new(Kind::Failed, code, message)
-            }
-            _ => match error {
-                EvalError::Queries(error) => error.into(),
-                EvalError::Search(error) => error.into(),
-                other => Self::from_error(Kind::Failed, "eval", &other),
-            },
-        }
-    }
+/// Returns the command that fills in the vectors of an embedder.
+pub(crate) fn index_command(embedder: &NamedEmbedder) -> String {
+    let url = embedder.url.as_deref();
+    let url = url.map(|url| format!(" --embedder-url {}", quoted(url))).unwrap_or_default();
+    let wanted = quoted(&embedder.wanted.to_string());
+    format!("anemone index --embedder {wanted}{url}{}", target_words(&embedder.target))
 }

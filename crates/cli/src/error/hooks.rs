@@ -2,7 +2,7 @@
 
 use anemone::hooks::HookError;
 
-use crate::error::{CliError, Kind};
+use super::{CliError, Kind};
 
 impl From<HookError> for CliError {
     fn from(error: HookError) -> Self {
@@ -30,7 +30,9 @@ impl From<HookError> for CliError {
                 HookError::Memory(error) => error.into(),
                 HookError::Find(error) => error.into(),
                 HookError::Context(error) => error.into(),
-                HookError::Other(error) => error.into(),
+                HookError::Open(error) => error.into(),
+                HookError::Random(error) => error.into(),
+                HookError::Io(error) => error.into(),
                 other => Self::from_error(Kind::Failed, "hook", &other),
             },
         }

@@ -2,7 +2,7 @@
 
 use anemone::tidy::TidyError;
 
-use crate::error::{CliError, Kind};
+use super::{CliError, Kind};
 
 impl From<TidyError> for CliError {
     fn from(error: TidyError) -> Self {
@@ -17,7 +17,8 @@ impl From<TidyError> for CliError {
                 TidyError::Store(error) => error.into(),
                 TidyError::Apply(error) => error.into(),
                 TidyError::Config(error) => error.into(),
-                TidyError::Other(error) => error.into(),
+                TidyError::Open(error) => error.into(),
+                TidyError::Io(error) => error.into(),
                 other => Self::from_error(Kind::Failed, "memory", &other),
             },
         }

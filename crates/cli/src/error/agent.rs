@@ -1,11 +1,11 @@
 //! Why no agent was chosen, in words.
 
+use anemone::agent::{FOLDER, FindAgentError};
 use anemone_runtimes::ADAPTERS;
 
-use crate::agent::{FOLDER, FindAgentError};
-use crate::error::{Error, Kind};
+use super::{CliError, Kind};
 
-impl From<FindAgentError> for Error {
+impl From<FindAgentError> for CliError {
     fn from(error: FindAgentError) -> Self {
         let folder_hint = "give the folder that holds MEMORY.md and memory/".to_owned();
         let (kind, code, hint) = match &error {

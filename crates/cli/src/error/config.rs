@@ -1,10 +1,11 @@
 //! Why the config or a chat model cannot be used, in words.
 
-use crate::chat::ChatError;
-use crate::config::ConfigError;
-use crate::error::{Error, Kind};
+use anemone::chat::ChatError;
+use anemone::config::ConfigError;
 
-impl From<ConfigError> for Error {
+use super::{CliError, Kind};
+
+impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
         let mut said = Self::from_error(Kind::Failed, "config", &error);
         match error {
@@ -15,7 +16,7 @@ impl From<ConfigError> for Error {
     }
 }
 
-impl From<ChatError> for Error {
+impl From<ChatError> for CliError {
     fn from(error: ChatError) -> Self {
         let code = match error {
             ChatError::Key(error) => return error.into(),
