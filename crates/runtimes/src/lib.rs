@@ -18,6 +18,7 @@ mod ids;
 mod install_paths;
 mod labels;
 pub mod mapping;
+mod native_search;
 mod new_install;
 mod open_workspace;
 mod openclaw;
@@ -51,6 +52,10 @@ pub use conversation::{
     without_private,
 };
 pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use native_search::{
+    ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
+    excerpt_shapes, native_chunkers, ranking_profiles,
+};
 pub use new_install::NewInstall;
 pub use plan::{
     Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,

@@ -11,6 +11,7 @@ mod index;
 mod install;
 mod layout;
 mod memory;
+mod ranking;
 mod read;
 mod searchable;
 mod sessions;
@@ -25,6 +26,7 @@ use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Readi
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
+use crate::native_search::NativeSearch;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -49,6 +51,10 @@ pub(crate) struct OpenClaw;
 impl Adapter for OpenClaw {
     fn runtime(&self) -> &'static str {
         RUNTIME
+    }
+
+    fn native_search(&self) -> Option<&'static NativeSearch> {
+        Some(&ranking::NATIVE_SEARCH)
     }
 
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {

@@ -12,6 +12,7 @@ mod discover;
 mod entries;
 pub(crate) mod fuzzing;
 mod layout;
+mod ranking;
 mod read;
 mod rows;
 mod searchable;
@@ -28,6 +29,7 @@ use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Readi
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
+use crate::native_search::NativeSearch;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -53,6 +55,10 @@ pub(crate) struct ZeroClaw;
 impl Adapter for ZeroClaw {
     fn runtime(&self) -> &'static str {
         RUNTIME
+    }
+
+    fn native_search(&self) -> Option<&'static NativeSearch> {
+        Some(&ranking::NATIVE_SEARCH)
     }
 
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {

@@ -1,22 +1,57 @@
 //! OpenClaw's ranking, of either generation.
 
-pub(super) mod march;
-pub(super) mod september;
-
 mod age;
+mod chunks;
 mod corpus;
+mod excerpt;
 #[cfg(test)]
 mod golden;
 mod keywords;
+mod march;
 mod script;
+mod september;
 mod spread;
 
 use std::ops::Range;
 
-use crate::document::Document;
-use crate::outline::openclaw::{Generation, openclaw_chunks};
-use crate::request::{Explanation, Hit, Request};
-use corpus::Corpus;
+use anemone_embed::Embedder;
+use anemone_index::{Answer, Document, Explanation, Hit, ProfileError, RankingProfile, Request};
+
+use crate::native_search::{
+    ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
+};
+use chunks::{Generation, openclaw_chunks};
+use corpus::{Corpus, source_of};
+use excerpt::{MemoryGet3, MemoryGet9};
+
+/// How OpenClaw searches.
+pub(super) const NATIVE_SEARCH: NativeSearch = NativeSearch {
+    profiles: &[&MARCH, &SEPTEMBER],
+    chunkers: &[
+        NativeChunker {
+            name: MARCH.name,
+            title: "OpenClaw 2026.3",
+            cut: |document| cut(document, Generation::Three),
+        },
+        NativeChunker {
+            name: SEPTEMBER.name,
+            title: "OpenClaw 2026.9",
+            cut: |document| cut(document, Generation::Nine),
+        },
+    ],
+    excerpts: &[
+        ExcerptShape { name: MARCH.name, title: "OpenClaw 2026.3", answer: march_excerpt },
+        ExcerptShape { name: SEPTEMBER.name, title: "OpenClaw 2026.9", answer: september_excerpt },
+    ],
+};
+
+/// The ranking of March 2026.
+const MARCH: Profile = Profile { name: "openclaw-2026.3", generation: Generation::Three };
+/// The ranking of September 2026.
+const SEPTEMBER: Profile = Profile { name: "openclaw-2026.9", generation: Generation::Nine };
+
+/// The model that OpenClaw names in the ids of chunks when it has no embeddings.
+const NO_MODEL: &str = "fts-only";
 
 /// What a hit must score, unless nothing does.
 const MIN_SCORE: f64 = 0.35;
@@ -39,12 +74,67 @@ struct Selected {
     vector: Option<f64>,
 }
 
-/// Hands out the texts of a document that get vectors.
-pub(super) fn each_text(document: &Document, generation: Generation, take: &mut dyn FnMut(&str)) {
-    if corpus::is_read(document, generation) {
-        let chunks = openclaw_chunks(&document.path, &document.text, generation);
-        chunks.iter().for_each(|it| take(&it.text));
+/// The ranking of one generation.
+struct Profile {
+    name: &'static str,
+    generation: Generation,
+}
+
+impl RankingProfile for Profile {
+    fn name(&self) -> &'static str {
+        self.name
     }
+
+    fn minimum_score(&self) -> Option<f64> {
+        // September shows weaker hits when there are no others.
+        match self.generation {
+            Generation::Three => Some(MIN_SCORE),
+            Generation::Nine => None,
+        }
+    }
+
+    fn each_text(&self, document: &Document, take: &mut dyn FnMut(&str)) {
+        if corpus::is_read(document, self.generation) {
+            let chunks = openclaw_chunks(&document.path, &document.text, self.generation);
+            chunks.iter().for_each(|chunk| take(&chunk.text));
+        }
+    }
+
+    fn answer(
+        &self,
+        documents: &[Document],
+        request: &Request,
+        embedder: Option<&dyn Embedder>,
+    ) -> Result<Answer, ProfileError> {
+        let answer = match self.generation {
+            Generation::Three => march::answer(documents, request, embedder),
+            Generation::Nine => september::answer(documents, request, embedder),
+        };
+        answer.map_err(|source| ProfileError::Tables { profile: self.name, source })
+    }
+}
+
+fn cut(document: &Document, generation: Generation) -> Vec<NativeChunk> {
+    let chunks = openclaw_chunks(&document.path, &document.text, generation).into_iter();
+    chunks
+        .map(|chunk| NativeChunk {
+            id: chunk.id(source_of(document), &document.path, NO_MODEL),
+            start_line: chunk.start_line,
+            end_line: chunk.end_line,
+            chars: chunk.text.chars().count() as u64,
+            hash: chunk.hash,
+        })
+        .collect()
+}
+
+fn march_excerpt(question: &ExcerptQuestion<'_>) -> ExcerptAnswer {
+    let ExcerptQuestion { path, text, from, lines } = *question;
+    serde_json::value::to_raw_value(&MemoryGet3::of(path, text, from, lines))
+}
+
+fn september_excerpt(question: &ExcerptQuestion<'_>) -> ExcerptAnswer {
+    let ExcerptQuestion { path, text, from, lines } = *question;
+    serde_json::value::to_raw_value(&MemoryGet9::of(path, text, from, lines, None))
 }
 
 /// Returns the FTS5 query for all of these words.

@@ -3,32 +3,31 @@
 use std::collections::BTreeMap;
 
 use anemone_embed::Embedder;
+use anemone_index::{Answer, AnswerNote, Document, Rankers, Request, TextVectors, embed_texts};
 use rusqlite::Error;
 
+use super::chunks::Generation;
 use super::corpus::{Corpus, source_of};
 use super::{
-    MIN_SCORE, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, all_of, hit, keywords, score_of_rank, script,
+    MIN_SCORE, NO_MODEL, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, all_of, hit, keywords,
+    score_of_rank, script,
 };
-use crate::document::Document;
-use crate::outline::openclaw::Generation;
-use crate::profile::vectors::{Vectors, cosine_32, vectors};
-use crate::request::{Answer, AnswerNote, Rankers, Request};
 
 /// Candidates of a ranker, at most.
 const MAX_CANDIDATES: usize = 200;
 
 /// Answers as OpenClaw of March 2026 does.
-pub(in crate::profile) fn answer(
+pub(super) fn answer(
     documents: &[Document],
     request: &Request,
     embedder: Option<&dyn Embedder>,
 ) -> Result<Answer, Error> {
-    let model = embedder.map_or("fts-only", |embedder| embedder.identity().model.as_str());
+    let model = embedder.map_or(NO_MODEL, |embedder| embedder.identity().model.as_str());
     let corpus = Corpus::of_documents(documents, Generation::Three, model)?;
     let query = script::trimmed(&request.query);
     let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
     let (vectors, rankers) =
-        if query.is_empty() { (None, Vec::new()) } else { vectors(embedder, query, texts) };
+        if query.is_empty() { (None, Vec::new()) } else { embed_texts(embedder, query, texts) };
     let found = search(&corpus, query, request.limit, MIN_SCORE, vectors.as_ref());
     Ok(Answer {
         hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
@@ -42,7 +41,7 @@ pub(super) fn search(
     query: &str,
     limit: usize,
     min_score: f64,
-    vectors: Option<&Vectors>,
+    vectors: Option<&TextVectors>,
 ) -> Vec<Selected> {
     let candidates = limit.saturating_mul(4).clamp(1, MAX_CANDIDATES);
     match vectors {
@@ -88,7 +87,7 @@ fn hybrid(
     candidates: usize,
     min_score: f64,
     limit: usize,
-    vectors: &Vectors,
+    vectors: &TextVectors,
 ) -> Vec<Selected> {
     let words = all_words(corpus, query, candidates);
     let mut found: Vec<Selected> = nearest(vectors, candidates)
@@ -135,7 +134,7 @@ fn all_words(corpus: &Corpus<'_>, query: &str, limit: usize) -> Vec<(usize, f64)
 }
 
 /// Returns the chunks nearest to the question; a question that is nothing to the model has none.
-pub(super) fn nearest(vectors: &Vectors, limit: usize) -> Vec<(usize, f64)> {
+pub(super) fn nearest(vectors: &TextVectors, limit: usize) -> Vec<(usize, f64)> {
     if vectors.query.iter().all(|&x| x == 0.0) {
         return Vec::new();
     }
@@ -145,4 +144,19 @@ pub(super) fn nearest(vectors: &Vectors, limit: usize) -> Vec<(usize, f64)> {
     near.sort_by(|a, b| b.1.total_cmp(&a.1));
     near.truncate(limit);
     near
+}
+
+/// Returns the cosine as sqlite-vec computes it: sums in 32 bits, the rest in 64, and one minus a
+/// distance that is cut to 32 bits.
+fn cosine_32(a: &[f32], b: &[f32]) -> Option<f64> {
+    let (mut dot, mut norm_a, mut norm_b) = (0.0_f32, 0.0_f32, 0.0_f32);
+    for (&x, &y) in a.iter().zip(b) {
+        dot += x * y;
+        norm_a += x * x;
+        norm_b += y * y;
+    }
+    let norms = f64::from(norm_a).sqrt() * f64::from(norm_b).sqrt();
+    #[expect(clippy::cast_possible_truncation, reason = "sqlite-vec keeps 32 bits")]
+    let distance = (1.0 - f64::from(dot) / norms) as f32;
+    distance.is_finite().then(|| 1.0 - f64::from(distance))
 }

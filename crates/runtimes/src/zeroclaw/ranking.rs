@@ -3,11 +3,17 @@
 use std::collections::BTreeMap;
 
 use anemone_embed::Embedder;
+use anemone_index::{
+    Answer, AnswerNote, Document, Explanation, Hit, ProfileError, Rankers, RankingProfile, Request,
+    TextVectors, embed_texts,
+};
 use rusqlite::{Connection, Error, params};
 
-use super::vectors::{Vectors, cosine_64, vectors};
-use crate::document::Document;
-use crate::request::{Answer, AnswerNote, Explanation, Hit, Rankers, Request};
+use crate::native_search::NativeSearch;
+
+/// How ZeroClaw searches.
+pub(super) const NATIVE_SEARCH: NativeSearch =
+    NativeSearch { profiles: &[&Profile], chunkers: &[], excerpts: &[] };
 
 /// What vectors count for.
 const VECTOR_WEIGHT: f32 = 0.7;
@@ -19,6 +25,29 @@ const LIKE_WORDS: usize = 8;
 const MAX_WORDS: usize = 256;
 /// Where rows begin in the path of a document.
 const ROWS: &str = "memories/";
+
+/// The ranking.
+struct Profile;
+
+impl RankingProfile for Profile {
+    fn name(&self) -> &'static str {
+        "zeroclaw"
+    }
+
+    fn each_text(&self, document: &Document, take: &mut dyn FnMut(&str)) {
+        take(&document.text);
+    }
+
+    fn answer(
+        &self,
+        documents: &[Document],
+        request: &Request,
+        embedder: Option<&dyn Embedder>,
+    ) -> Result<Answer, ProfileError> {
+        let answer = answer(documents, request, embedder);
+        answer.map_err(|source| ProfileError::Tables { profile: self.name(), source })
+    }
+}
 
 /// One row of its table.
 struct Row<'a> {
@@ -41,7 +70,7 @@ struct Recalled {
 }
 
 /// Answers as ZeroClaw does.
-pub(super) fn answer(
+fn answer(
     documents: &[Document],
     request: &Request,
     embedder: Option<&dyn Embedder>,
@@ -51,7 +80,7 @@ pub(super) fn answer(
     let (vectors, rankers) = if recent {
         (None, Vec::new())
     } else {
-        vectors(embedder, &request.query, rows.iter().map(|row| row.content))
+        embed_texts(embedder, &request.query, rows.iter().map(|row| row.content))
     };
     let recalled = recall(&rows, &request.query, request.limit, vectors.as_ref())?;
     Ok(Answer {
@@ -113,7 +142,7 @@ fn recall(
     rows: &[Row<'_>],
     query: &str,
     limit: usize,
-    vectors: Option<&Vectors>,
+    vectors: Option<&TextVectors>,
 ) -> Result<Vec<Recalled>, Error> {
     if is_recent(query) {
         return Ok(newest(rows, limit, None, |_| true));
@@ -193,7 +222,7 @@ fn any_of(query: &str) -> String {
 }
 
 /// Returns the rows nearest to the question.
-fn by_vector(vectors: &Vectors, limit: usize) -> Vec<(usize, f32)> {
+fn by_vector(vectors: &TextVectors, limit: usize) -> Vec<(usize, f32)> {
     let mut near: Vec<(usize, f32)> = (vectors.texts.iter().enumerate())
         .map(|(row, vector)| {
             #[expect(clippy::cast_possible_truncation, reason = "ZeroClaw computes in 32 bits")]
@@ -241,6 +270,22 @@ fn merged(rows: &[Row<'_>], keywords: &[(usize, f32)], near: &[(usize, f32)]) ->
         .collect();
     merged.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| rows[a.1.row].id.cmp(rows[b.1.row].id)));
     merged.into_iter().map(|(_, found)| found).collect()
+}
+
+/// Returns the cosine in 64 bits; 0 when it is not defined.
+fn cosine_64(a: &[f32], b: &[f32]) -> f64 {
+    if a.len() != b.len() {
+        return 0.0;
+    }
+    let (mut dot, mut norm_a, mut norm_b) = (0.0_f64, 0.0_f64, 0.0_f64);
+    for (&x, &y) in a.iter().zip(b) {
+        let (x, y) = (f64::from(x), f64::from(y));
+        dot += x * y;
+        norm_a += x * x;
+        norm_b += y * y;
+    }
+    let norms = norm_a.sqrt() * norm_b.sqrt();
+    if norms.is_finite() && norms > f64::EPSILON { dot / norms } else { 0.0 }
 }
 
 /// Undoes the percent signs of a path; what is no code stays as it is.

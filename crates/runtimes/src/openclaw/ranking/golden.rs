@@ -3,17 +3,15 @@
 //! The vectors are hashed bags of words, 64 numbers each, made by the same rule here and there.
 
 use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
+use anemone_index::{Document, RankingProfile, Request, TextVectors, embed_texts};
 use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use super::chunks::OpenClawChunk;
 use super::corpus::Corpus;
-use super::{MIN_SCORE, Selected, keywords, march, script, september};
-use crate::document::Document;
-use crate::outline::openclaw::OpenClawChunk;
-use crate::profile::vectors::{Vectors, vectors};
-use crate::profile::{Profile, answer};
-use crate::request::Request;
+use super::{MARCH as MARCH_PROFILE, MIN_SCORE, SEPTEMBER as SEPTEMBER_PROFILE};
+use super::{Selected, keywords, march, script, september};
 
 const SEPTEMBER: &str = include_str!("../../../tests/golden/openclaw-2026.9.json");
 const MARCH: &str = include_str!("../../../tests/golden/openclaw-2026.3.json");
@@ -91,9 +89,9 @@ fn corpus<'a>(golden: &Value, documents: &'a [Document]) -> Corpus<'a> {
     Corpus::of_chunks(documents, chunks, "bag").unwrap()
 }
 
-fn vectors_of(corpus: &Corpus<'_>, query: &str) -> Vectors {
+fn vectors_of(corpus: &Corpus<'_>, query: &str) -> TextVectors {
     let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
-    vectors(Some(&Bag::new()), query, texts).0.unwrap()
+    embed_texts(Some(&Bag::new()), query, texts).0.unwrap()
 }
 
 /// Compares hits one by one; where a golden score is absent it was not reported.
@@ -211,15 +209,13 @@ fn from_files_to_hits_it_is_the_same() {
     let march: Value = serde_json::from_str(MARCH).unwrap();
     let files = files(&september);
     let bag = Bag::new();
-    for (profile, golden) in
-        [(Profile::OpenClaw2026_9, &september), (Profile::OpenClaw2026_3, &march)]
-    {
+    for (profile, golden) in [(SEPTEMBER_PROFILE, &september), (MARCH_PROFILE, &march)] {
         let runs: [(&str, Option<&dyn Embedder>); 2] = [("keyword", None), ("hybrid", Some(&bag))];
         for (list, embedder) in runs {
             for expected in items(golden, list) {
                 let now = text(&golden["now"]).parse().unwrap();
                 let request = Request::new(text(&expected["query"]), now);
-                let found = answer(profile, &files, &request, embedder).unwrap().hits;
+                let found = profile.answer(&files, &request, embedder).unwrap().hits;
                 let found: Vec<(&str, u32, u32)> = (found.iter())
                     .map(|hit| (hit.path.as_str(), hit.start_line, hit.end_line))
                     .collect();
@@ -238,7 +234,7 @@ fn a_hit_shows_the_beginning_of_its_chunk_and_how_it_scored() {
     let mut request = Request::new("step", text(&golden["now"]).parse().unwrap());
     request.explain = true;
     let files = files(&golden);
-    let answer = answer(Profile::OpenClaw2026_9, &files, &request, None).unwrap();
+    let answer = SEPTEMBER_PROFILE.answer(&files, &request, None).unwrap();
     let hit = &answer.hits[0];
     assert_eq!(hit.citation(), "memory/release-diary.md#L18-L35");
     assert_eq!(script::units(&hit.text), 700);

@@ -84,15 +84,18 @@ impl<'a> Annotations<'a> {
 
 /// Returns the greatest importance that lines with an annotation at their end name.
 fn importance(lines: &[&str]) -> Option<u8> {
-    let lines = lines.iter().filter(|it| it.trim_end_matches(is_space).ends_with(CLOSE));
-    let values = lines.flat_map(|it| scan(it, &ABOUT, false));
-    let values = values.filter(|it| it.about == About::Importance);
-    let digits = values.filter(|it| it.value.bytes().all(|byte| byte.is_ascii_digit()));
-    digits.filter_map(|it| it.value.parse().ok()).filter(|it| (1..=10).contains(it)).max()
+    let lines = lines.iter().filter(|line| line.trim_end_matches(is_space).ends_with(CLOSE));
+    let values = lines.flat_map(|line| scan(line, &ABOUT, false));
+    let values = values.filter(|value| value.about == About::Importance);
+    let digits = values.filter(|value| value.value.bytes().all(|byte| byte.is_ascii_digit()));
+    digits
+        .filter_map(|value| value.value.parse().ok())
+        .filter(|number| (1..=10).contains(number))
+        .max()
 }
 
 fn project(lines: &[&str]) -> Option<String> {
-    if !lines.iter().any(|it| it.contains(OPEN)) {
+    if !lines.iter().any(|line| line.contains(OPEN)) {
         return None;
     }
     let text = lines.join("\n");

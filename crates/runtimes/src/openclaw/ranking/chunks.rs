@@ -25,7 +25,7 @@ const BY_ENTRY: [&str; 2] = ["MEMORY.md", "USER.md"];
 
 /// Which OpenClaw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Generation {
+pub(super) enum Generation {
     /// 2026.3.
     Three,
     /// 2026.9.
@@ -34,7 +34,7 @@ pub enum Generation {
 
 /// One of OpenClaw's chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenClawChunk {
+pub(super) struct OpenClawChunk {
     /// Its first line, from 1.
     pub start_line: u32,
     /// Its last line.
@@ -61,12 +61,16 @@ impl OpenClawChunk {
 
 /// Cuts a file of memory as OpenClaw does with the settings it comes with.
 #[must_use]
-pub fn openclaw_chunks(path: &str, text: &str, generation: Generation) -> Vec<OpenClawChunk> {
+pub(super) fn openclaw_chunks(
+    path: &str,
+    text: &str,
+    generation: Generation,
+) -> Vec<OpenClawChunk> {
     match generation {
         Generation::Three => {
             let cuts = cut(text, generation, false);
-            let parts = cuts.iter().filter(|it| !is_blank(&it.text)).flat_map(|it| {
-                by_bytes(&it.text).map(|part| chunk(it.lines.clone(), part.to_owned()))
+            let parts = cuts.iter().filter(|cut| !is_blank(&cut.text)).flat_map(|cut| {
+                by_bytes(&cut.text).map(|part| chunk(cut.lines.clone(), part.to_owned()))
             });
             parts.collect()
         }
@@ -76,8 +80,8 @@ pub fn openclaw_chunks(path: &str, text: &str, generation: Generation) -> Vec<Op
             let annotations = Annotations::new(&path, text);
             let cuts = cut(&annotations.without(text), generation, by_entry);
             let mut last = None;
-            let chunks = cuts.into_iter().filter(|it| !is_blank(&it.text)).map(|it| {
-                let lines = it.entry.unwrap_or_else(|| it.lines.clone());
+            let chunks = cuts.into_iter().filter(|cut| !is_blank(&cut.text)).map(|cut| {
+                let lines = cut.entry.unwrap_or_else(|| cut.lines.clone());
                 // The pieces of a long entry say the same, and are asked for once.
                 let said = match last.take() {
                     Some((of, said)) if of == lines => said,
@@ -86,7 +90,7 @@ pub fn openclaw_chunks(path: &str, text: &str, generation: Generation) -> Vec<Op
                 let chunk = OpenClawChunk {
                     importance: said.importance,
                     project: said.project.clone(),
-                    ..chunk(it.lines, it.text)
+                    ..chunk(cut.lines, cut.text)
                 };
                 last = Some((lines, said));
                 chunk
@@ -238,7 +242,8 @@ impl<'a> Cutter<'a> {
     fn flush(&mut self) {
         let (Some(first), Some(last)) = (self.current.first(), self.current.last()) else { return };
         let lines = first.line..last.line + 1;
-        let mut text = String::with_capacity(self.current.iter().map(|it| it.text.len() + 1).sum());
+        let mut text =
+            String::with_capacity(self.current.iter().map(|segment| segment.text.len() + 1).sum());
         for (position, segment) in self.current.iter().enumerate() {
             if position > 0 {
                 text.push('\n');
@@ -251,7 +256,7 @@ impl<'a> Cutter<'a> {
     /// Says of the cuts since an entry began that they are its pieces; it ends before this line.
     fn note_entry(&mut self, entry: Option<(u32, usize)>, end: u32) {
         if let Some((start, first)) = entry {
-            self.cuts[first..].iter_mut().for_each(|it| it.entry = Some(start..end));
+            self.cuts[first..].iter_mut().for_each(|cut| cut.entry = Some(start..end));
         }
     }
 
@@ -529,7 +534,7 @@ mod tests {
     ];
 
     fn words(end_of_line: &str) -> String {
-        let lines = (0..90).map(|it| format!("{it}: {}", "lorem ".repeat(it * 7 % 31)));
+        let lines = (0..90).map(|number| format!("{number}: {}", "lorem ".repeat(number * 7 % 31)));
         lines.collect::<Vec<_>>().join(end_of_line)
     }
 
@@ -564,8 +569,10 @@ mod tests {
         for (name, generation, expected) in GOLDEN {
             let path = if *name == "entries" { "MEMORY.md" } else { "memory/a.md" };
             let chunks = openclaw_chunks(path, &text(name), *generation);
-            let chunks: Vec<_> =
-                chunks.iter().map(|it| (it.start_line, it.end_line, &it.hash[..12])).collect();
+            let chunks: Vec<_> = chunks
+                .iter()
+                .map(|chunk| (chunk.start_line, chunk.end_line, &chunk.hash[..12]))
+                .collect();
             assert_eq!(chunks, *expected, "{name} {generation:?}");
         }
     }
@@ -573,8 +580,10 @@ mod tests {
     #[test]
     fn annotations_are_read_and_not_searched() {
         let chunks = openclaw_chunks("MEMORY.md", &text("entries"), Generation::Nine);
-        let said: Vec<_> =
-            chunks.iter().map(|it| (it.start_line, it.importance, it.project.as_deref())).collect();
+        let said: Vec<_> = chunks
+            .iter()
+            .map(|chunk| (chunk.start_line, chunk.importance, chunk.project.as_deref()))
+            .collect();
         let expected = [
             (1, None, None),
             (3, Some(9), Some("github.com/O/R")),
@@ -600,7 +609,8 @@ mod tests {
         let project = || Some("p".to_owned());
         let is = |path: &str, expected: &[(u32, Option<u8>, Option<String>)]| {
             let chunks = openclaw_chunks(path, text, Generation::Nine);
-            let chunks = chunks.into_iter().map(|it| (it.end_line, it.importance, it.project));
+            let chunks =
+                chunks.into_iter().map(|chunk| (chunk.end_line, chunk.importance, chunk.project));
             assert_eq!(chunks.collect::<Vec<_>>(), expected, "{path}");
         };
         is("MEMORY.md", &[(1, Some(3), None), (3, None, project())]);

@@ -1,9 +1,9 @@
 //! What OpenClaw has in its database: chunks, and the two word indexes over texts and paths.
 
+use anemone_index::Document;
 use rusqlite::{Connection, Error, params};
 
-use crate::document::Document;
-use crate::outline::openclaw::{Generation, OpenClawChunk, openclaw_chunks};
+use super::chunks::{Generation, OpenClawChunk, openclaw_chunks};
 
 /// How OpenClaw names the source of what is not a conversation.
 const MEMORY: &str = "memory";

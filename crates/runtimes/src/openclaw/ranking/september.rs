@@ -6,18 +6,18 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anemone_embed::Embedder;
+use anemone_index::{Answer, AnswerNote, Document, Rankers, Request, TextVectors, embed_texts};
 use jiff::Timestamp;
 use rusqlite::Error;
 
 use super::age::aged;
+use super::chunks::Generation;
 use super::corpus::{Corpus, source_of};
 use super::march::nearest;
 use super::spread::spread;
-use super::{MIN_SCORE, SNIPPET_UNITS, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, hit, script};
-use crate::document::Document;
-use crate::outline::openclaw::Generation;
-use crate::profile::vectors::{Vectors, vectors};
-use crate::request::{Answer, AnswerNote, Rankers, Request};
+use super::{
+    MIN_SCORE, NO_MODEL, SNIPPET_UNITS, Selected, TEXT_WEIGHT, VECTOR_WEIGHT, hit, script,
+};
 use words::Found;
 
 /// Candidates of a ranker.
@@ -26,17 +26,17 @@ const CANDIDATES: usize = 200;
 const INVALID_PROJECT: &str = "!invalid-project-annotation";
 
 /// Answers as OpenClaw of September 2026 does, outside any project.
-pub(in crate::profile) fn answer(
+pub(super) fn answer(
     documents: &[Document],
     request: &Request,
     embedder: Option<&dyn Embedder>,
 ) -> Result<Answer, Error> {
-    let model = embedder.map_or("fts-only", |embedder| embedder.identity().model.as_str());
+    let model = embedder.map_or(NO_MODEL, |embedder| embedder.identity().model.as_str());
     let corpus = Corpus::of_documents(documents, Generation::Nine, model)?;
     let query = script::trimmed(&request.query);
     let texts = corpus.chunks.iter().map(|chunk| chunk.text.as_str());
     let (vectors, rankers) =
-        if query.is_empty() { (None, Vec::new()) } else { vectors(embedder, query, texts) };
+        if query.is_empty() { (None, Vec::new()) } else { embed_texts(embedder, query, texts) };
     let found = search(&corpus, query, request.limit, request.now, vectors.as_ref());
     Ok(Answer {
         hits: found.into_iter().map(|selected| hit(&corpus, selected, request)).collect(),
@@ -50,7 +50,7 @@ pub(super) fn search(
     query: &str,
     limit: usize,
     now: Timestamp,
-    vectors: Option<&Vectors>,
+    vectors: Option<&TextVectors>,
 ) -> Vec<Selected> {
     if query.is_empty() {
         return Vec::new();
@@ -111,7 +111,7 @@ fn merged(
     corpus: &Corpus<'_>,
     query: &str,
     found: &[Found],
-    vectors: &Vectors,
+    vectors: &TextVectors,
     now: Timestamp,
 ) -> Vec<Merged> {
     let exact = words::exactness(corpus, query);

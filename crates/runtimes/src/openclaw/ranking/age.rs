@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
+use anemone_index::Document;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use regex::Regex;
 
 use super::corpus::source_of;
-use crate::document::Document;
 
 /// Days after which a score is half.
 const HALF_LIFE: f64 = 30.0;
