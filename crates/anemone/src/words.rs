@@ -8,4 +8,5 @@ pub mod search;
 mod target;
 
 pub use self::search::{Warning, warning};
-pub use self::target::{quoted, target_words};
+pub use self::target::target_words;
+pub use anemone_runtimes::connect::quoted;

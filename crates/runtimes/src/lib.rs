@@ -10,6 +10,9 @@ mod adapter;
 mod artifacts;
 mod carrier;
 mod check;
+mod claude_code;
+mod codex;
+pub mod connect;
 mod conversation;
 mod database;
 #[doc(hidden)]
@@ -71,6 +74,14 @@ pub use sidecar::ComingBack;
 pub use tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use vectors::{VectorOf, WantedModel, vectors_in};
 pub use walk::AGENT_ID_FILE;
+
+/// Every program that can be connected, in the order of help texts.
+pub const CONNECTS: &[&connect::Connect] = &[
+    &claude_code::connect::CONNECT,
+    &openclaw::connect::CONNECT,
+    &zeroclaw::connect::CONNECT,
+    &codex::connect::CONNECT,
+];
 
 /// Every runtime we know; a new one is a module and a line here.
 pub const ADAPTERS: &[&dyn Adapter] = &[&openclaw::OpenClaw, &zeroclaw::ZeroClaw];

@@ -3,6 +3,7 @@
 
 mod check;
 mod config;
+pub(crate) mod connect;
 mod conversation;
 mod credentials;
 mod discover;

@@ -6,6 +6,7 @@ mod brain;
 mod cells;
 mod check;
 mod config;
+pub(crate) mod connect;
 mod conversation;
 mod credentials;
 mod discover;

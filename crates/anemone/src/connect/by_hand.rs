@@ -1,8 +1,7 @@
 //! Programs whose configuration we do not edit: what to add to it, and where it usually is.
 
+use anemone_runtimes::connect::ServerEntry;
 use serde_json::{Value, json};
-
-use super::wish::Entry;
 
 /// The key below which most programs list their servers.
 const COMMON_KEY: &str = "mcpServers";
@@ -52,7 +51,7 @@ pub(super) fn file_of(name: &str) -> &'static str {
 }
 
 /// Returns what is to be added.
-pub(super) fn config(name: &str, entry: &Entry) -> Value {
+pub(super) fn config(name: &str, entry: &ServerEntry) -> Value {
     let template = json!({ "args": ["mcp"] });
     let args = entry.mcp_args(&template);
     let known = CLIENTS.iter().find(|it| it.names.contains(&name));

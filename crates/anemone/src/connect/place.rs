@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::make_private_folder;
+use anemone_runtimes::connect::MAX_BYTES;
 
-use super::document::MAX_BYTES;
 use crate::error::{Error, Kind};
 use crate::files::{Existing, Target};
 

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{LeftoverKind, TEMPORARY_FILE, sweep};
 use anemone_format::sha256_hex;
+use anemone_runtimes::connect::{
+    Changes, ConfigEdit, DesiredConfig, DesiredFile, Format, OwnFile, RefuseError, is_void,
+    no_orphans, put_in, take_out_known,
+};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::document::{Changes, Format, RefuseError, Want, is_void, put_in, take_out_known};
 use super::place::{Place, Staged, remove_empty};
 use super::record::{FileRecord, OwnRecord, Record};
-use super::wish::{FileWish, OwnFile, Wish, no_orphans};
 use crate::error::{Error, Kind};
 
 /// What becomes of a file.
@@ -127,42 +129,42 @@ impl Plan {
 
 /// Returns what a file holds without what we put in, and that as a document.
 pub(super) fn base(
-    wish: &FileWish,
+    desired: &DesiredFile,
     record: Option<&Record>,
 ) -> Result<(Place, String, Value), Error> {
-    let place = Place::look(&wish.path)?;
-    let refuse = |error| refused(wish.format, &wish.path, &error);
+    let place = Place::look(&desired.path)?;
+    let refuse = |error| refused(desired.format, &desired.path, &error);
     let mut text = place.text.clone().unwrap_or_default();
     // Whatever else is wrong with a file, this comes first.
-    wish.format.parse(&text).map_err(refuse)?;
-    if let Some(record) = record.and_then(|it| it.file(&wish.path)) {
+    desired.format.parse(&text).map_err(refuse)?;
+    if let Some(record) = record.and_then(|it| it.file(&desired.path)) {
         text = record.changes.take_out(&text).map_err(refuse)?;
-        if record.made && is_left_empty(wish.format, &text) {
+        if record.made && is_left_empty(desired.format, &text) {
             text.clear();
         }
     }
-    let document = wish.format.parse(&text).map_err(refuse)?;
+    let document = desired.format.parse(&text).map_err(refuse)?;
     Ok((place, text, document))
 }
 
-/// Plans to put in everything that is wished for.
-pub(super) fn connect(wish: &Wish, record: Option<&Record>) -> Result<Plan, Error> {
-    let mut plan = Plan::new(wish.notes.clone());
-    for own in &wish.own {
+/// Plans to put in every entry that is desired.
+pub(super) fn connect(desired: &DesiredConfig, record: Option<&Record>) -> Result<Plan, Error> {
+    let mut plan = Plan::new(desired.notes.clone());
+    for own in &desired.own {
         plan.add_own(own, record)?;
     }
-    for file in &wish.files {
+    for file in &desired.files {
         let (place, mut base, document) = base(file, record)?;
         let refuse = |error| refused(file.format, &file.path, &error);
         let before = record.and_then(|it| it.file(&file.path));
         if before.is_some() {
             // One of ours that somebody changed is brought up to date.
-            let is_wanted = |it: &Want| file.wants.iter().any(|want| want.is_called(it));
-            let (ours, others): (Vec<Want>, Vec<Want>) =
+            let is_wanted = |it: &ConfigEdit| file.wants.iter().any(|want| want.is_called(it));
+            let (ours, others): (Vec<ConfigEdit>, Vec<ConfigEdit>) =
                 (file.known)(&document).into_iter().partition(is_wanted);
             base = take_out_known(file.format, &base, &ours).map_err(refuse)?;
             let others = others.iter().filter(|it| !file.wants.contains(it));
-            plan.notes.extend(others.map(|it| it.stays_in(file)));
+            plan.notes.extend(others.map(|edit| stays(edit, file)));
         } else {
             check_known(file, &document)?;
         }
@@ -194,27 +196,25 @@ pub(super) fn connect(wish: &Wish, record: Option<&Record>) -> Result<Plan, Erro
     }
     // What was connected elsewhere is still to be taken out one day.
     let others = record.into_iter().flat_map(|it| it.files.iter());
-    let is_other = |it: &&FileRecord| wish.files.iter().all(|file| file.path != it.path);
+    let is_other = |it: &&FileRecord| desired.files.iter().all(|file| file.path != it.path);
     plan.record.files.extend(others.filter(is_other).cloned());
     let others = record.into_iter().flat_map(|it| it.own.iter());
-    let is_other = |it: &&OwnRecord| wish.own.iter().all(|own| own.path != it.path);
+    let is_other = |it: &&OwnRecord| desired.own.iter().all(|own| own.path != it.path);
     plan.record.own.extend(others.filter(is_other).cloned());
     plan.folders.sort();
     plan.folders.dedup();
     Ok(plan)
 }
 
-impl Want {
-    /// Says that something starts us and stays where it is.
-    fn stays_in(&self, file: &FileWish) -> String {
-        let (name, path) = (self.name(), file.path.display());
-        format!("{name} in {path} starts anemone, but not as it was written here: it stays")
-    }
+/// Says that an entry starts us and stays where it is.
+fn stays(edit: &ConfigEdit, file: &DesiredFile) -> String {
+    let (name, path) = (edit.name(), file.path.display());
+    format!("{name} in {path} starts anemone, but not as it was written here: it stays")
 }
 
 /// Refuses a file in which something that starts us stands that nobody kept a note of: it may be
 /// the user's own.
-fn check_known(file: &FileWish, document: &Value) -> Result<(), Error> {
+fn check_known(file: &DesiredFile, document: &Value) -> Result<(), Error> {
     let known = (file.known)(document);
     let Some(other) = known.iter().find(|it| !file.wants.contains(it)) else { return Ok(()) };
     let error = refused(file.format, &file.path, &RefuseError::Taken { path: other.name() });
@@ -254,18 +254,18 @@ impl Plan {
 
 /// Plans to take everything out again.
 pub(super) fn disconnect(
-    wish: &Wish,
+    desired: &DesiredConfig,
     record: Option<&Record>,
     extent: Extent,
 ) -> Result<Plan, Error> {
     let mut plan = Plan::new(Vec::new());
-    let elsewhere = record.map(|it| elsewhere(wish, it)).unwrap_or_default();
-    for file in wish.files.iter().chain(&elsewhere) {
+    let elsewhere = record.map(|it| elsewhere(desired, it)).unwrap_or_default();
+    for file in desired.files.iter().chain(&elsewhere) {
         plan.take_out(file, record, extent)?;
     }
-    let known = wish.own.iter().map(|it| (&it.path, Some(it.text)));
+    let known = desired.own.iter().map(|it| (&it.path, Some(it.text)));
     let kept = record.into_iter().flat_map(|it| &it.own);
-    let kept = kept.filter(|it| wish.own.iter().all(|own| own.path != it.path));
+    let kept = kept.filter(|it| desired.own.iter().all(|own| own.path != it.path));
     for (path, text) in known.chain(kept.map(|it| (&it.path, None))) {
         let place = Place::look(path)?;
         let before = record.and_then(|it| it.own(path));
@@ -292,7 +292,7 @@ impl Plan {
     /// Plans to take out what is ours in a file of the program.
     fn take_out(
         &mut self,
-        file: &FileWish,
+        file: &DesiredFile,
         record: Option<&Record>,
         extent: Extent,
     ) -> Result<(), Error> {
@@ -306,15 +306,16 @@ impl Plan {
             known.extend((file.known)(&document));
         }
         if !known.is_empty() {
-            lines.extend(known.iter().map(Want::name));
+            lines.extend(known.iter().map(ConfigEdit::name));
             text = take_out_known(file.format, &text, &known).map_err(refuse)?;
             document = file.format.parse(&text).map_err(refuse)?;
         }
         for left in (file.known)(&document) {
-            self.notes.push(left.stays_in(file) + "; disconnecting with --all takes it out");
+            self.notes.push(stays(&left, file) + "; disconnecting with --all takes it out");
         }
         let wants = before.into_iter().flat_map(|it| it.changes.wants());
-        let is_on = |it: &&Want| matches!(it, Want::Switch { .. }) && it.is_in(&document);
+        let is_on =
+            |it: &&ConfigEdit| matches!(it, ConfigEdit::Switch { .. }) && it.is_in(&document);
         for left in wants.filter(is_on) {
             let (name, path) = (left.name(), file.path.display());
             self.notes.push(format!("{name} in {path} stays on: there is more now that needs it"));
@@ -351,22 +352,22 @@ fn taken_out(changes: &Changes, now: &str, after: &str) -> Vec<String> {
     let lines: Vec<String> = lines.cloned().collect();
     match lines.is_empty() && now != after {
         // Its program has written it anew in another form.
-        true => changes.wants().map(Want::name).collect(),
+        true => changes.wants().map(ConfigEdit::name).collect(),
         false => lines,
     }
 }
 
 /// Returns the files that were connected when the program kept them elsewhere.
-fn elsewhere(wish: &Wish, record: &Record) -> Vec<FileWish> {
-    let is_other = |it: &&FileRecord| wish.files.iter().all(|file| file.path != it.path);
-    let wish_of = |it: &FileRecord| FileWish {
-        path: it.path.clone(),
-        format: it.changes.format(),
+fn elsewhere(desired: &DesiredConfig, record: &Record) -> Vec<DesiredFile> {
+    let is_other = |it: &&FileRecord| desired.files.iter().all(|file| file.path != it.path);
+    let file_of = |record: &FileRecord| DesiredFile {
+        path: record.path.clone(),
+        format: record.changes.format(),
         wants: Vec::new(),
         known: Box::new(|_| Vec::new()),
         orphans: no_orphans,
     };
-    record.files.iter().filter(is_other).map(wish_of).collect()
+    record.files.iter().filter(is_other).map(file_of).collect()
 }
 
 /// Whether a file that we made holds nothing of anybody else's.
@@ -388,9 +389,9 @@ pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseErro
         RefuseError::Form { .. } => (Kind::Conflict, "unexpected_form"),
         RefuseError::Entangled { .. } => (Kind::Conflict, "entangled"),
         RefuseError::SwitchedOff { .. } => (Kind::Conflict, "switched_off"),
-        RefuseError::NoAgent { .. } | RefuseError::NoAgents | RefuseError::ManyAgents { .. } => {
-            (Kind::Usage, "agent_not_found")
-        }
+        RefuseError::NoAgent { .. }
+        | RefuseError::NoAgents { .. }
+        | RefuseError::ManyAgents { .. } => (Kind::Usage, "agent_not_found"),
     };
     let message = match error {
         RefuseError::Unparsable { line, column, expected } => {
@@ -406,10 +407,8 @@ pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseErro
             let hint = format!("name the agent with --to; there are: {}", there.join(", "));
             return Error::new(kind, code, message).hint(hint);
         }
-        (
-            RefuseError::NoAgent { .. } | RefuseError::NoAgents | RefuseError::ManyAgents { .. },
-            _,
-        ) => "start ZeroClaw once, which adds its agents to this file, or add [agents.NAME] to it",
+        (RefuseError::NoAgent { remedy, .. } | RefuseError::NoAgents { remedy }, _) => remedy,
+        (RefuseError::ManyAgents { .. }, _) => "name the agent with --to",
         (RefuseError::Unparsable { .. }, _) => {
             "repair the file first; its program cannot read it either"
         }

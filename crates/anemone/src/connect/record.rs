@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use anemone_format::sha256_hex;
+use anemone_runtimes::connect::{Changes, ConfigEdit};
 use serde::{Deserialize, Serialize};
 
-use super::document::Changes;
 use super::place::{Place, remove_empty};
 use crate::error::Error;
 use crate::host::Host;
@@ -76,6 +76,11 @@ impl Record {
         Place::look(path)?.remove()?;
         remove_empty(&self.folders);
         Ok(())
+    }
+
+    /// Returns everything that was put into files.
+    pub(super) fn edits(&self) -> impl Iterator<Item = &ConfigEdit> {
+        self.files.iter().flat_map(|file| file.changes.wants())
     }
 
     pub(super) fn file(&self, path: &Path) -> Option<&FileRecord> {

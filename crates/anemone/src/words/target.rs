@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use anemone_runtimes::connect::quoted;
+
 use crate::error::{Error, Kind};
 use crate::search::target::{TargetChoice, TargetError};
 
@@ -76,16 +78,6 @@ impl From<TargetError> for Error {
             },
         }
     }
-}
-
-/// Quotes a word where a shell would not leave it as it is.
-#[must_use]
-pub fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+=,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toml_edit::{Document, Item, Table};
 
-use super::document::{RefuseError, Want, indentation, line_and_column, line_break};
+use super::document::{ConfigEdit, RefuseError, indentation, line_and_column, line_break};
 use super::edit::Edit;
 use super::toml_cut::comma_after;
 
@@ -24,18 +24,18 @@ fn document(text: &str) -> Result<Document<&str>, RefuseError> {
 }
 
 /// Plans how something is put in; also says how much had to be made around it.
-pub(super) fn plan(text: &str, want: &Want) -> Result<(Vec<Edit>, usize), RefuseError> {
+pub(super) fn plan(text: &str, want: &ConfigEdit) -> Result<(Vec<Edit>, usize), RefuseError> {
     let document = document(text)?;
     let root = document.as_item();
     match want {
-        Want::Member { path, key, value } => {
+        ConfigEdit::Member { path, key, value } => {
             let made = missing(root, path);
             check_tables(root, path)?;
             let whole: Vec<&String> = path.iter().chain([key]).collect();
             let block = format!("[{}]\n{}", dotted(&whole), lines(value));
             Ok((vec![append(text, &block)], made))
         }
-        Want::Element { path, value } => {
+        ConfigEdit::Element { path, value } => {
             let made = missing(root, path);
             match find(root, path) {
                 Some(Item::Value(toml_edit::Value::Array(array))) => {
@@ -58,7 +58,7 @@ pub(super) fn plan(text: &str, want: &Want) -> Result<(Vec<Edit>, usize), Refuse
                 Some(_) => Err(RefuseError::Shape { path: path.join("."), expected: "an array" }),
             }
         }
-        Want::Switch { path, key, .. } => {
+        ConfigEdit::Switch { path, key, .. } => {
             let whole: Vec<String> = path.iter().chain([key]).cloned().collect();
             if let Some(there) = find(root, &whole) {
                 let span = there.span().filter(|_| there.as_bool() == Some(false));

@@ -12,57 +12,123 @@ use super::own::Own;
 use super::{json_file, toml_cut, toml_file};
 
 /// Larger than any configuration that a person keeps.
-pub(super) const MAX_BYTES: u64 = 32 << 20;
+pub const MAX_BYTES: u64 = 32 << 20;
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Format {
+pub enum Format {
     /// JSON, with whatever JSON5 allows.
     Json,
+    /// TOML.
     Toml,
 }
 
 /// One thing that should be in a file.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub(super) enum Want {
+pub enum ConfigEdit {
     /// A member of the object at a path.
-    Member { path: Vec<String>, key: String, value: Value },
+    Member {
+        /// Where the object is.
+        path: Vec<String>,
+        /// The member's key.
+        key: String,
+        /// Its value.
+        value: Value,
+    },
     /// An element of the array at a path.
-    Element { path: Vec<String>, value: Value },
+    Element {
+        /// Where the array is.
+        path: Vec<String>,
+        /// The element.
+        value: Value,
+    },
     /// A switch that is on, for the array `of` beside it.
-    Switch { path: Vec<String>, key: String, of: String },
+    Switch {
+        /// Where the object with the switch is.
+        path: Vec<String>,
+        /// The switch.
+        key: String,
+        /// The array that it switches on.
+        of: String,
+    },
 }
 
 /// Why a file is not changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum RefuseError {
+pub enum RefuseError {
+    /// It cannot be parsed.
     #[error("it cannot be parsed at line {line}, column {column}: {expected} was expected")]
-    Unparsable { line: usize, column: usize, expected: String },
+    Unparsable {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What should be there.
+        expected: String,
+    },
+    /// An entry of that name is somebody else's.
     #[error("{path} already exists and was not written by anemone")]
-    Taken { path: String },
+    Taken {
+        /// Where it is.
+        path: String,
+    },
+    /// Something is of another type than it has to be.
     #[error("{path} is not what it should be: {expected} was expected")]
-    Shape { path: String, expected: &'static str },
+    Shape {
+        /// Where it is.
+        path: String,
+        /// The type that is needed.
+        expected: &'static str,
+    },
+    /// What would have to be switched on has other users, too.
     #[error("{path} is switched off, and whoever switches it on starts every server there is")]
-    SwitchedOff { path: String },
+    SwitchedOff {
+        /// The switch.
+        path: String,
+    },
+    /// The agent that was named does not exist.
     #[error("it has no agent {name:?} that could be given the tools")]
-    NoAgent { name: String, there: Vec<String> },
+    NoAgent {
+        /// The name.
+        name: String,
+        /// The agents that exist.
+        there: Vec<String>,
+        /// How the user adds an agent.
+        remedy: &'static str,
+    },
+    /// There is no agent.
     #[error("it has no agent that could be given the tools")]
-    NoAgents,
+    NoAgents {
+        /// How the user adds an agent.
+        remedy: &'static str,
+    },
+    /// No agent was named, and there is more than one.
     #[error("it has several agents, and none was named")]
-    ManyAgents { there: Vec<String> },
+    ManyAgents {
+        /// The agents that exist.
+        there: Vec<String>,
+    },
+    /// Nothing can be added to it line by line.
     #[error("{path} is written in a form to which nothing can be added line by line")]
-    Form { path: String },
+    Form {
+        /// What it is about.
+        path: String,
+    },
+    /// Our text cannot be told from what surrounds it now.
     #[error("what we put at {path} cannot be told from what was changed around it")]
-    Entangled { path: String },
+    Entangled {
+        /// Where it is.
+        path: String,
+    },
 }
 
 /// One thing that was put in.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub(super) struct Step {
+struct Step {
     /// `None` for what an empty file needs to be a file at all.
-    want: Option<Want>,
+    want: Option<ConfigEdit>,
     /// How many of the things around it were made for it.
     made: usize,
     edits: Vec<Made>,
@@ -73,7 +139,7 @@ pub(super) struct Step {
 
 /// A changed text, and how it came about.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub(super) struct Changes {
+pub struct Changes {
     format: Format,
     /// The digest of the text with the changes.
     digest: String,
@@ -82,9 +148,9 @@ pub(super) struct Changes {
     lines: Vec<String>,
 }
 
-impl Want {
+impl ConfigEdit {
     /// Returns the path for people: `mcp.servers`.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::Member { path, key, .. } | Self::Switch { path, key, .. } => {
                 let names: Vec<&str> = path.iter().chain([key]).map(String::as_str).collect();
@@ -104,7 +170,7 @@ impl Want {
     }
 
     /// Says whether the other is called the same and stands at the same place.
-    pub(super) fn is_called(&self, other: &Self) -> bool {
+    pub fn is_called(&self, other: &Self) -> bool {
         match (self, other) {
             (
                 Self::Member { path, key, .. },
@@ -129,7 +195,7 @@ impl Want {
     }
 
     /// Says whether a document has it already.
-    pub(super) fn is_in(&self, document: &Value) -> bool {
+    pub fn is_in(&self, document: &Value) -> bool {
         match self {
             Self::Member { path, key, value } => {
                 at(document, path).and_then(|it| it.get(key)) == Some(value)
@@ -152,19 +218,20 @@ fn has_name_of(one: &Value, other: &Value) -> bool {
 }
 
 /// Returns the digest of what a switch is for.
-fn switched(want: &Want, document: &Value) -> Option<String> {
-    let Want::Switch { path, of, .. } = want else { return None };
+fn switched(want: &ConfigEdit, document: &Value) -> Option<String> {
+    let ConfigEdit::Switch { path, of, .. } = want else { return None };
     let there = at(document, path).and_then(|it| it.get(of)).filter(|it| !is_void(it));
     Some(sha256_hex(there.map(Value::to_string).unwrap_or_default().as_bytes()))
 }
 
 /// Returns what stands at a path.
-pub(super) fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
+pub fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
     path.iter().try_fold(document, |it, key| it.get(key))
 }
 
 impl Format {
-    pub(super) fn parse(self, text: &str) -> Result<Value, RefuseError> {
+    /// Parses a text.
+    pub fn parse(self, text: &str) -> Result<Value, RefuseError> {
         match self {
             Self::Json if text.trim().is_empty() => Ok(Value::Object(serde_json::Map::new())),
             Self::Json => json_file::parse(text),
@@ -172,7 +239,7 @@ impl Format {
         }
     }
 
-    fn plan(self, text: &str, want: &Want) -> Result<(Vec<Edit>, usize), RefuseError> {
+    fn plan(self, text: &str, want: &ConfigEdit) -> Result<(Vec<Edit>, usize), RefuseError> {
         match self {
             Self::Json => json_file::plan(text, want),
             Self::Toml => toml_file::plan(text, want),
@@ -180,7 +247,7 @@ impl Format {
     }
 
     /// Takes something out by what it is, not by where it was put.
-    fn take_out(self, text: &str, want: &Want, step: &Step) -> Option<String> {
+    fn take_out(self, text: &str, want: &ConfigEdit, step: &Step) -> Option<String> {
         match self {
             Self::Json => json_file::take_out(text, want, step.made),
             Self::Toml => toml_cut::take_out(text, want, step.made, step.was_off()),
@@ -189,10 +256,10 @@ impl Format {
 }
 
 /// Puts in what is wanted and not there yet.
-pub(super) fn put_in(
+pub fn put_in(
     format: Format,
     text: &str,
-    wants: &[Want],
+    wants: &[ConfigEdit],
 ) -> Result<(String, Changes), RefuseError> {
     let mut text = text.to_owned();
     let mut steps = Vec::new();
@@ -239,28 +306,31 @@ pub(super) fn put_in(
 }
 
 impl Changes {
-    pub(super) fn format(&self) -> Format {
+    /// Returns the format of the text.
+    #[must_use]
+    pub const fn format(&self) -> Format {
         self.format
     }
 
     /// Whether nothing was put in.
-    pub(super) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
     /// Whether nobody has changed the text since.
-    pub(super) fn is_as_written(&self, text: &str) -> bool {
+    pub fn is_as_written(&self, text: &str) -> bool {
         sha256_hex(text.as_bytes()) == self.digest
     }
 
     /// Returns what was put in.
-    pub(super) fn wants(&self) -> impl Iterator<Item = &Want> {
+    pub fn wants(&self) -> impl Iterator<Item = &ConfigEdit> {
         self.steps.iter().filter_map(|it| it.want.as_ref())
     }
 
     /// Takes out what was put in, from the text as it is now; what is gone already is gone, and a
     /// switch stays on if there is more now that it is for.
-    pub(super) fn take_out(&self, text: &str) -> Result<String, RefuseError> {
+    pub fn take_out(&self, text: &str) -> Result<String, RefuseError> {
         if self.is_as_written(text) {
             let exact = self
                 .steps
@@ -279,7 +349,7 @@ impl Changes {
     }
 
     /// Returns the lines that were put in, for people: nothing of the rest of the file.
-    pub(super) fn lines(&self) -> &[String] {
+    pub fn lines(&self) -> &[String] {
         &self.lines
     }
 }
@@ -319,12 +389,12 @@ impl Step {
         let mut path = want.path().to_vec();
         if let Some(around) = at_mut(&mut document, &path) {
             match want {
-                Want::Member { key, .. } => remove(around, key),
-                Want::Switch { key, .. } if self.was_off() => {
+                ConfigEdit::Member { key, .. } => remove(around, key),
+                ConfigEdit::Switch { key, .. } if self.was_off() => {
                     around[key.as_str()] = Value::Bool(false);
                 }
-                Want::Switch { key, .. } => remove(around, key),
-                Want::Element { value, .. } => {
+                ConfigEdit::Switch { key, .. } => remove(around, key),
+                ConfigEdit::Element { value, .. } => {
                     if let Some(elements) = around.as_array_mut()
                         && let Some(last) = elements.iter().rposition(|it| it == value)
                     {
@@ -347,10 +417,10 @@ impl Step {
 }
 
 /// Takes out what looks like ours, from a file about which nothing was kept.
-pub(super) fn take_out_known(
+pub fn take_out_known(
     format: Format,
     text: &str,
-    wants: &[Want],
+    wants: &[ConfigEdit],
 ) -> Result<String, RefuseError> {
     let mut text = text.to_owned();
     for want in wants {
@@ -371,7 +441,7 @@ fn remove(around: &mut Value, key: &str) {
 }
 
 /// Whether nothing is in an object or an array.
-pub(super) fn is_void(value: &Value) -> bool {
+pub fn is_void(value: &Value) -> bool {
     value.as_object().is_some_and(serde_json::Map::is_empty)
         || value.as_array().is_some_and(Vec::is_empty)
 }

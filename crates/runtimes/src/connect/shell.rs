@@ -1,14 +1,13 @@
 //! Words as a shell reads them: only what our own commands need.
 
-use crate::words::quoted;
-
 /// Writes words as one line.
-pub(super) fn line(words: impl IntoIterator<Item = String>) -> String {
-    let words: Vec<String> = words.into_iter().map(|it| quoted(&it)).collect();
+pub fn line(words: impl IntoIterator<Item = String>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| quoted(&word)).collect();
     words.join(" ")
 }
 
 /// Reads the words of a line.
+#[must_use]
 pub fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -29,6 +28,16 @@ pub fn words(line: &str) -> Vec<String> {
     }
     words.extend(word);
     words
+}
+
+/// Quotes a word for a shell, if it needs that.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+=,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

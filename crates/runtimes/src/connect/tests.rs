@@ -3,22 +3,26 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::document::{Format, RefuseError, Want, put_in};
-use super::wish::names;
+use super::desired::names;
+use super::document::{ConfigEdit, Format, RefuseError, put_in};
 
-fn member(path: &[&str], key: &str, value: Value) -> Want {
-    Want::Member { path: names(path), key: key.to_owned(), value }
+fn member(path: &[&str], key: &str, value: Value) -> ConfigEdit {
+    ConfigEdit::Member { path: names(path), key: key.to_owned(), value }
 }
 
-fn element(path: &[&str], value: Value) -> Want {
-    Want::Element { path: names(path), value }
+fn element(path: &[&str], value: Value) -> ConfigEdit {
+    ConfigEdit::Element { path: names(path), value }
 }
 
-fn switch() -> Want {
-    Want::Switch { path: names(&["mcp"]), key: "enabled".to_owned(), of: "servers".to_owned() }
+fn switch() -> ConfigEdit {
+    ConfigEdit::Switch {
+        path: names(&["mcp"]),
+        key: "enabled".to_owned(),
+        of: "servers".to_owned(),
+    }
 }
 
-fn of_claude_code() -> Vec<Want> {
+fn of_claude_code() -> Vec<ConfigEdit> {
     let group = |command: &str| json!({ "hooks": [{ "type": "command", "command": command }] });
     vec![
         element(&["hooks", "SessionStart"], group("anemone hook session-start")),
@@ -27,7 +31,7 @@ fn of_claude_code() -> Vec<Want> {
     ]
 }
 
-fn of_openclaw() -> Vec<Want> {
+fn of_openclaw() -> Vec<ConfigEdit> {
     vec![
         element(&["plugins", "load", "paths"], json!("/share/anemone/integrations/openclaw")),
         member(&["plugins", "entries"], "anemone", json!({ "enabled": true, "config": {} })),
@@ -35,7 +39,7 @@ fn of_openclaw() -> Vec<Want> {
     ]
 }
 
-fn of_zeroclaw() -> Vec<Want> {
+fn of_zeroclaw() -> Vec<ConfigEdit> {
     let server = json!({ "name": "anemone", "command": "/a b/anemone", "args": ["mcp", "-w"] });
     vec![
         switch(),
@@ -46,7 +50,7 @@ fn of_zeroclaw() -> Vec<Want> {
 }
 
 /// Puts everything in and takes it out again.
-fn check(format: Format, text: &str, wants: &[Want]) -> String {
+fn check(format: Format, text: &str, wants: &[ConfigEdit]) -> String {
     let (connected, changes) = put_in(format, text, wants).unwrap();
     assert_ne!(connected, text);
     assert_eq!(changes.take_out(&connected).unwrap(), text, "{connected}");

@@ -7,15 +7,20 @@ use std::ops::Range;
 
 use toml_edit::{Document, InlineTable, Item, Key, Table};
 
-use super::document::{Want, is_void};
+use super::document::{ConfigEdit, is_void};
 use super::edit::{self, Edit};
 use super::toml_file::{find, of_item, of_table, of_value};
 
 /// Takes something out by what it is; `was_off` says that a switch was there, and off.
-pub(super) fn take_out(text: &str, want: &Want, made: usize, was_off: bool) -> Option<String> {
+pub(super) fn take_out(
+    text: &str,
+    want: &ConfigEdit,
+    made: usize,
+    was_off: bool,
+) -> Option<String> {
     let (mut text, path) = match want {
-        Want::Member { path, key, .. } => (without_member(text, path, key)?, path),
-        Want::Element { path, value } => {
+        ConfigEdit::Member { path, key, .. } => (without_member(text, path, key)?, path),
+        ConfigEdit::Element { path, value } => {
             let document = Document::parse(text).ok()?;
             let mut cuts = Vec::new();
             match find(document.as_item(), path)? {
@@ -34,13 +39,13 @@ pub(super) fn take_out(text: &str, want: &Want, made: usize, was_off: bool) -> O
             }
             (without(text, cuts), path)
         }
-        Want::Switch { path, key, .. } if was_off => {
+        ConfigEdit::Switch { path, key, .. } if was_off => {
             let document = Document::parse(text).ok()?;
             let at = find(document.as_item(), path)?.get(key)?.span()?;
             let edit = Edit { at: at.start, old: text[at].to_owned(), new: "false".to_owned() };
             return Some(edit::apply(text, &[edit]));
         }
-        Want::Switch { path, key, .. } => (without_member(text, path, key)?, path),
+        ConfigEdit::Switch { path, key, .. } => (without_member(text, path, key)?, path),
     };
     let mut path = path.clone();
     for _ in 0..made {
@@ -189,13 +194,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::connect::wish::names;
+    use crate::connect::desired::names;
 
-    fn member(path: &[&str], value: Value) -> Want {
-        Want::Member { path: names(path), key: "anemone".to_owned(), value }
+    fn member(path: &[&str], value: Value) -> ConfigEdit {
+        ConfigEdit::Member { path: names(path), key: "anemone".to_owned(), value }
     }
 
-    fn check(text: &str, want: &Want, made: usize, expected: &str) {
+    fn check(text: &str, want: &ConfigEdit, made: usize, expected: &str) {
         for newline in ["\n", "\r\n"] {
             let (text, expected) = (text.replace('\n', newline), expected.replace('\n', newline));
             assert_eq!(take_out(&text, want, made, false).as_deref(), Some(&*expected), "{text}");
@@ -228,7 +233,7 @@ mod tests {
 
     #[test]
     fn only_one_part_of_a_list_goes() {
-        let want = Want::Element { path: names(&["a", "l"]), value: "anemone".into() };
+        let want = ConfigEdit::Element { path: names(&["a", "l"]), value: "anemone".into() };
         check("[a]\nl = [\"x\", \"anemone\"] # c\n", &want, 0, "[a]\nl = [\"x\"] # c\n");
         check("[a]\nl = [\"anemone\", \"x\"]\n", &want, 0, "[a]\nl = [\"x\"]\n");
         check("[a]\nl = [\"anemone\"]\n", &want, 0, "[a]\nl = []\n");
@@ -239,7 +244,7 @@ mod tests {
             0,
             "[a]\nl = [\n  \"x\" # keep # and this\n]\n",
         );
-        let want = Want::Element { path: names(&["m", "s"]), value: json!({ "n": 1 }) };
+        let want = ConfigEdit::Element { path: names(&["m", "s"]), value: json!({ "n": 1 }) };
         check(
             "# one\n[[m.s]]\nn = 1 # ours\n\n# two\n[[m.s]]\nn = 2\n",
             &want,
@@ -250,7 +255,8 @@ mod tests {
 
     #[test]
     fn a_switch_is_turned_off_or_goes_with_its_line() {
-        let want = Want::Switch { path: names(&["m"]), key: "on".to_owned(), of: "s".to_owned() };
+        let want =
+            ConfigEdit::Switch { path: names(&["m"]), key: "on".to_owned(), of: "s".to_owned() };
         let text = "[m] # c\non = true # d\n[b]\n";
         assert_eq!(take_out(text, &want, 0, true).unwrap(), "[m] # c\non = false # d\n[b]\n");
         assert_eq!(take_out(text, &want, 0, false).unwrap(), "[m] # c\n[b]\n");

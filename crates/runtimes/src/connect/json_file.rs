@@ -3,7 +3,7 @@
 use serde::Serialize as _;
 use serde_json::Value;
 
-use super::document::{RefuseError, Want, indentation, line_and_column, line_break};
+use super::document::{ConfigEdit, RefuseError, indentation, line_and_column, line_break};
 use super::edit::{self, Edit};
 use super::scan::{Item, Node, NodeKind, Stop, end_of_line, scan};
 
@@ -35,12 +35,12 @@ fn scan_file(text: &str) -> Result<Node, RefuseError> {
 }
 
 /// Plans how something is put in; also says how much had to be made around it.
-pub(super) fn plan(text: &str, want: &Want) -> Result<(Vec<Edit>, usize), RefuseError> {
+pub(super) fn plan(text: &str, want: &ConfigEdit) -> Result<(Vec<Edit>, usize), RefuseError> {
     let root = scan_file(text)?;
     let (path, mut value, mut key, is_array) = match want {
-        Want::Member { path, key, value } => (path, value.clone(), Some(key.clone()), false),
-        Want::Element { path, value } => (path, value.clone(), None, true),
-        Want::Switch { path, key, .. } => (path, Value::Bool(true), Some(key.clone()), false),
+        ConfigEdit::Member { path, key, value } => (path, value.clone(), Some(key.clone()), false),
+        ConfigEdit::Element { path, value } => (path, value.clone(), None, true),
+        ConfigEdit::Switch { path, key, .. } => (path, Value::Bool(true), Some(key.clone()), false),
     };
     let mut node = &root;
     let mut depth = 0;
@@ -140,11 +140,11 @@ fn pretty(value: &Value, unit: &str) -> String {
 }
 
 /// Takes something out by what it is.
-pub(super) fn take_out(text: &str, want: &Want, made: usize) -> Option<String> {
+pub(super) fn take_out(text: &str, want: &ConfigEdit, made: usize) -> Option<String> {
     let root = scan(text).ok()?;
     let path = match want {
-        Want::Member { path, .. } | Want::Element { path, .. } => path,
-        Want::Switch { .. } => return None,
+        ConfigEdit::Member { path, .. } | ConfigEdit::Element { path, .. } => path,
+        ConfigEdit::Switch { .. } => return None,
     };
     let mut nodes = vec![&root];
     for name in path {
@@ -153,12 +153,14 @@ pub(super) fn take_out(text: &str, want: &Want, made: usize) -> Option<String> {
     let around = nodes.pop()?;
     let items = around.items()?;
     let mut index = match want {
-        Want::Member { key, .. } => items.iter().rposition(|it| it.key.as_ref() == Some(key))?,
-        Want::Element { value, .. } => items.iter().rposition(|it| {
+        ConfigEdit::Member { key, .. } => {
+            items.iter().rposition(|it| it.key.as_ref() == Some(key))?
+        }
+        ConfigEdit::Element { value, .. } => items.iter().rposition(|it| {
             let text = &text[it.value.span.clone()];
             json5::from_str::<Value>(text).is_ok_and(|it| it == *value)
         })?,
-        Want::Switch { .. } => return None,
+        ConfigEdit::Switch { .. } => return None,
     };
     let mut around = around;
     let mut names = path.iter().rev();

@@ -1,0 +1,3 @@
+//! Claude Code, which can be connected.
+
+pub(crate) mod connect;
