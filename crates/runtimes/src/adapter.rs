@@ -13,6 +13,7 @@ use anemone_format::{
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::native_search::NativeSearch;
+use crate::native_tools::NativeTools;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::previous::PreviousSnapshot;
 use crate::searchable::{
@@ -77,6 +78,11 @@ pub trait Adapter: Sync {
 
     /// Returns how the runtime searches by itself, where that can be reproduced.
     fn native_search(&self) -> Option<&'static NativeSearch> {
+        None
+    }
+
+    /// Returns the tools by which the runtime's agents know their memory.
+    fn native_tools(&self) -> Option<&'static NativeTools> {
         None
     }
 

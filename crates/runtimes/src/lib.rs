@@ -22,6 +22,7 @@ mod install_paths;
 mod labels;
 pub mod mapping;
 mod native_search;
+mod native_tools;
 mod new_install;
 mod open_workspace;
 mod openclaw;
@@ -59,6 +60,7 @@ pub use native_search::{
     ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
     excerpt_shapes, native_chunkers, ranking_profiles,
 };
+pub use native_tools::{NativeTools, ToolForm, ToolWords, native_tools};
 pub use new_install::NewInstall;
 pub use plan::{
     Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,

@@ -16,6 +16,7 @@ mod ranking;
 mod read;
 mod searchable;
 mod sessions;
+mod tools;
 mod vectors;
 mod write;
 
@@ -28,6 +29,7 @@ use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
 use crate::native_search::NativeSearch;
+use crate::native_tools::NativeTools;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -52,6 +54,10 @@ pub(crate) struct OpenClaw;
 impl Adapter for OpenClaw {
     fn runtime(&self) -> &'static str {
         RUNTIME
+    }
+
+    fn native_tools(&self) -> Option<&'static NativeTools> {
+        Some(&tools::NATIVE_TOOLS)
     }
 
     fn native_search(&self) -> Option<&'static NativeSearch> {

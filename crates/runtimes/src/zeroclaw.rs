@@ -19,6 +19,7 @@ mod rows;
 mod searchable;
 mod sessions;
 mod store;
+mod tools;
 mod vectors;
 mod write;
 
@@ -31,6 +32,7 @@ use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
 use crate::native_search::NativeSearch;
+use crate::native_tools::NativeTools;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -56,6 +58,10 @@ pub(crate) struct ZeroClaw;
 impl Adapter for ZeroClaw {
     fn runtime(&self) -> &'static str {
         RUNTIME
+    }
+
+    fn native_tools(&self) -> Option<&'static NativeTools> {
+        Some(&tools::NATIVE_TOOLS)
     }
 
     fn native_search(&self) -> Option<&'static NativeSearch> {

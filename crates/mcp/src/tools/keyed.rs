@@ -1,15 +1,16 @@
-//! The tools of ZeroClaw, by its names. Its agents read the text alone, so it is word for word
-//! theirs, but for the frame around what was recalled, and there is no output schema.
+//! Tools that store texts under keys. Agents that know them read the text alone, so it is word for
+//! word what they know, but for the frame around what was recalled, and there is no output schema.
 
 use anemone_memory::{Frame, name_from_shown};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Effect, Tool, Words};
+use super::{Effect, Tool};
 use crate::answer::Answer;
 use crate::arguments::bad;
 use crate::desk::{Forgetting, FoundMemory, MemoryService, Refusal, Remembering, SearchQuestion};
 use crate::quote::{examined, name_line};
+use crate::settings::ToolWords;
 
 /// What is read in every session.
 const CORE: &str = "core";
@@ -17,37 +18,16 @@ const CORE: &str = "core";
 /// What is of one day.
 const DAILY: &str = "daily";
 
-pub(super) fn tools() -> Vec<Tool> {
+pub(super) fn tools(words: &ToolWords) -> Vec<Tool> {
+    let example = words.recall.example;
     vec![
-        Tool::in_words::<Store>(STORE, Effect::Replaces, store),
-        Tool::in_words::<Recall>(RECALL, Effect::Reads, recall),
-        Tool::in_words::<Forget>(FORGET, Effect::Removes, forget),
+        Tool::in_words::<Store>(words.store, Effect::Replaces, store),
+        Tool::in_words::<Recall>(words.recall, Effect::Reads, move |desk, asked| {
+            recall(desk, asked, example)
+        }),
+        Tool::in_words::<Forget>(words.forget, Effect::Removes, forget),
     ]
 }
-
-const STORE: Words = Words {
-    name: "memory_store",
-    title: "Store a memory",
-    description: "Store a fact, preference or note in the long-term memory under a key; a key \
-                  that is there is replaced. Category core holds for good, daily for the day, \
-                  conversation for this chat. No secrets.",
-    example: r#"{"key": "ana_tea", "content": "Ana prefers green tea.", "category": "core"}"#,
-};
-
-const RECALL: Words = Words {
-    name: "memory_recall",
-    title: "Recall memories",
-    description: "Search the long-term memory for facts, preferences and earlier decisions, by \
-                  words, by time, or both. Results carry a score.",
-    example: r#"{"query": "tea", "limit": 5}"#,
-};
-
-const FORGET: Words = Words {
-    name: "memory_forget",
-    title: "Forget a memory",
-    description: "Delete the memory with this key, when it is wrong or the user asks for it.",
-    example: r#"{"key": "ana_tea"}"#,
-};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -105,17 +85,17 @@ fn store(desk: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
         key: Some(asked.key.clone()),
         kind,
         curated: category == CORE,
-        // There, what has a key of its own is stored whatever else says the same.
+        // A memory under a key is stored even if another one says the same.
         force: true,
         ..Remembering::default()
     })?;
     Ok(Answer::words(format!("Stored memory: {}", name_line(&asked.key))))
 }
 
-fn recall(desk: &dyn MemoryService, asked: Recall) -> Result<Answer, Refusal> {
+fn recall(desk: &dyn MemoryService, asked: Recall, example: &str) -> Result<Answer, Refusal> {
     if asked.query.is_none() && asked.since.is_none() && asked.until.is_none() {
         let problem = "`query` is missing, and so are `since` and `until`";
-        return Err(bad(problem.to_owned(), RECALL.example));
+        return Err(bad(problem.to_owned(), example));
     }
     let found = examined(desk.search(&SearchQuestion {
         query: asked.query.unwrap_or_default(),
@@ -142,7 +122,7 @@ fn line_of(memory: &FoundMemory) -> String {
     let key = memory.key.as_ref().or(memory.id.as_ref()).unwrap_or(&memory.citation);
     let percent = (memory.score.clamp(0.0, 1.0) * 100.0).round();
     let suspicion = memory.suspicion_reason.as_deref();
-    let suspicion = suspicion.map(|it| format!(" [suspicious: {it}]")).unwrap_or_default();
+    let suspicion = suspicion.map(|reason| format!(" [suspicious: {reason}]")).unwrap_or_default();
     format!("[{category}] {key}: {} [{percent}%]{suspicion}", memory.snippet)
 }
 
@@ -155,8 +135,9 @@ fn forget(desk: &dyn MemoryService, asked: Forget) -> Result<Answer, Refusal> {
         Err(refusal) => return Err(refusal),
     };
     let key = name_line(&key);
-    Ok(Answer::words(match gone {
-        true => format!("Forgot memory: {key}"),
-        false => format!("No memory found with key: {key}"),
+    Ok(Answer::words(if gone {
+        format!("Forgot memory: {key}")
+    } else {
+        format!("No memory found with key: {key}")
     }))
 }

@@ -1,15 +1,16 @@
-//! The tools of OpenClaw's plugin with vectors, by its names and shapes.
+//! Tools that store texts by their meaning, and answer with data.
 
 use anemone_memory::{barred, name_from_shown, shown_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Tool, Words};
+use super::{Effect, Tool};
 use crate::answer::Answer;
 use crate::desk::{
     Forgetting, Found, FoundMemory, MemoryService, Refusal, Remembering, SearchQuestion,
 };
 use crate::quote::{Quoted, examined, found_text, framed, name_line, notes};
+use crate::settings::ToolWords;
 
 /// Only what scores higher is forgotten by a query; scores lie between 0 and 1.
 const SURE_SCORE: f64 = 0.72;
@@ -19,37 +20,16 @@ const CANDIDATES: u32 = 5;
 
 const DEFAULT_IMPORTANCE: f64 = 0.7;
 
-pub(super) fn tools() -> Vec<Tool> {
+pub(super) fn tools(words: &ToolWords) -> Vec<Tool> {
+    let example = words.forget.example;
     vec![
-        Tool::new::<Recall, Quoted<Recalled>>(RECALL, Effect::Reads, recall),
-        Tool::new::<Store, Quoted<Stored>>(STORE, Effect::Adds, store),
-        Tool::new::<Forget, Quoted<Gone>>(FORGET, Effect::Removes, forget),
+        Tool::new::<Recall, Quoted<Recalled>>(words.recall, Effect::Reads, recall),
+        Tool::new::<Store, Quoted<Stored>>(words.store, Effect::Adds, store),
+        Tool::new::<Forget, Quoted<Gone>>(words.forget, Effect::Removes, move |desk, asked| {
+            forget(desk, asked, example)
+        }),
     ]
 }
-
-const RECALL: Words = Words {
-    name: "memory_recall",
-    title: "Recall memories",
-    description: "Search the long-term memory. Use it when you need what is known of the user's \
-                  preferences, earlier decisions, or things discussed before.",
-    example: r#"{"query": "which database did we choose", "limit": 5}"#,
-};
-
-const STORE: Words = Words {
-    name: "memory_store",
-    title: "Store a memory",
-    description: "Keep what matters in the long-term memory: preferences, facts, decisions. No \
-                  secrets. What is there already is not stored twice.",
-    example: r#"{"text": "Ana prefers green tea.", "category": "preference"}"#,
-};
-
-const FORGET: Words = Words {
-    name: "memory_forget",
-    title: "Forget a memory",
-    description: "Delete a memory by its id. With a query, delete the one that surely fits, or \
-                  list candidates to choose from.",
-    example: r#"{"memoryId": "MEMORY.md#L8-L12"}"#,
-};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -225,7 +205,7 @@ fn id_of(found: &FoundMemory) -> String {
 fn store(desk: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
     let remembered = desk.remember(&Remembering {
         text: asked.text,
-        kind: asked.category.map(|it| it.as_str().to_owned()),
+        kind: asked.category.map(|category| category.as_str().to_owned()),
         importance: Some(asked.importance.unwrap_or(DEFAULT_IMPORTANCE)),
         ..Remembering::default()
     })?;
@@ -251,20 +231,20 @@ fn store(desk: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
     Answer::with_data(text, &Quoted::new(stored))
 }
 
-fn forget(desk: &dyn MemoryService, asked: Forget) -> Result<Answer, Refusal> {
+fn forget(desk: &dyn MemoryService, asked: Forget, example: &str) -> Result<Answer, Refusal> {
     if let Some(id) = asked.memory_id {
         return forget_id(desk, &id);
     }
     let Some(query) = asked.query else {
         let gone = Gone { error: Some("missing_param"), ..Gone::default() };
-        let text = format!("Give a query or a memoryId, such as {}", FORGET.example);
+        let text = format!("Give a query or a memoryId, such as {example}");
         return Ok(Answer::with_data(text, &Quoted::nothing(gone))?.failed());
     };
     let found = search(desk, &query, CANDIDATES)?;
     if found.results.is_empty() {
         return nothing();
     }
-    let mut sure = found.results.iter().filter(|it| it.score > SURE_SCORE);
+    let mut sure = found.results.iter().filter(|candidate| candidate.score > SURE_SCORE);
     if let (Some(only), None) = (sure.next(), sure.next())
         && holds_words(&only.snippet, &query)
     {
@@ -275,10 +255,10 @@ fn forget(desk: &dyn MemoryService, asked: Forget) -> Result<Answer, Refusal> {
     });
     let shown = framed(shown, &desk.delimiter()?);
     let text = format!("Nothing is deleted. Choose one, and give its memoryId:\n{shown}");
-    let candidates = found.results.iter().map(|it| Candidate {
-        id: id_of(it),
-        text: barred(&it.snippet),
-        score: it.score,
+    let candidates = found.results.iter().map(|found| Candidate {
+        id: id_of(found),
+        text: barred(&found.snippet),
+        score: found.score,
     });
     let gone = Gone {
         action: Some("candidates"),
@@ -315,6 +295,6 @@ fn holds_words(text: &str, query: &str) -> bool {
     let text = text.to_lowercase();
     let query = query.to_lowercase();
     let mut words =
-        query.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty()).peekable();
-    words.peek().is_some() && words.all(|it| text.contains(it))
+        query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some() && words.all(|word| text.contains(word))
 }
