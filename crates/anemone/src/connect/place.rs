@@ -51,7 +51,7 @@ impl Place {
             .real
             .ancestors()
             .skip(1)
-            .take_while(|it| fs_err::symlink_metadata(it).is_err())
+            .take_while(|folder| fs_err::symlink_metadata(folder).is_err())
             .map(Path::to_owned)
             .collect();
         missing.reverse();
@@ -137,13 +137,14 @@ pub(super) fn remove_empty(folders: &[PathBuf]) {
 }
 
 fn is_read_only(path: &Path) -> bool {
-    let there = fs_err::metadata(path).map(|it| it.permissions());
+    let there = fs_err::metadata(path).map(|metadata| metadata.permissions());
     #[cfg(unix)]
-    let is_set =
-        |it: &std::fs::Permissions| std::os::unix::fs::PermissionsExt::mode(it) & 0o200 == 0;
+    let is_set = |permissions: &std::fs::Permissions| {
+        std::os::unix::fs::PermissionsExt::mode(permissions) & 0o200 == 0
+    };
     #[cfg(not(unix))]
-    let is_set = |it: &std::fs::Permissions| it.readonly();
-    there.is_ok_and(|it| is_set(&it))
+    let is_set = |permissions: &std::fs::Permissions| permissions.readonly();
+    there.is_ok_and(|permissions| is_set(&permissions))
 }
 
 fn read(path: &Path) -> Result<Option<String>, Error> {
@@ -165,7 +166,7 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.as_bytes();
-            let line = bytes[..at].iter().filter(|it| **it == b'\n').count() + 1;
+            let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
             Err(wrong("unparsable", &format!("line {line} is not UTF-8; nothing was changed")))
         }
     }

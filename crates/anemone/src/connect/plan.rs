@@ -61,19 +61,19 @@ impl Plan {
 
     /// Whether there is nothing to do.
     pub(super) fn is_done(&self) -> bool {
-        self.files.iter().all(|it| it.fate == Fate::Same)
+        self.files.iter().all(|file| file.fate == Fate::Same)
     }
 
     /// Refuses what cannot be done, before any of it is.
     pub(super) fn check(&self) -> Result<(), Error> {
-        self.changed().try_for_each(|it| it.place.check_writable())
+        self.changed().try_for_each(|file| file.place.check_writable())
     }
 
     /// Changes every file, or none: new files are written whole beside the old ones before the
     /// first gets its name, and what was done is taken back when one of them cannot be changed.
     pub(super) fn apply(&self) -> Result<(), Error> {
         let missing: Vec<PathBuf> =
-            self.files.iter().flat_map(|it| it.place.missing_folders()).collect();
+            self.files.iter().flat_map(|file| file.place.missing_folders()).collect();
         let mut done = Vec::new();
         let applied = self.stage().and_then(|staged| {
             for (file, staged) in self.changed().zip(staged) {
@@ -112,13 +112,13 @@ impl Plan {
     }
 
     fn changed(&self) -> impl Iterator<Item = &FilePlan> {
-        self.files.iter().filter(|it| it.fate != Fate::Same)
+        self.files.iter().filter(|file| file.fate != Fate::Same)
     }
 
     /// Takes away what killed processes left beside the files.
     pub(super) fn sweep(&self) {
         let mut folders: Vec<&Path> =
-            self.files.iter().filter_map(|it| it.place.folder()).collect();
+            self.files.iter().filter_map(|file| file.place.folder()).collect();
         folders.sort_unstable();
         folders.dedup();
         for folder in folders {
@@ -137,7 +137,7 @@ pub(super) fn base(
     let mut text = place.text.clone().unwrap_or_default();
     // Whatever else is wrong with a file, this comes first.
     desired.format.parse(&text).map_err(refuse)?;
-    if let Some(record) = record.and_then(|it| it.file(&desired.path)) {
+    if let Some(record) = record.and_then(|record| record.file(&desired.path)) {
         text = record.changes.take_out(&text).map_err(refuse)?;
         if record.made && is_left_empty(desired.format, &text) {
             text.clear();
@@ -156,20 +156,20 @@ pub(super) fn connect(desired: &DesiredConfig, record: Option<&Record>) -> Resul
     for file in &desired.files {
         let (place, mut base, document) = base(file, record)?;
         let refuse = |error| refused(file.format, &file.path, &error);
-        let before = record.and_then(|it| it.file(&file.path));
+        let before = record.and_then(|record| record.file(&file.path));
         if before.is_some() {
             // One of ours that somebody changed is brought up to date.
-            let is_wanted = |it: &ConfigEdit| file.wants.iter().any(|want| want.is_called(it));
+            let is_wanted = |edit: &ConfigEdit| file.wants.iter().any(|want| want.is_called(edit));
             let (ours, others): (Vec<ConfigEdit>, Vec<ConfigEdit>) =
                 (file.known)(&document).into_iter().partition(is_wanted);
             base = take_out_known(file.format, &base, &ours).map_err(refuse)?;
-            let others = others.iter().filter(|it| !file.wants.contains(it));
+            let others = others.iter().filter(|other| !file.wants.contains(other));
             plan.notes.extend(others.map(|edit| stays(edit, file)));
         } else {
             check_known(file, &document)?;
         }
         let (text, changes) = put_in(file.format, &base, &file.wants).map_err(refuse)?;
-        let is_made = place.text.is_none() || before.is_some_and(|it| it.made);
+        let is_made = place.text.is_none() || before.is_some_and(|before| before.made);
         let fate = match &place.text {
             Some(now) if *now == text => Fate::Same,
             None if changes.is_empty() => Fate::Same,
@@ -177,12 +177,12 @@ pub(super) fn connect(desired: &DesiredConfig, record: Option<&Record>) -> Resul
             Some(_) if is_made && text.is_empty() => Fate::Removed,
             Some(_) => Fate::Changed,
         };
-        let mut folders = before.map(|it| it.folders.clone()).unwrap_or_default();
+        let mut folders = before.map(|before| before.folders.clone()).unwrap_or_default();
         folders.extend(place.missing_folders());
         folders.sort();
         folders.dedup();
         if changes.is_empty() {
-            plan.folders.extend(before.into_iter().flat_map(|it| it.folders.clone()));
+            plan.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         } else {
             plan.record.files.push(FileRecord {
                 path: file.path.clone(),
@@ -195,11 +195,11 @@ pub(super) fn connect(desired: &DesiredConfig, record: Option<&Record>) -> Resul
         plan.files.push(FilePlan { place, fate, text, lines });
     }
     // What was connected elsewhere is still to be taken out one day.
-    let others = record.into_iter().flat_map(|it| it.files.iter());
-    let is_other = |it: &&FileRecord| desired.files.iter().all(|file| file.path != it.path);
+    let others = record.into_iter().flat_map(|record| record.files.iter());
+    let is_other = |known: &&FileRecord| desired.files.iter().all(|file| file.path != known.path);
     plan.record.files.extend(others.filter(is_other).cloned());
-    let others = record.into_iter().flat_map(|it| it.own.iter());
-    let is_other = |it: &&OwnRecord| desired.own.iter().all(|own| own.path != it.path);
+    let others = record.into_iter().flat_map(|record| record.own.iter());
+    let is_other = |known: &&OwnRecord| desired.own.iter().all(|own| own.path != known.path);
     plan.record.own.extend(others.filter(is_other).cloned());
     plan.folders.sort();
     plan.folders.dedup();
@@ -216,7 +216,7 @@ fn stays(edit: &ConfigEdit, file: &DesiredFile) -> String {
 /// the user's own.
 fn check_known(file: &DesiredFile, document: &Value) -> Result<(), Error> {
     let known = (file.known)(document);
-    let Some(other) = known.iter().find(|it| !file.wants.contains(it)) else { return Ok(()) };
+    let Some(other) = known.iter().find(|known| !file.wants.contains(known)) else { return Ok(()) };
     let error = refused(file.format, &file.path, &RefuseError::Taken { path: other.name() });
     Err(error.hint("disconnecting with --all takes out all that starts anemone; or do it by hand"))
 }
@@ -224,11 +224,13 @@ fn check_known(file: &DesiredFile, document: &Value) -> Result<(), Error> {
 impl Plan {
     fn add_own(&mut self, own: &OwnFile, record: Option<&Record>) -> Result<(), Error> {
         let place = Place::look(&own.path)?;
-        let before = record.and_then(|it| it.own(&own.path));
+        let before = record.and_then(|record| record.own(&own.path));
         let fate = match &place.text {
             None => Fate::Made,
             Some(now) if now == own.text => Fate::Same,
-            Some(now) if before.is_some_and(|it| it.digest == sha256_hex(now.as_bytes())) => {
+            Some(now)
+                if before.is_some_and(|before| before.digest == sha256_hex(now.as_bytes())) =>
+            {
                 Fate::Changed
             }
             Some(_) => {
@@ -239,7 +241,7 @@ impl Plan {
         };
         // One that somebody else put there is theirs, even if it is the same.
         if before.is_some() || fate == Fate::Made {
-            let mut folders = before.map(|it| it.folders.clone()).unwrap_or_default();
+            let mut folders = before.map(|before| before.folders.clone()).unwrap_or_default();
             folders.extend(place.missing_folders());
             folders.sort();
             folders.dedup();
@@ -259,19 +261,19 @@ pub(super) fn disconnect(
     extent: Extent,
 ) -> Result<Plan, Error> {
     let mut plan = Plan::new(Vec::new());
-    let elsewhere = record.map(|it| elsewhere(desired, it)).unwrap_or_default();
+    let elsewhere = record.map(|record| elsewhere(desired, record)).unwrap_or_default();
     for file in desired.files.iter().chain(&elsewhere) {
         plan.take_out(file, record, extent)?;
     }
-    let known = desired.own.iter().map(|it| (&it.path, Some(it.text)));
-    let kept = record.into_iter().flat_map(|it| &it.own);
-    let kept = kept.filter(|it| desired.own.iter().all(|own| own.path != it.path));
-    for (path, text) in known.chain(kept.map(|it| (&it.path, None))) {
+    let known = desired.own.iter().map(|file| (&file.path, Some(file.text)));
+    let kept = record.into_iter().flat_map(|record| &record.own);
+    let kept = kept.filter(|file| desired.own.iter().all(|own| own.path != file.path));
+    for (path, text) in known.chain(kept.map(|file| (&file.path, None))) {
         let place = Place::look(path)?;
-        let before = record.and_then(|it| it.own(path));
-        plan.folders.extend(before.into_iter().flat_map(|it| it.folders.clone()));
+        let before = record.and_then(|record| record.own(path));
+        plan.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         let Some(now) = &place.text else { continue };
-        let is_noted = before.is_some_and(|it| it.digest == sha256_hex(now.as_bytes()));
+        let is_noted = before.is_some_and(|before| before.digest == sha256_hex(now.as_bytes()));
         let is_same = (before.is_some() || extent == Extent::All) && text == Some(now.as_str());
         let fate = if is_noted || is_same { Fate::Removed } else { Fate::Same };
         if fate == Fate::Same {
@@ -297,10 +299,11 @@ impl Plan {
         extent: Extent,
     ) -> Result<(), Error> {
         let refuse = |error| refused(file.format, &file.path, &error);
-        let before = record.and_then(|it| it.file(&file.path));
+        let before = record.and_then(|record| record.file(&file.path));
         let (place, mut text, mut document) = base(file, record)?;
         let now = place.text.as_deref().unwrap_or_default();
-        let mut lines = before.map(|it| taken_out(&it.changes, now, &text)).unwrap_or_default();
+        let mut lines =
+            before.map(|before| taken_out(&before.changes, now, &text)).unwrap_or_default();
         let mut known = before.map(|_| (file.orphans)(&document)).unwrap_or_default();
         if extent == Extent::All {
             known.extend((file.known)(&document));
@@ -313,21 +316,21 @@ impl Plan {
         for left in (file.known)(&document) {
             self.notes.push(stays(&left, file) + "; disconnecting with --all takes it out");
         }
-        let wants = before.into_iter().flat_map(|it| it.changes.wants());
+        let wants = before.into_iter().flat_map(|before| before.changes.wants());
         let is_on =
-            |it: &&ConfigEdit| matches!(it, ConfigEdit::Switch { .. }) && it.is_in(&document);
+            |edit: &&ConfigEdit| matches!(edit, ConfigEdit::Switch { .. }) && edit.is_in(&document);
         for left in wants.filter(is_on) {
             let (name, path) = (left.name(), file.path.display());
             self.notes.push(format!("{name} in {path} stays on: there is more now that needs it"));
         }
-        let is_made = before.is_some_and(|it| it.made) && text.is_empty();
+        let is_made = before.is_some_and(|before| before.made) && text.is_empty();
         let fate = match &place.text {
             None => Fate::Same,
             Some(now) if *now == text => Fate::Same,
             Some(_) if is_made => Fate::Removed,
             Some(_) => Fate::Changed,
         };
-        self.folders.extend(before.into_iter().flat_map(|it| it.folders.clone()));
+        self.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         self.files.push(FilePlan { place, fate, text, lines });
         Ok(())
     }
@@ -341,13 +344,13 @@ fn taken_out(changes: &Changes, now: &str, after: &str) -> Vec<String> {
     let bare = |line: &str| line.trim().trim_end_matches(',').to_owned();
     let mut gone: Vec<String> = now.lines().map(bare).collect();
     for line in after.lines().map(bare) {
-        if let Some(at) = gone.iter().position(|it| *it == line) {
+        if let Some(at) = gone.iter().position(|gone| *gone == line) {
             gone.swap_remove(at);
         }
     }
     let lines = changes.lines().iter().filter(|line| {
-        let at = gone.iter().position(|it| *it == bare(line));
-        at.map(|it| gone.swap_remove(it)).is_some()
+        let at = gone.iter().position(|gone| *gone == bare(line));
+        at.map(|at| gone.swap_remove(at)).is_some()
     });
     let lines: Vec<String> = lines.cloned().collect();
     match lines.is_empty() && now != after {
@@ -359,7 +362,7 @@ fn taken_out(changes: &Changes, now: &str, after: &str) -> Vec<String> {
 
 /// Returns the files that were connected when the program kept them elsewhere.
 fn elsewhere(desired: &DesiredConfig, record: &Record) -> Vec<DesiredFile> {
-    let is_other = |it: &&FileRecord| desired.files.iter().all(|file| file.path != it.path);
+    let is_other = |known: &&FileRecord| desired.files.iter().all(|file| file.path != known.path);
     let file_of = |record: &FileRecord| DesiredFile {
         path: record.path.clone(),
         format: record.changes.format(),
@@ -376,7 +379,7 @@ fn is_left_empty(format: Format, text: &str) -> bool {
         Format::Json => ["", "{}"].contains(&text.trim()),
         Format::Toml => text.trim().is_empty(),
     };
-    is_bare && format.parse(text).is_ok_and(|it| is_void(&it))
+    is_bare && format.parse(text).is_ok_and(|document| is_void(&document))
 }
 
 /// Says which file is not changed, and why.

@@ -65,7 +65,7 @@ impl ServerEntry {
     #[must_use]
     pub fn mcp_args(&self, template: &Value) -> Value {
         let mut args = template["args"].as_array().cloned().unwrap_or_default();
-        args.extend(self.memory.iter().map(|it| Value::from(it.as_str())));
+        args.extend(self.memory.iter().map(|arg| Value::from(arg.as_str())));
         if self.allow_write {
             args.push("--allow-write".into());
         }
@@ -90,7 +90,7 @@ pub(crate) fn is_own_server(entry: &Value) -> bool {
 
 /// Says whether a program is this one, by its name.
 pub(crate) fn is_own_program(command: &str) -> bool {
-    Path::new(command).file_stem().is_some_and(|it| it == "anemone")
+    Path::new(command).file_stem().is_some_and(|name| name == "anemone")
 }
 
 /// Returns the member of a document, if it is ours.
@@ -101,7 +101,7 @@ pub(crate) fn known_member(
     is_own: fn(&Value) -> bool,
 ) -> Option<ConfigEdit> {
     let path = names(path);
-    let value = at(document, &path)?.get(key).filter(|it| is_own(it))?.clone();
+    let value = at(document, &path)?.get(key).filter(|value| is_own(value))?.clone();
     Some(ConfigEdit::Member { path, key: key.to_owned(), value })
 }
 
@@ -119,5 +119,5 @@ pub(crate) fn known_elements(
 
 /// Returns keys as a path.
 pub(crate) fn names(path: &[&str]) -> Vec<String> {
-    path.iter().map(|it| (*it).to_owned()).collect()
+    path.iter().map(|key| (*key).to_owned()).collect()
 }

@@ -188,7 +188,7 @@ impl ConfigEdit {
         match self {
             Self::Member { path, key, .. } => at(document, path)?.get(key),
             Self::Element { path, value } => {
-                at(document, path)?.as_array()?.iter().find(|it| has_name_of(value, it))
+                at(document, path)?.as_array()?.iter().find(|element| has_name_of(value, element))
             }
             Self::Switch { .. } => None,
         }
@@ -198,14 +198,14 @@ impl ConfigEdit {
     pub fn is_in(&self, document: &Value) -> bool {
         match self {
             Self::Member { path, key, value } => {
-                at(document, path).and_then(|it| it.get(key)) == Some(value)
+                at(document, path).and_then(|object| object.get(key)) == Some(value)
             }
             Self::Element { path, value } => {
                 let elements = at(document, path).and_then(Value::as_array);
-                elements.is_some_and(|it| it.contains(value))
+                elements.is_some_and(|elements| elements.contains(value))
             }
             Self::Switch { path, key, .. } => {
-                at(document, path).and_then(|it| it.get(key)) == Some(&Value::Bool(true))
+                at(document, path).and_then(|object| object.get(key)) == Some(&Value::Bool(true))
             }
         }
     }
@@ -213,20 +213,21 @@ impl ConfigEdit {
 
 /// Whether two elements have a name, and the same one.
 fn has_name_of(one: &Value, other: &Value) -> bool {
-    let name = |it: &Value| it.get("name").and_then(Value::as_str).map(str::to_owned);
+    let name = |value: &Value| value.get("name").and_then(Value::as_str).map(str::to_owned);
     name(one).is_some() && name(one) == name(other)
 }
 
 /// Returns the digest of what a switch is for.
 fn switched(want: &ConfigEdit, document: &Value) -> Option<String> {
     let ConfigEdit::Switch { path, of, .. } = want else { return None };
-    let there = at(document, path).and_then(|it| it.get(of)).filter(|it| !is_void(it));
+    let there =
+        at(document, path).and_then(|object| object.get(of)).filter(|value| !is_void(value));
     Some(sha256_hex(there.map(Value::to_string).unwrap_or_default().as_bytes()))
 }
 
 /// Returns what stands at a path.
 pub fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
-    path.iter().try_fold(document, |it, key| it.get(key))
+    path.iter().try_fold(document, |value, key| value.get(key))
 }
 
 impl Format {
@@ -292,7 +293,7 @@ pub fn put_in(
             return Err(form());
         }
         own.note(&edits);
-        if edits.iter().any(|it| !it.old.is_empty()) {
+        if edits.iter().any(|edit| !edit.old.is_empty()) {
             turned.push(format!("{} = true", want.name()));
         }
         steps.push(step);
@@ -300,7 +301,7 @@ pub fn put_in(
     }
     let digest = sha256_hex(text.as_bytes());
     // A switch that was turned is one word in a line of somebody else's.
-    let put_in = own.lines(&text).into_iter().filter(|it| it != "true");
+    let put_in = own.lines(&text).into_iter().filter(|line| line != "true");
     let lines = turned.into_iter().chain(put_in).collect();
     Ok((text, Changes { format, digest, steps, lines }))
 }
@@ -325,7 +326,7 @@ impl Changes {
 
     /// Returns what was put in.
     pub fn wants(&self) -> impl Iterator<Item = &ConfigEdit> {
-        self.steps.iter().filter_map(|it| it.want.as_ref())
+        self.steps.iter().filter_map(|step| step.want.as_ref())
     }
 
     /// Takes out what was put in, from the text as it is now; what is gone already is gone, and a
@@ -369,7 +370,8 @@ impl Step {
         let wanted: Vec<Value> = (self.made..=most).map(without).collect();
         let by_place = || edit::take_back_found(text, &self.edits);
         let by_nature = || format.take_out(text, want, self);
-        let is_right = |it: &String| format.parse(it).is_ok_and(|it| wanted.contains(&it));
+        let is_right =
+            |text: &String| format.parse(text).is_ok_and(|document| wanted.contains(&document));
         by_place()
             .filter(is_right)
             .or_else(|| by_nature().filter(is_right))
@@ -378,7 +380,7 @@ impl Step {
 
     /// Whether it turned a switch that was there.
     fn was_off(&self) -> bool {
-        self.edits.iter().any(|it| it.replaced("false"))
+        self.edits.iter().any(|edit| edit.replaced("false"))
     }
 
     /// Returns a document without what was put in, and without what was made around it if nothing
@@ -396,7 +398,7 @@ impl Step {
                 ConfigEdit::Switch { key, .. } => remove(around, key),
                 ConfigEdit::Element { value, .. } => {
                     if let Some(elements) = around.as_array_mut()
-                        && let Some(last) = elements.iter().rposition(|it| it == value)
+                        && let Some(last) = elements.iter().rposition(|element| element == value)
                     {
                         elements.remove(last);
                     }
@@ -431,7 +433,7 @@ pub fn take_out_known(
 }
 
 fn at_mut<'a>(document: &'a mut Value, path: &[String]) -> Option<&'a mut Value> {
-    path.iter().try_fold(document, |it, key| it.get_mut(key))
+    path.iter().try_fold(document, |value, key| value.get_mut(key))
 }
 
 fn remove(around: &mut Value, key: &str) {
@@ -449,7 +451,7 @@ pub fn is_void(value: &Value) -> bool {
 /// Says where in a text a position is, counted as editors do.
 pub(super) fn line_and_column(text: &str, position: usize) -> (usize, usize) {
     let before = text.get(..position).unwrap_or(text);
-    let start = before.rfind('\n').map_or(0, |it| it + 1);
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
     (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
 }
 
@@ -463,7 +465,7 @@ pub(super) fn line_break(text: &str) -> &'static str {
 
 /// Returns the blank space before a position, if nothing else stands before it in its line.
 pub(super) fn indentation(text: &str, position: usize) -> Option<&str> {
-    let start = text[..position].rfind('\n').map_or(0, |it| it + 1);
+    let start = text[..position].rfind('\n').map_or(0, |at| at + 1);
     let before = &text[start..position];
     (start > 0 && before.chars().all(|c| matches!(c, ' ' | '\t'))).then_some(before)
 }

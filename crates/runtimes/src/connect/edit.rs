@@ -79,14 +79,14 @@ pub(crate) fn note(edits: &[Edit], changed: &str) -> Vec<Made> {
 
 /// Takes changes back from the very text that they made.
 pub(crate) fn take_back(changed: &str, made: &[Made]) -> Option<String> {
-    let places: Vec<usize> = made.iter().map(|it| it.at).collect();
+    let places: Vec<usize> = made.iter().map(|change| change.at).collect();
     without(changed, made, &places)
 }
 
 /// Takes changes back from a text in which something else has changed since; `None` when one of
 /// them cannot be told for sure.
 pub(crate) fn take_back_found(text: &str, made: &[Made]) -> Option<String> {
-    let places: Option<Vec<usize>> = made.iter().map(|it| find(text, it)).collect();
+    let places: Option<Vec<usize>> = made.iter().map(|change| find(text, change)).collect();
     without(text, made, &places?)
 }
 

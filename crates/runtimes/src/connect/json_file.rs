@@ -11,7 +11,7 @@ pub(super) fn parse(text: &str) -> Result<Value, RefuseError> {
     // First, because it bounds the depth.
     scan_file(text)?;
     json5::from_str(text).map_err(|error| {
-        let (line, column) = error.position().map_or((1, 1), |it| (it.line + 1, it.column + 1));
+        let (line, column) = error.position().map_or((1, 1), |at| (at.line + 1, at.column + 1));
         RefuseError::Unparsable { line, column, expected: expectation(&error).to_owned() }
     })
 }
@@ -119,13 +119,13 @@ fn insert(text: &str, root: &Node, node: &Node, key: Option<&str>, value: &Value
 /// Returns what a file puts before a line for each level.
 fn unit<'a>(text: &'a str, root: &Node) -> &'a str {
     let first = root.items().and_then(<[Item]>::first);
-    let found = first.and_then(|it| indentation(text, it.start));
-    found.filter(|it| !it.is_empty()).unwrap_or("  ")
+    let found = first.and_then(|first| indentation(text, first.start));
+    found.filter(|blank| !blank.is_empty()).unwrap_or("  ")
 }
 
 /// Returns the blank space with which the line of a position begins.
 fn line_indentation(text: &str, position: usize) -> &str {
-    let start = text[..position].rfind('\n').map_or(0, |it| it + 1);
+    let start = text[..position].rfind('\n').map_or(0, |at| at + 1);
     let line = &text[start..position];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
@@ -154,11 +154,11 @@ pub(super) fn take_out(text: &str, want: &ConfigEdit, made: usize) -> Option<Str
     let items = around.items()?;
     let mut index = match want {
         ConfigEdit::Member { key, .. } => {
-            items.iter().rposition(|it| it.key.as_ref() == Some(key))?
+            items.iter().rposition(|item| item.key.as_ref() == Some(key))?
         }
-        ConfigEdit::Element { value, .. } => items.iter().rposition(|it| {
-            let text = &text[it.value.span.clone()];
-            json5::from_str::<Value>(text).is_ok_and(|it| it == *value)
+        ConfigEdit::Element { value, .. } => items.iter().rposition(|item| {
+            let text = &text[item.value.span.clone()];
+            json5::from_str::<Value>(text).is_ok_and(|element| element == *value)
         })?,
         ConfigEdit::Switch { .. } => return None,
     };
@@ -169,7 +169,7 @@ pub(super) fn take_out(text: &str, want: &ConfigEdit, made: usize) -> Option<Str
             break;
         }
         let (Some(parent), Some(name)) = (nodes.pop(), names.next()) else { break };
-        index = parent.items()?.iter().rposition(|it| it.key.as_ref() == Some(name))?;
+        index = parent.items()?.iter().rposition(|item| item.key.as_ref() == Some(name))?;
         around = parent;
     }
     Some(edit::apply(text, &removal(text, around, index)))
@@ -179,18 +179,20 @@ pub(super) fn take_out(text: &str, want: &ConfigEdit, made: usize) -> Option<Str
 fn removal(text: &str, around: &Node, index: usize) -> Vec<Edit> {
     let items = around.items().unwrap_or_default();
     let Some(item) = items.get(index) else { return Vec::new() };
-    let before = index.checked_sub(1).and_then(|it| items.get(it));
+    let before = index.checked_sub(1).and_then(|before| items.get(before));
     let blank = text[..item.start].trim_end_matches([' ', '\t']).len();
     let start = match text[..blank].strip_suffix('\n') {
         Some(rest) => rest.strip_suffix('\r').unwrap_or(rest).len(),
         None => blank,
     };
-    let end = item.comma.map_or(item.value.span.end, |it| it + 1);
+    let end = item.comma.map_or(item.value.span.end, |comma| comma + 1);
     let cut = |range: std::ops::Range<usize>| Edit {
         at: range.start,
         old: text[range].to_owned(),
         new: String::new(),
     };
-    let comma = before.and_then(|it| it.comma).filter(|it| item.comma.is_none() && *it < start);
+    let comma = before
+        .and_then(|before| before.comma)
+        .filter(|comma| item.comma.is_none() && *comma < start);
     comma.map(|at| cut(at..at + 1)).into_iter().chain([cut(start..end)]).collect()
 }

@@ -23,7 +23,7 @@ impl Own {
             }
             self.parts.push(edit.at..edit.at + length);
         }
-        self.parts.sort_by_key(|it| (it.start, it.end));
+        self.parts.sort_by_key(|part| (part.start, part.end));
     }
 
     /// Returns our lines: whole ones where they are ours, else what is ours of them.
@@ -48,7 +48,7 @@ impl Own {
     }
 
     fn has(&self, at: usize) -> bool {
-        self.parts.iter().any(|it| it.contains(&at))
+        self.parts.iter().any(|part| part.contains(&at))
     }
 }
 

@@ -52,7 +52,9 @@ impl Node {
     /// Returns the member of an object; the last one of that name, as parsers do.
     pub(super) fn member(&self, key: &str) -> Option<&Item> {
         match &self.kind {
-            NodeKind::Object(items) => items.iter().rev().find(|it| it.key.as_deref() == Some(key)),
+            NodeKind::Object(items) => {
+                items.iter().rev().find(|item| item.key.as_deref() == Some(key))
+            }
             NodeKind::Array(_) | NodeKind::Scalar => None,
         }
     }
@@ -89,7 +91,7 @@ pub(super) fn end_of_line(text: &str, at: usize) -> usize {
             scanner.at += rest.find(['\n', '\r']).unwrap_or(rest.len());
             return scanner.at;
         } else {
-            match rest.chars().next().filter(|it| is_space(*it)) {
+            match rest.chars().next().filter(|c| is_space(*c)) {
                 Some(c) => scanner.at += c.len_utf8(),
                 None => return at,
             }
@@ -135,7 +137,7 @@ impl<'a> Scanner<'a> {
             let is_break = |c| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
             Some(rest.find(is_break).unwrap_or(rest.len()))
         } else if let Some(inner) = rest.strip_prefix("/*") {
-            inner.find("*/").map(|it| it + 4)
+            inner.find("*/").map(|at| at + 4)
         } else {
             return Err(self.stop("a value or a comment"));
         };
@@ -172,7 +174,7 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 return Ok(items);
             }
-            if items.last().is_some_and(|it| it.comma.is_none()) {
+            if items.last().is_some_and(|last| last.comma.is_none()) {
                 return Err(self.stop(if close == '}' { "a comma or }" } else { "a comma or ]" }));
             }
             let start = self.at;
@@ -257,7 +259,7 @@ mod tests {
         let text = "// c\n{ a: 1, 'b\\u0062': [ 1, 'x,]', /* , */ +Infinity, ], \"c\": {}, }\n";
         let root = scan(text).unwrap();
         let items = root.items().unwrap();
-        let keys: Vec<_> = items.iter().map(|it| it.key.as_deref().unwrap()).collect();
+        let keys: Vec<_> = items.iter().map(|item| item.key.as_deref().unwrap()).collect();
         assert_eq!(keys, ["a", "bb", "c"]);
         assert_eq!(items[1].value.items().unwrap().len(), 3);
         assert!(items[2].comma.is_some());

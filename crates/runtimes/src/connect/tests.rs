@@ -151,12 +151,12 @@ fn edits_of_others_stay_when_ours_goes() {
 #[test]
 fn every_shape_comes_back_to_the_byte_when_lines_were_added_around_ours() {
     // Braces that an empty file was given look like any others by then, and stay.
-    for text in JSON_SHAPES.iter().filter(|it| !it.trim().is_empty()) {
+    for text in JSON_SHAPES.iter().filter(|text| !text.trim().is_empty()) {
         let (connected, changes) = put_in(Format::Json, text, &of_openclaw()).unwrap();
         let around = |text: &str| format!("// new, {{ \n{text}\n/* and more */ // , }}\n");
         assert_eq!(changes.take_out(&around(&connected)).unwrap(), around(text));
     }
-    for text in TOML_SHAPES.iter().filter(|it| !it.starts_with('\u{feff}')) {
+    for text in TOML_SHAPES.iter().filter(|text| !text.starts_with('\u{feff}')) {
         let (connected, changes) = put_in(Format::Toml, text, &of_zeroclaw()[..3]).unwrap();
         let around = |text: &str| format!("new = true\n{text}\n# the end\n[more]\nx = []\n");
         assert_eq!(changes.take_out(&around(&connected)).unwrap(), around(text));

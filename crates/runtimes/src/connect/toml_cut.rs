@@ -26,13 +26,14 @@ pub(super) fn take_out(
             match find(document.as_item(), path)? {
                 Item::ArrayOfTables(tables) => {
                     let tables: Vec<&Table> = tables.iter().collect();
-                    let index = tables.iter().rposition(|it| of_table(it) == *value)?;
+                    let index = tables.iter().rposition(|table| of_table(table) == *value)?;
                     of_block(text, tables[index], &mut cuts)?;
                 }
                 Item::Value(toml_edit::Value::Array(array)) => {
                     let elements: Vec<&toml_edit::Value> = array.iter().collect();
-                    let index = elements.iter().rposition(|it| of_value(it) == *value)?;
-                    let parts: Option<Vec<_>> = elements.iter().map(|it| it.span()).collect();
+                    let index = elements.iter().rposition(|element| of_value(element) == *value)?;
+                    let parts: Option<Vec<_>> =
+                        elements.iter().map(|element| element.span()).collect();
                     cuts = from_list(text, &parts?, index);
                 }
                 Item::None | Item::Table(_) | Item::Value(_) => return None,
@@ -51,8 +52,8 @@ pub(super) fn take_out(
     for _ in 0..made {
         let key = path.pop()?;
         let document = Document::parse(text.as_str()).ok()?;
-        let there = find(document.as_item(), &path).and_then(|it| it.get(&key));
-        if there.is_some_and(|it| is_void(&of_item(it))) {
+        let there = find(document.as_item(), &path).and_then(|parent| parent.get(&key));
+        if there.is_some_and(|item| is_void(&of_item(item))) {
             text = without_member(&text, &path, &key)?;
         }
     }
@@ -81,7 +82,9 @@ fn of_member(text: &str, key: &Key, item: &Item, cuts: &mut Vec<Range<usize>>) -
             Some(())
         }
         Item::Table(table) => of_block(text, table, cuts),
-        Item::ArrayOfTables(tables) => tables.iter().try_for_each(|it| of_block(text, it, cuts)),
+        Item::ArrayOfTables(tables) => {
+            tables.iter().try_for_each(|table| of_block(text, table, cuts))
+        }
     }
 }
 
@@ -105,8 +108,8 @@ fn of_block(text: &str, table: &Table, cuts: &mut Vec<Range<usize>>) -> Option<(
     }
     match is_headed {
         true => {
-            let start = own.iter().map(|it| it.start).min()?;
-            let end = own.iter().map(|it| it.end).max()?;
+            let start = own.iter().map(|part| part.start).min()?;
+            let end = own.iter().map(|part| part.end).max()?;
             cuts.push(before_blank_line(text, start)..end);
         }
         false => cuts.append(&mut own),
@@ -136,13 +139,13 @@ fn from_list(text: &str, parts: &[Range<usize>], index: usize) -> Vec<Range<usiz
     };
     let mut cuts = Vec::new();
     cuts.push(start..part.end);
-    let before = index.checked_sub(1).and_then(|it| parts.get(it));
+    let before = index.checked_sub(1).and_then(|before| parts.get(before));
     if let Some(comma) = comma_after(text, part.end) {
         let rest = &text[comma + 1..];
         let gap = rest.len() - rest.trim_start_matches([' ', '\t']).len();
         // The first of a line takes the space behind it along.
         cuts.push(comma..comma + 1 + if start == part.start { gap } else { 0 });
-    } else if let Some(comma) = before.and_then(|it| comma_after(text, it.end)) {
+    } else if let Some(comma) = before.and_then(|before| comma_after(text, before.end)) {
         cuts.push(comma..comma + 1);
     }
     cuts
@@ -165,20 +168,20 @@ pub(super) fn comma_after(text: &str, from: usize) -> Option<usize> {
 /// Returns the lines from one position to another.
 fn lines(text: &str, from: usize, to: usize) -> Range<usize> {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let start = text[..from].rfind('\n').map_or(mark, |it| it + 1);
-    start..text[to..].find('\n').map_or(text.len(), |it| to + it + 1)
+    let start = text[..from].rfind('\n').map_or(mark, |at| at + 1);
+    start..text[to..].find('\n').map_or(text.len(), |at| to + at + 1)
 }
 
 /// Returns where the empty line before a line begins, or else the line itself.
 fn before_blank_line(text: &str, start: usize) -> usize {
     let Some(before) = text[..start].strip_suffix('\n') else { return start };
-    let line = before.rfind('\n').map_or(0, |it| it + 1);
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
     if before[line..].trim().is_empty() { line } else { start }
 }
 
 /// Returns a text without parts of it.
 fn without(text: &str, mut cuts: Vec<Range<usize>>) -> String {
-    cuts.sort_by_key(|it| it.start);
+    cuts.sort_by_key(|cut| cut.start);
     let mut result = String::with_capacity(text.len());
     let mut done = 0;
     for cut in cuts {

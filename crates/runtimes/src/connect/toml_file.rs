@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Result<Value, RefuseError> {
 
 fn document(text: &str) -> Result<Document<&str>, RefuseError> {
     Document::parse(text).map_err(|error| {
-        let position = error.span().map_or(0, |it| it.start);
+        let position = error.span().map_or(0, |span| span.start);
         let (line, column) = line_and_column(text, position);
         // The message says what is wrong and quotes nothing of the file.
         let message = error.message().lines().next().unwrap_or_default().to_owned();
@@ -85,12 +85,14 @@ fn form(path: &[String]) -> RefuseError {
 }
 
 pub(super) fn find<'a>(root: &'a Item, path: &[String]) -> Option<&'a Item> {
-    path.iter().try_fold(root, |it, key| it.get(key))
+    path.iter().try_fold(root, |item, key| item.get(key))
 }
 
 /// Counts how many names at the end of a path are not there.
 fn missing(root: &Item, path: &[String]) -> usize {
-    (0..=path.len()).find(|it| find(root, &path[..path.len() - it]).is_some()).unwrap_or(path.len())
+    (0..=path.len())
+        .find(|missing| find(root, &path[..path.len() - missing]).is_some())
+        .unwrap_or(path.len())
 }
 
 /// Refuses a path through something to which no table can be added.
@@ -159,7 +161,7 @@ fn into_array(
     let line = format!("{}{indent}{entry}", line_break(text));
     let comma = comma_after(text, last.end);
     // A comment behind the last element stays with it.
-    match (comma, end_of_line(text, comma.map_or(last.end, |it| it + 1))) {
+    match (comma, end_of_line(text, comma.map_or(last.end, |comma| comma + 1))) {
         (Some(_), Some(end)) => vec![Edit::insert(end, line + ",")],
         (None, Some(end)) if end > last.end => {
             vec![Edit::insert(last.end, ","), Edit::insert(end, line)]
@@ -208,7 +210,7 @@ fn name(key: &str) -> String {
 }
 
 fn dotted(names: &[&String]) -> String {
-    let names: Vec<String> = names.iter().map(|it| name(it)).collect();
+    let names: Vec<String> = names.iter().map(|part| name(part)).collect();
     names.join(".")
 }
 
