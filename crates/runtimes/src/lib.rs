@@ -31,6 +31,7 @@ mod persona;
 mod plan;
 mod previous;
 mod restore;
+mod sample_install;
 mod searchable;
 mod sidecar;
 mod split_text;
@@ -62,12 +63,14 @@ pub use native_search::{
 };
 pub use native_tools::{NativeTools, ToolForm, ToolWords, native_tools};
 pub use new_install::NewInstall;
+pub use openclaw::sample::SAMPLE_INSTALL;
 pub use plan::{
     Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,
     MemoriesStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanError, PlanOptions,
     RestoreError, Step, StepKind,
 };
 pub use previous::PreviousSnapshot;
+pub use sample_install::{SampleAgent, SampleFile, SampleInstall};
 pub use searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched,
@@ -84,6 +87,9 @@ pub const CONNECTS: &[&connect::Connect] = &[
     &zeroclaw::connect::CONNECT,
     &codex::connect::CONNECT,
 ];
+
+/// The runtime to which the sample agent moves.
+pub const SAMPLE_TARGET: &str = zeroclaw::RUNTIME;
 
 /// Every runtime we know; a new one is a module and a line here.
 pub const ADAPTERS: &[&dyn Adapter] = &[&openclaw::OpenClaw, &zeroclaw::ZeroClaw];

@@ -14,6 +14,7 @@ mod layout;
 mod memory;
 mod ranking;
 mod read;
+pub(crate) mod sample;
 mod searchable;
 mod sessions;
 mod tools;
