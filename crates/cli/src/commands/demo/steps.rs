@@ -264,9 +264,8 @@ pub(super) fn damage(stage: &Stage) -> Result<Damaged, CliError> {
     let sound = stage.run(&["validate", &stage.at(ARCHIVE)])?;
     claim(sound["valid"] == true, "the archive itself is sound")?;
     let mut bytes = fs_err::read(stage.path(ARCHIVE))?;
-    // A little into the content, where text is.
-    // One entry of a copy is broken.
     let entry = format!("raw/{}/MEMORY.md", SAMPLE_INSTALL.runtime);
+    // A little into the content, where text is.
     let at = content_of(&bytes, &entry).map(|start| start + 40).filter(|at| *at < bytes.len());
     claim(at.is_some(), "the entry is in the archive")?;
     let at = at.unwrap_or_default();
