@@ -17,6 +17,7 @@ mod conversation;
 mod database;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hook_caller;
 mod ids;
 mod install_paths;
 mod labels;
@@ -57,6 +58,7 @@ pub use conversation::{
     without_private,
 };
 pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use hook_caller::HookCaller;
 pub use native_search::{
     ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
     excerpt_shapes, native_chunkers, ranking_profiles,
@@ -87,6 +89,9 @@ pub const CONNECTS: &[&connect::Connect] = &[
     &zeroclaw::connect::CONNECT,
     &codex::connect::CONNECT,
 ];
+
+/// The program that names the moment when it calls a hook.
+pub const HOOK_CALLER: &HookCaller = &claude_code::hooks::HOOK_CALLER;
 
 /// The runtime to which the sample agent moves.
 pub const SAMPLE_TARGET: &str = zeroclaw::RUNTIME;
