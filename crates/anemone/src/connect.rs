@@ -212,12 +212,8 @@ fn project_of(folder: &Path) -> Result<String, Error> {
     utf8(&folder)
 }
 
-fn place_of<'a>(
-    host: &'a Host,
-    machine: &'a Machine,
-    project: Option<&'a str>,
-) -> ConnectPlace<'a> {
-    ConnectPlace { machine, data: &host.folders.data, project }
+fn place_of<'a>(host: &Host, machine: &'a Machine, project: Option<&'a str>) -> ConnectPlace<'a> {
+    ConnectPlace { machine, data: host.folders.data.join("anemone"), project }
 }
 
 /// Refuses an option that a program does not understand; `None` is a program whose configuration
@@ -229,8 +225,8 @@ fn check_option(option: ConnectOption, target: Option<Target>) -> Result<(), Err
     let flag = match option {
         ConnectOption::Hooks => "--hooks",
         ConnectOption::Project => "--project",
-        ConnectOption::Sources => "--source",
-        ConnectOption::Agent => "--to",
+        ConnectOption::Source => "--source",
+        ConnectOption::To => "--to",
     };
     let takers: Vec<&str> =
         Target::all().filter(|target| target.takes(option)).map(Target::name).collect();
@@ -244,8 +240,8 @@ impl ConnectRequest {
         let options = [
             (self.hooks.is_some(), ConnectOption::Hooks),
             (self.project.is_some(), ConnectOption::Project),
-            (!self.sources.is_empty(), ConnectOption::Sources),
-            (self.to.is_some(), ConnectOption::Agent),
+            (!self.sources.is_empty(), ConnectOption::Source),
+            (self.to.is_some(), ConnectOption::To),
         ];
         for (_, option) in options.into_iter().filter(|(is_set, _)| *is_set) {
             check_option(option, Some(target))?;
@@ -267,8 +263,8 @@ impl ConnectRequest {
     /// Returns what the user adds to a program whose configuration we do not edit.
     fn by_hand(&self, name: &str, machine: &Machine) -> Result<ConnectReport, Error> {
         let options = [
-            (!self.sources.is_empty(), ConnectOption::Sources),
-            (self.to.is_some(), ConnectOption::Agent),
+            (!self.sources.is_empty(), ConnectOption::Source),
+            (self.to.is_some(), ConnectOption::To),
             (self.hooks.is_some(), ConnectOption::Hooks),
             (self.project.is_some(), ConnectOption::Project),
         ];
@@ -405,7 +401,7 @@ impl Connections {
 /// Whether the agent of a runtime can be given the tools by that runtime: some show them only to
 /// agents that their configuration lists.
 pub fn is_connectable(runtime: &str, alias: &str, host: &Host, machine: &Machine) -> bool {
-    let target = Target::of_name(runtime).filter(|target| target.takes(ConnectOption::Agent));
+    let target = Target::of_name(runtime).filter(|target| target.takes(ConnectOption::To));
     let Some(target) = target else { return true };
     let desired = target.locate(&place_of(host, machine, None));
     let Some(file) = desired.files.first() else { return true };

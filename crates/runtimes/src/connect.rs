@@ -16,7 +16,7 @@ mod toml_cut;
 pub(crate) mod toml_file;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -71,9 +71,9 @@ pub enum ConnectOption {
     /// A single project instead of all sessions.
     Project,
     /// Archives, databases and folders to search.
-    Sources,
+    Source,
     /// The agent of the program that gets the tools.
-    Agent,
+    To,
 }
 
 /// The kind of memory that a program is given.
@@ -104,12 +104,12 @@ pub enum Hooks {
 }
 
 /// Where a program is connected.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ConnectPlace<'a> {
     /// The machine, with the variables that say where programs keep their configuration.
     pub machine: &'a Machine,
-    /// The user's data folder, below which we keep files that programs load.
-    pub data: &'a Path,
+    /// Our folder for data that must not be lost, in which we keep files that programs load.
+    pub data: PathBuf,
     /// The project, where only its sessions are connected.
     pub project: Option<&'a str>,
 }

@@ -26,7 +26,7 @@ pub(crate) const CONNECT: Connect = Connect {
     name: RUNTIME,
     title: "OpenClaw",
     config: "~/.openclaw/openclaw.json, or where OPENCLAW_CONFIG_PATH and OPENCLAW_STATE_DIR say",
-    options: &[ConnectOption::Sources],
+    options: &[ConnectOption::Source],
     memory: ConnectedMemory::Sources { most: MOST_SOURCES, of: sources_of },
     locate: |place| Files::of(place).bare(),
     desire: |place, connection| Ok(Files::of(place).desired(connection)),
@@ -54,7 +54,7 @@ impl Files {
         let state = place.absolute("OPENCLAW_STATE_DIR").unwrap_or_else(|| home.join(folder));
         let config =
             place.absolute("OPENCLAW_CONFIG_PATH").unwrap_or_else(|| state.join("openclaw.json"));
-        Self { config, state, plugin: place.data.join("anemone/integrations/openclaw") }
+        Self { config, state, plugin: place.data.join("integrations/openclaw") }
     }
 
     fn bare(&self) -> DesiredConfig {
