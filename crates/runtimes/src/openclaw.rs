@@ -3,6 +3,7 @@
 
 mod check;
 mod config;
+pub(crate) mod connect;
 mod conversation;
 mod credentials;
 mod discover;
@@ -11,9 +12,12 @@ mod index;
 mod install;
 mod layout;
 mod memory;
+mod ranking;
 mod read;
+pub(crate) mod sample;
 mod searchable;
 mod sessions;
+mod tools;
 mod vectors;
 mod write;
 
@@ -25,6 +29,8 @@ use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Readi
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
+use crate::native_search::NativeSearch;
+use crate::native_tools::NativeTools;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -49,6 +55,14 @@ pub(crate) struct OpenClaw;
 impl Adapter for OpenClaw {
     fn runtime(&self) -> &'static str {
         RUNTIME
+    }
+
+    fn native_tools(&self) -> Option<&'static NativeTools> {
+        Some(&tools::NATIVE_TOOLS)
+    }
+
+    fn native_search(&self) -> Option<&'static NativeSearch> {
+        Some(&ranking::NATIVE_SEARCH)
     }
 
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::document::{Format, RefuseError};
+use anemone_runtimes::connect::{ConnectOption, DesiredFile, Format, RefuseError};
+
 use super::target::Target;
 use crate::agent::FindAgentError;
 use crate::files::FileError;
@@ -13,31 +14,37 @@ use crate::files::FileError;
 #[non_exhaustive]
 pub enum ConnectError {
     /// Something was asked for that only another program has.
-    #[error("this only applies to {}", .target.word())]
+    #[error("this does not apply to the program")]
     OnlyFor {
         /// What was asked for.
         option: ConnectOption,
-        /// The program that has it.
-        target: Target,
+        /// The programs that have it.
+        takers: Vec<Target>,
     },
     /// There is no such project.
     #[error("{}: there is no such folder", .folder.display())]
     NoProject {
         /// The folder.
         folder: PathBuf,
+        /// The program that would be started there.
+        target: Target,
     },
     /// Writing was allowed to a program that needs no permission.
-    #[error("{} writes its own memory", .target.word())]
+    #[error("{} writes its own memory", .target.title())]
     WritesItself {
         /// The program.
         target: Target,
     },
     /// The plugin would have nothing to search.
     #[error(
-        "there is nothing for the plugin to search: OpenClaw searches its own memory by itself; \
-         nothing was changed"
+        "there is nothing for the plugin to search: {} searches its own memory by itself; \
+         nothing was changed",
+        .target.title()
     )]
-    NothingToSearch,
+    NothingToSearch {
+        /// The program.
+        target: Target,
+    },
     /// The plugin searches fewer sources.
     #[error("the plugin searches at most {most} sources")]
     TooManySources {
@@ -121,9 +128,6 @@ pub enum ConnectError {
         /// Why.
         error: RefuseError,
     },
-    /// What is in this binary is not in order.
-    #[error(transparent)]
-    Embedded(RefuseError),
     /// The memory that is meant was not found.
     #[error(transparent)]
     Agent(#[from] FindAgentError),
@@ -135,15 +139,9 @@ pub enum ConnectError {
     Io(#[from] io::Error),
 }
 
-/// What only some programs have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectOption {
-    /// Hooks.
-    Hooks,
-    /// A project that alone is connected.
-    Project,
-    /// Sources that are searched beside the memory.
-    Source,
-    /// The agent that gets the tools.
-    To,
+impl ConnectError {
+    /// Says that a file is not changed, and why.
+    pub(super) fn refused(file: &DesiredFile, error: RefuseError) -> Self {
+        Self::Refused { format: file.format, path: file.path.clone(), error }
+    }
 }

@@ -19,7 +19,7 @@ impl Memory {
         for candidate in candidates(args, &chosen) {
             // Only arguments that lead back to the same agent will do.
             let found = candidate.choose_by_files(machine);
-            if found.is_ok_and(|it| is_same(&it, &chosen)) {
+            if found.is_ok_and(|found| is_same(&found, &chosen)) {
                 return Ok(Self { words: words(&candidate)?, chosen });
             }
         }
@@ -30,20 +30,20 @@ impl Memory {
 /// Returns ways to name an agent, the best one first.
 fn candidates(args: &AgentChoice, chosen: &ChosenAgent) -> Vec<AgentChoice> {
     let given = args.workspace.as_deref().or(Some(&chosen.agent.workspace));
-    let workspace = given.and_then(|it| fs_err::canonicalize(it).ok());
+    let workspace = given.and_then(|given| fs_err::canonicalize(given).ok());
     let runtime = Some(chosen.adapter.runtime().to_owned());
-    let alias = Some(chosen.agent.alias.clone()).filter(|it| !it.is_empty());
+    let alias = Some(chosen.agent.alias.clone()).filter(|alias| !alias.is_empty());
     let plain = AgentChoice { runtime: None, workspace, agent: None };
     let with_runtime = AgentChoice { runtime: runtime.clone(), ..plain.clone() };
     let with_alias = AgentChoice { agent: alias.clone(), ..with_runtime.clone() };
     let by_alias = AgentChoice { runtime, workspace: None, agent: alias };
     let all = [plain, with_runtime, with_alias];
-    let by_folder = all.into_iter().filter(|it| it.workspace.is_some());
+    let by_folder = all.into_iter().filter(|choice| choice.workspace.is_some());
     by_folder.chain([by_alias]).collect()
 }
 
 fn is_same(one: &ChosenAgent, other: &ChosenAgent) -> bool {
-    let place = |it: &ChosenAgent| fs_err::canonicalize(&it.agent.workspace).ok();
+    let place = |agent: &ChosenAgent| fs_err::canonicalize(&agent.agent.workspace).ok();
     one.adapter.runtime() == other.adapter.runtime()
         && one.agent.alias == other.agent.alias
         && place(one) == place(other)
@@ -84,9 +84,9 @@ pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<Strin
     let path = machine.variable("PATH").unwrap_or_default();
     // A link on the PATH outlives the version that it leads to.
     let on_path = std::env::split_paths(path)
-        .filter(|it| it.is_absolute())
-        .map(|it| it.join(format!("anemone{}", std::env::consts::EXE_SUFFIX)))
-        .find(|it| real.is_some() && fs_err::canonicalize(it).ok() == real);
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(format!("anemone{}", std::env::consts::EXE_SUFFIX)))
+        .find(|program| real.is_some() && fs_err::canonicalize(program).ok() == real);
     utf8(on_path.as_ref().unwrap_or(own))
 }
 

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::make_private_folder;
+use anemone_runtimes::connect::MAX_BYTES;
 
-use super::document::MAX_BYTES;
 use super::error::ConnectError;
 use crate::files::{Existing, FileError, Target};
 
@@ -47,7 +47,7 @@ impl Place {
             .real
             .ancestors()
             .skip(1)
-            .take_while(|it| fs_err::symlink_metadata(it).is_err())
+            .take_while(|folder| fs_err::symlink_metadata(folder).is_err())
             .map(Path::to_owned)
             .collect();
         missing.reverse();
@@ -131,13 +131,14 @@ pub(super) fn remove_empty(folders: &[PathBuf]) {
 }
 
 fn is_read_only(path: &Path) -> bool {
-    let there = fs_err::metadata(path).map(|it| it.permissions());
+    let there = fs_err::metadata(path).map(|metadata| metadata.permissions());
     #[cfg(unix)]
-    let is_set =
-        |it: &std::fs::Permissions| std::os::unix::fs::PermissionsExt::mode(it) & 0o200 == 0;
+    let is_set = |permissions: &std::fs::Permissions| {
+        std::os::unix::fs::PermissionsExt::mode(permissions) & 0o200 == 0
+    };
     #[cfg(not(unix))]
-    let is_set = |it: &std::fs::Permissions| it.readonly();
-    there.is_ok_and(|it| is_set(&it))
+    let is_set = |permissions: &std::fs::Permissions| permissions.readonly();
+    there.is_ok_and(|permissions| is_set(&permissions))
 }
 
 fn read(path: &Path) -> Result<Option<String>, ConnectError> {

@@ -70,6 +70,8 @@ pub enum SearchNote {
     MinimumScore {
         /// The name of the ranking.
         profile: &'static str,
+        /// What a hit must score to be shown.
+        score: f64,
     },
     /// Questions of an evaluation are answered by documents that are not there.
     UnknownPath {

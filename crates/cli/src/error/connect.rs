@@ -8,23 +8,26 @@ impl From<ConnectError> for CliError {
     fn from(error: ConnectError) -> Self {
         let said = |kind, code| Self::from_error(kind, code, &error);
         match &error {
-            ConnectError::OnlyFor { option, target } => {
+            ConnectError::OnlyFor { option, takers } => {
                 let flag = match option {
                     ConnectOption::Hooks => "--hooks",
                     ConnectOption::Project => "--project",
                     ConnectOption::Source => "--source",
                     ConnectOption::To => "--to",
                 };
-                let message = format!("{flag} only applies to {}", target.word());
+                let takers: Vec<&str> = takers.iter().map(|target| target.name()).collect();
+                let message = format!("{flag} only applies to {}", takers.join(" and "));
                 Self::new(Kind::Usage, "usage", message)
             }
-            ConnectError::NoProject { .. } => said(Kind::Failed, "not_found")
-                .hint("give the folder in which Claude Code is started"),
-            ConnectError::WritesItself { .. } => {
-                let message = "OpenClaw writes its own memory, so --allow-write has no effect here";
+            ConnectError::NoProject { target, .. } => said(Kind::Failed, "not_found")
+                .hint(format!("give the folder in which {} is started", target.title())),
+            ConnectError::WritesItself { target } => {
+                let title = target.title();
+                let message =
+                    format!("{title} writes its own memory, so --allow-write has no effect here");
                 Self::new(Kind::Usage, "usage", message)
             }
-            ConnectError::NothingToSearch => said(Kind::Usage, "nothing_to_search").hint(
+            ConnectError::NothingToSearch { .. } => said(Kind::Usage, "nothing_to_search").hint(
                 "name an archive, a folder or a database with --source, or another memory with -w",
             ),
             ConnectError::TooManySources { .. } => said(Kind::Usage, "too_many_sources")
@@ -60,7 +63,6 @@ impl From<ConnectError> for CliError {
                 };
                 Self::new(kind, code, message).hint(hint)
             }
-            ConnectError::Embedded(error) => Self::from_error(Kind::Failed, "embedded", error),
             _ => match error {
                 ConnectError::Agent(error) => error.into(),
                 ConnectError::File(error) => error.into(),
@@ -73,36 +75,37 @@ impl From<ConnectError> for CliError {
 
 /// Says how bad it is that a file is not changed, and what to do about it.
 fn refusal(format: Format, error: &RefuseError) -> (Kind, &'static str, String) {
-    let no_agent = |there: &[String]| match there {
-        [] => "start ZeroClaw once, which adds its agents to this file, or add [agents.NAME] to it"
-            .to_owned(),
-        there => format!("name the agent with --to; there are: {}", there.join(", ")),
-    };
     let (kind, code, hint) = match error {
         RefuseError::Unparsable { .. } => {
             (Kind::Failed, "unparsable", "repair the file first; its program cannot read it either")
         }
         RefuseError::Taken { .. } => (Kind::Conflict, "taken", "rename or remove that entry first"),
         RefuseError::Shape { .. } => (Kind::Conflict, "unexpected_shape", "repair the file first"),
-        RefuseError::Form { .. } => (
-            Kind::Conflict,
-            "unexpected_form",
-            match format {
+        RefuseError::Form { .. } => {
+            let hint = match format {
                 Format::Toml => "write it as a table with a header of its own",
                 Format::Json => "write it as an object of its own",
-            },
-        ),
+            };
+            (Kind::Conflict, "unexpected_form", hint)
+        }
         RefuseError::Entangled { .. } => {
             (Kind::Conflict, "entangled", "take the lines out by hand")
         }
         RefuseError::SwitchedOff { .. } => {
             (Kind::Conflict, "switched_off", "switch it on yourself, if that is meant")
         }
-        RefuseError::NoAgent { there, .. } | RefuseError::ManyAgents { there } => {
-            return (Kind::Usage, "agent_not_found", no_agent(there));
+        RefuseError::NoAgent { there, .. } | RefuseError::ManyAgents { there }
+            if !there.is_empty() =>
+        {
+            let hint = format!("name the agent with --to; there are: {}", there.join(", "));
+            return (Kind::Usage, "agent_not_found", hint);
         }
-        // New refusals get words here.
-        RefuseError::NoAgents | _ => return (Kind::Usage, "agent_not_found", no_agent(&[])),
+        RefuseError::NoAgent { remedy, .. } | RefuseError::NoAgents { remedy } => {
+            (Kind::Usage, "agent_not_found", *remedy)
+        }
+        RefuseError::ManyAgents { .. } => {
+            (Kind::Usage, "agent_not_found", "name the agent with --to")
+        }
     };
     (kind, code, hint.to_owned())
 }

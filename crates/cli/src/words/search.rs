@@ -91,10 +91,10 @@ pub(crate) fn warning(note: SearchNote) -> Warning {
             }
             ("filtered_out", message)
         }
-        SearchNote::MinimumScore { profile } => (
+        SearchNote::MinimumScore { profile, score } => (
             "minimum_score",
             format!(
-                "{profile} leaves out what it scores below 0.35, which in a few files can be \
+                "{profile} leaves out what it scores below {score}, which in a few files can be \
                  everything"
             ),
         ),
