@@ -21,6 +21,7 @@ pub mod exports;
 pub mod files;
 pub mod hooks;
 pub mod host;
+pub mod inspect;
 pub mod keys;
 pub mod known_folders;
 pub mod list;
@@ -37,6 +38,7 @@ pub mod system;
 pub mod tally;
 pub mod text;
 pub mod tidy;
+pub mod validate;
 pub mod watcher;
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 //! What is in a model decides what is found, so a file is taken only when it is the very file that
 //! is meant, by its digest, or when somebody says that another one is fine.
 
+mod upkeep;
+
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +18,12 @@ use sha2::{Digest as _, Sha256};
 
 use crate::host::Host;
 use crate::nearest::Nearest;
+
+pub use self::upkeep::{
+    AddModelRequest, AddedModel, FetchModelRequest, ModelLine, ModelList, ModelReport, ModelSource,
+    ModelState, ModelsError, RemovedModel, add_model, fetch_model, list_models, remove_model,
+    show_model,
+};
 
 /// Why there is no model, or no file of one.
 #[derive(Debug, thiserror::Error)]

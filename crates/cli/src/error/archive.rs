@@ -1,5 +1,6 @@
 //! Why an archive or a delta cannot be opened, read, written, compared or purged, in words.
 
+use anemone::inspect::InspectError;
 use anemone_format::{
     ApplyDeltaError, ApplyPurgeError, CompareError, ContainerError, OpenError, ParseIdError,
     PlanPurgeError, ReadEntryError, VaultError, WriteArchiveError, WriteDeltaError,
@@ -128,5 +129,17 @@ impl From<ParseIdError> for CliError {
 impl From<VaultError> for CliError {
     fn from(error: VaultError) -> Self {
         Self::from_error(Kind::Failed, "vault", &error)
+    }
+}
+
+impl From<InspectError> for CliError {
+    fn from(error: InspectError) -> Self {
+        match error {
+            InspectError::File(error) => error.into(),
+            InspectError::Open { path, source } => Self::from(source).about(&path),
+            InspectError::Entry(error) => error.into(),
+            InspectError::Io(error) => error.into(),
+            other => Self::from_error(Kind::Failed, "corrupt_archive", &other),
+        }
     }
 }

@@ -4,10 +4,11 @@ use anemone::download::DownloadError;
 use anemone::files::FileError;
 use anemone::host::StandardStreamError;
 use anemone::keys::KeysError;
-use anemone::models::{MODELS, ModelFileError};
+use anemone::models::{FILE, MODELS, ModelFileError, ModelsError};
 use anemone::sealed_header::HeaderFault;
 
 use super::{CliError, Kind};
+use crate::output::bytes;
 
 impl From<FileError> for CliError {
     fn from(error: FileError) -> Self {
@@ -131,6 +132,44 @@ impl From<ModelFileError> for CliError {
                 ModelFileError::Io(error) => error.into(),
                 other => Self::from_error(Kind::Failed, "model", &other),
             },
+        }
+    }
+}
+
+impl From<ModelsError> for CliError {
+    fn from(error: ModelsError) -> Self {
+        match error {
+            ModelsError::NotPublished { ref path, model, bytes: length } => {
+                let mut message = format!("this is not the published file of {}", model.full_name);
+                if length != model.file.bytes {
+                    let (there, published) = (bytes(length), bytes(model.file.bytes));
+                    message.push_str(&format!(": it has {there}, not {published}"));
+                }
+                let hint = if length < model.file.bytes {
+                    "it may have been cut short: fetch it again; if you trust it as it is, add it \
+                     with --unpinned"
+                } else {
+                    "if you trust it, add it with --unpinned"
+                };
+                Self::new(Kind::Failed, "wrong_file", message).about(path).hint(hint)
+            }
+            ModelsError::Changed { .. } => Self::from_error(Kind::Failed, "changed", &error),
+            ModelsError::Unusable { path, error } => Self::from(error).about(&path),
+            ModelsError::Download { model, error } => {
+                let said = Self::from(error);
+                if said.hint.is_some() {
+                    return said;
+                }
+                said.hint(format!(
+                    "copy {FILE} of {} (SHA-256 {}) from another machine, then run `anemone model \
+                     add PATH`",
+                    model.full_name, model.file.sha256
+                ))
+            }
+            ModelsError::Model(error) => error.into(),
+            ModelsError::File(error) => error.into(),
+            ModelsError::Io(error) => error.into(),
+            other => Self::from_error(Kind::Failed, "model", &other),
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anemone_format::Edits;
 use anemone_runtimes::{SAMPLE_INSTALL, SampleAgent};
 use anemone_sample::life;
 use clap::Parser as _;
@@ -11,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::{
-    Cli, Command, Context, agents, export, forget, migrate, purge, remember, search, validate,
+    Cli, Command, Context, agents, export, forget, migrate, purge, remember, search,
 };
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
@@ -126,7 +125,7 @@ impl Stage {
             }
             Some(Command::Export(args)) => value(&export::run(&args, &context)?),
             Some(Command::Validate(args)) => {
-                value(&validate::examine(&args.file, Edits::Refuse, &context)?)
+                value(&anemone::validate::validate(&args.request(), &context.host)?)
             }
             Some(Command::Migrate(args)) => value(&migrate::run(&args, &context)?),
             Some(Command::Purge(args)) => value(&purge::run(&args, &context)?),
