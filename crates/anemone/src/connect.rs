@@ -73,16 +73,21 @@ pub struct DisconnectRequest {
 pub struct ConnectReport {
     /// Always true.
     pub ok: bool,
+    /// The program.
     pub target: String,
     /// `connected`, `already_connected`, `disconnected`, `not_connected`, `planned`, or `by_hand`
     /// where the user adds it.
     pub status: &'static str,
+    /// Whether nothing was written because only a plan was asked for.
     pub dry_run: bool,
     /// The arguments that name the memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<String>,
+    /// The files of the program.
     pub files: Vec<FileLine>,
+    /// What the user should know.
     pub notes: Vec<String>,
+    /// What the user does next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<&'static str>,
     /// The project, where only that is connected.
@@ -94,6 +99,7 @@ pub struct ConnectReport {
     /// Where that is to be added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_file: Option<&'static str>,
+    /// Whether lines were removed, not added.
     #[serde(skip)]
     pub takes_out: bool,
 }
@@ -101,6 +107,7 @@ pub struct ConnectReport {
 /// A file of the program, and what becomes of it.
 #[derive(Serialize)]
 pub struct FileLine {
+    /// The file.
     pub path: String,
     /// `made`, `changed`, `removed` or `same`.
     pub fate: Fate,
@@ -336,13 +343,16 @@ impl ConnectRequest {
 
 /// The programs that are connected, and those whose record makes no sense.
 pub struct Connections {
+    /// The programs that are connected.
     pub connected: Vec<Connection>,
+    /// The programs whose record cannot be read.
     pub broken: Vec<String>,
 }
 
 /// A program that has a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
+    /// Its name.
     pub program: &'static str,
     /// The project, where only that is connected.
     pub project: Option<String>,

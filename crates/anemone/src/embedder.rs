@@ -140,7 +140,9 @@ pub enum EmbedderError {
 
 /// An embedder, and how it is called.
 pub struct ChosenEmbedder {
+    /// Its name.
     pub wanted: Wanted,
+    /// The embedder.
     pub embedder: Box<dyn Embedder>,
     /// Where its texts go, when they leave this program.
     pub host: Option<String>,
@@ -151,6 +153,7 @@ pub struct ChosenEmbedder {
 }
 
 impl ChosenEmbedder {
+    /// Returns whose vectors it makes.
     pub fn identity(&self) -> &ModelIdentity {
         self.embedder.identity()
     }
@@ -160,6 +163,7 @@ impl ChosenEmbedder {
         self.embedder.effort() != Effort::Trivial
     }
 
+    /// Whether its texts leave this program.
     pub fn is_remote(&self) -> bool {
         self.embedder.effort() == Effort::Remote
     }

@@ -19,8 +19,11 @@ use super::record::{FileRecord, OwnRecord, Record};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
+    /// It is created.
     Made,
+    /// It is changed.
     Changed,
+    /// It is removed.
     Removed,
     /// It is as it should be.
     Same,

@@ -53,6 +53,7 @@ pub struct TargetChoice {
 
 /// What is searched, and where its index lies.
 pub struct SearchTarget {
+    /// What yields its documents.
     pub sources: Vec<Box<dyn DocumentSource>>,
     /// The agent's runtime, `archive`, `database`, `folder` or `file`.
     pub kind: &'static str,
