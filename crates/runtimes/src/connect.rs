@@ -35,6 +35,8 @@ pub struct Connect {
     pub title: &'static str,
     /// Where its configuration is, in words for a help text.
     pub config: &'static str,
+    /// The beginnings of the variables that say where its files are.
+    pub variables: &'static [&'static str],
     /// The options that it understands.
     pub options: &'static [ConnectOption],
     /// The kind of memory that it is given.

@@ -20,6 +20,7 @@ pub(crate) const CONNECT: Connect = Connect {
     name: "claude-code",
     title: "Claude Code",
     config: "~/.claude/settings.json and ~/.claude.json, or below CLAUDE_CONFIG_DIR",
+    variables: &["CLAUDE_CONFIG_DIR"],
     options: &[ConnectOption::Hooks, ConnectOption::Project],
     memory: ConnectedMemory::Agent,
     locate: |place| Scope::of(place).located(place),

@@ -15,6 +15,7 @@ pub(crate) const CONNECT: Connect = Connect {
     name: "codex",
     title: "Codex",
     config: "~/.codex/config.toml, or below CODEX_HOME",
+    variables: &["CODEX_HOME"],
     options: &[],
     memory: ConnectedMemory::Agent,
     locate,

@@ -26,6 +26,7 @@ pub(crate) const CONNECT: Connect = Connect {
     name: RUNTIME,
     title: "OpenClaw",
     config: "~/.openclaw/openclaw.json, or where OPENCLAW_CONFIG_PATH and OPENCLAW_STATE_DIR say",
+    variables: &["OPENCLAW_"],
     options: &[ConnectOption::Source],
     memory: ConnectedMemory::Sources { most: MOST_SOURCES, of: sources_of },
     locate: |place| Files::of(place).bare(),

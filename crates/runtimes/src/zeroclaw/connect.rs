@@ -21,6 +21,7 @@ pub(crate) const CONNECT: Connect = Connect {
     name: RUNTIME,
     title: "ZeroClaw",
     config: "~/.zeroclaw/config.toml, or below ZEROCLAW_CONFIG_DIR",
+    variables: &["ZEROCLAW_"],
     options: &[ConnectOption::To],
     memory: ConnectedMemory::Agent,
     locate,
