@@ -111,7 +111,10 @@ pub enum ConnectError {
         path: PathBuf,
     },
     /// An entry starts Anemone, and no record says that we wrote it.
-    #[error("{}: {}; nothing was changed", .path.display(), RefuseError::Taken { path: .entry.clone() })]
+    #[error(
+        "{}: {entry} already exists and was not written by anemone; nothing was changed",
+        .path.display()
+    )]
     Unrecorded {
         /// The file.
         path: PathBuf,
@@ -127,6 +130,14 @@ pub enum ConnectError {
         path: PathBuf,
         /// Why.
         error: RefuseError,
+    },
+    /// Files were changed before the error, and could not be changed back.
+    #[error("{error}")]
+    HalfDone {
+        /// The error.
+        error: Box<ConnectError>,
+        /// The files.
+        changed: Vec<PathBuf>,
     },
     /// The memory that is meant was not found.
     #[error(transparent)]

@@ -88,18 +88,17 @@ impl Plan {
             }
             Ok(())
         });
-        let Err(mut error) = applied else {
+        let Err(error) = applied else {
             remove_empty(&self.folders);
             return Ok(());
         };
-        for file in done.into_iter().rev() {
-            if file.place.put_back().is_err() {
-                let path = file.place.path.display();
-                error.causes.push(format!("{path} was changed, and could not be changed back"));
-            }
-        }
+        let stuck = done.into_iter().rev().filter(|file| file.place.put_back().is_err());
+        let changed: Vec<PathBuf> = stuck.map(|file| file.place.path.clone()).collect();
         remove_empty(&missing);
-        Err(error)
+        if changed.is_empty() {
+            return Err(error);
+        }
+        Err(ConnectError::HalfDone { error: Box::new(error), changed })
     }
 
     /// Writes the new files beside the old ones; `None` for a file that goes.

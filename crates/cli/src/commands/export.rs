@@ -16,7 +16,6 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use super::diff::open_sound_archive;
 use crate::agent::ChosenAgent;
 use crate::args::AgentArgs;
 use crate::error::{CliError, Kind};
@@ -271,7 +270,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
     let progress = context.host.progress("comparing");
     let mut earlier = None;
     if let Some(path) = &args.since {
-        let (archive, _) = open_sound_archive(path, context, &progress)?;
+        let (archive, _) = anemone::archive::open_sound_archive(path, &context.host, &progress)?;
         earlier = Some((open_earlier(&archive)?, archive));
     }
     let key = args.read_vault_key()?;

@@ -12,7 +12,6 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use super::diff::open_sound;
 use super::validate::edits;
 use crate::agent::{
     ChosenAgent, NamedAgent, adapter, check_alias, check_name, check_runtime, discover, usual_place,
@@ -125,7 +124,12 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
     let given = args.runtime.as_deref().map(adapter).transpose()?;
     let vault_key = args.vault_key.as_deref().map(read_vault_key).transpose()?;
     let progress = context.host.progress("importing");
-    let sound = open_sound(&args.file, edits(args.accept_edited), context, &progress)?;
+    let sound = anemone::archive::open_sound(
+        &args.file,
+        edits(args.accept_edited),
+        &context.host,
+        &progress,
+    )?;
     let archive = sound.opening.into_archive();
     let archive = archive.map_err(|error| CliError::from(error).about(&args.file))?;
     let source = ArchiveSource::new(&archive)?;

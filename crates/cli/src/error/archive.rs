@@ -1,6 +1,11 @@
 //! Why an archive or a delta cannot be opened, read, written, compared or purged, in words.
 
+use anemone::archive::OpenArchiveError;
+use anemone::delta::{ApplyDeltasError, DeltaError};
+use anemone::diff::DiffError;
 use anemone::inspect::InspectError;
+use anemone::purge::PurgeError;
+use anemone::seal::SealError;
 use anemone_format::{
     ApplyDeltaError, ApplyPurgeError, CompareError, ContainerError, OpenError, ParseIdError,
     PlanPurgeError, ReadEntryError, VaultError, WriteArchiveError, WriteDeltaError,
@@ -140,6 +145,104 @@ impl From<InspectError> for CliError {
             InspectError::Entry(error) => error.into(),
             InspectError::Io(error) => error.into(),
             other => Self::from_error(Kind::Failed, "corrupt_archive", &other),
+        }
+    }
+}
+
+impl From<OpenArchiveError> for CliError {
+    fn from(error: OpenArchiveError) -> Self {
+        match error {
+            OpenArchiveError::File(error) => error.into(),
+            OpenArchiveError::Open { path, source } => Self::from(source).about(&path),
+            OpenArchiveError::Invalid { edited, .. } => {
+                let hint = if edited {
+                    "`anemone validate` names every entry that differs; if you edited the file \
+                     yourself, `anemone import --accept-edited` takes it in"
+                } else {
+                    "`anemone validate` names everything that is wrong"
+                };
+                Self::from_error(Kind::Failed, "invalid", &error).hint(hint)
+            }
+            other => Self::from_error(Kind::Failed, "corrupt_archive", &other),
+        }
+    }
+}
+
+impl From<DiffError> for CliError {
+    fn from(error: DiffError) -> Self {
+        match error {
+            DiffError::Open(error) => error.into(),
+            DiffError::Compare(error) => error.into(),
+            DiffError::Entry(error) => error.into(),
+            other => Self::from_error(Kind::Failed, "corrupt_archive", &other),
+        }
+    }
+}
+
+impl From<DeltaError> for CliError {
+    fn from(error: DeltaError) -> Self {
+        match error {
+            DeltaError::Open(error) => error.into(),
+            DeltaError::File(error) => error.into(),
+            DeltaError::Compare(error) => error.into(),
+            DeltaError::Diff(error) => error.into(),
+            DeltaError::Write(error) => error.into(),
+            other => Self::from_error(Kind::Failed, "write_failed", &other),
+        }
+    }
+}
+
+impl From<ApplyDeltasError> for CliError {
+    fn from(error: ApplyDeltasError) -> Self {
+        match error {
+            ApplyDeltasError::Open(error) => error.into(),
+            ApplyDeltasError::File(error) => error.into(),
+            ApplyDeltasError::Step(error) => error.into(),
+            ApplyDeltasError::Apply { path, source } => Self::from(source).about(&path),
+            other => Self::from_error(Kind::Failed, "write_failed", &other),
+        }
+    }
+}
+
+impl From<PurgeError> for CliError {
+    fn from(error: PurgeError) -> Self {
+        match error {
+            PurgeError::Open(error) => error.into(),
+            PurgeError::File(error) => error.into(),
+            PurgeError::Plan(error) => error.into(),
+            PurgeError::Apply(error) => error.into(),
+            PurgeError::Result(error) => error.into(),
+            PurgeError::Entry(error) => error.into(),
+            PurgeError::Obstacle { ref place, held_by, droppable, .. } => {
+                let hint = match held_by {
+                    Some(other) => format!("if that record is to go too, add --record {other}"),
+                    None if droppable => {
+                        format!("if the whole file may go, add --drop-file {place}")
+                    }
+                    None => "change it in the agent and make a new archive".to_owned(),
+                };
+                Self::from_error(Kind::Failed, "purge_obstacle", &error).hint(hint)
+            }
+            other => Self::from_error(Kind::Failed, "purge_unproved", &other),
+        }
+    }
+}
+
+impl From<SealError> for CliError {
+    fn from(error: SealError) -> Self {
+        let said = |kind, code| Self::from_error(kind, code, &error);
+        match &error {
+            SealError::AlreadySealed { .. } => said(Kind::Failed, "already_sealed"),
+            SealError::NotSealed { .. } => said(Kind::Failed, "not_sealed"),
+            SealError::TwoKeys => said(Kind::Usage, "usage"),
+            _ => match error {
+                SealError::File(error) => error.into(),
+                SealError::Keys(error) => error.into(),
+                SealError::Open(error) => error.into(),
+                SealError::Content { path, source } => Self::from(source).about(&path),
+                SealError::Io(error) => error.into(),
+                other => Self::from_error(Kind::Failed, "io", &other),
+            },
         }
     }
 }

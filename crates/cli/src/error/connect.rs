@@ -64,6 +64,13 @@ impl From<ConnectError> for CliError {
                 Self::new(kind, code, message).hint(hint)
             }
             _ => match error {
+                ConnectError::HalfDone { error, changed } => {
+                    let mut said = Self::from(*error);
+                    said.causes.extend(changed.iter().map(|path| {
+                        format!("{} was changed, and could not be changed back", path.display())
+                    }));
+                    said
+                }
                 ConnectError::Agent(error) => error.into(),
                 ConnectError::File(error) => error.into(),
                 ConnectError::Io(error) => error.into(),
