@@ -1,6 +1,6 @@
 //! Seals archives and opens sealed ones, and makes the keys for that.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -21,8 +21,8 @@ mod words;
 use std::process::ExitCode;
 
 use anemone::{
-    agent, config, download, exports, files, keys, known_folders, living, models, proof, restore,
-    sealed_header, survey, tally, watcher,
+    agent, config, exports, files, keys, known_folders, living, proof, restore, sealed_header,
+    survey, tally, watcher,
 };
 
 use crate::commands::Cli;

@@ -52,7 +52,6 @@ impl From<FindAgentError> for CliError {
                 let hint = "give --agent or -w DIR, not both".to_owned();
                 (Kind::Usage, "agent_not_found", Some(hint))
             }
-            FindAgentError::NotInInstall { .. } => (Kind::Failed, "agent_not_found", None),
             FindAgentError::OtherRuntime { runtime, .. } => {
                 let hint = format!("say {runtime} instead, or give the agent's workspace");
                 (Kind::Usage, "wrong_runtime", Some(hint))
@@ -61,6 +60,7 @@ impl From<FindAgentError> for CliError {
                 let hint = "use up to 64 letters, digits, hyphens and underscores".to_owned();
                 (Kind::Usage, "agent_name", Some(hint))
             }
+            _ => (Kind::Failed, "agent_not_found", None),
         };
         let mut said = Self::from_error(kind, code, &error);
         said.hint = hint;

@@ -11,6 +11,7 @@ impl From<ConfigError> for CliError {
         match error {
             ConfigError::Io(error) => return error.into(),
             ConfigError::Invalid { problem, .. } => said.hint = problem.hint(),
+            _ => {}
         }
         said
     }

@@ -66,6 +66,7 @@ impl From<IndexError> for CliError {
             IndexError::Ask(error) => error.into(),
             IndexError::Store(error) => error.into(),
             IndexError::Io(error) => error.into(),
+            other => Self::from_error(Kind::Failed, "index", &other),
         }
     }
 }
@@ -85,6 +86,7 @@ impl From<SearchError> for CliError {
             SearchError::Embedder(error) => error.into(),
             SearchError::Fill(error) => error.into(),
             SearchError::Io(error) => error.into(),
+            other => Self::from_error(Kind::Failed, "search", &other),
         }
     }
 }

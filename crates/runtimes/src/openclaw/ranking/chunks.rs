@@ -53,7 +53,7 @@ pub(super) struct OpenClawChunk {
 impl OpenClawChunk {
     /// Returns the id that OpenClaw gives the chunk.
     #[must_use]
-    pub fn id(&self, source: &str, path: &str, model: &str) -> String {
+    pub(crate) fn id(&self, source: &str, path: &str, model: &str) -> String {
         let Self { start_line, end_line, hash, .. } = self;
         sha256(&format!("{source}:{path}:{start_line}:{end_line}:{hash}:{model}"))
     }

@@ -12,7 +12,7 @@ const UNITS: usize = 12_000;
 
 /// What `memory_get` of March 2026 answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MemoryGet3 {
+pub(crate) struct MemoryGet3 {
     /// The lines; empty when there is no such file.
     pub text: String,
     /// The file, relative to the workspace.
@@ -22,7 +22,7 @@ pub struct MemoryGet3 {
 /// What `memory_get` of September 2026 answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum MemoryGet9 {
+pub(crate) enum MemoryGet9 {
     /// The file is there.
     Ok {
         /// The lines, with a notice behind them when more follows.
@@ -47,21 +47,17 @@ pub enum MemoryGet9 {
         /// The file.
         path: String,
     },
-    /// The file may not be read.
-    Error {
-        /// A word for programs.
-        code: String,
-        /// What is wrong.
-        error: String,
-        /// The file.
-        path: String,
-    },
 }
 
 impl MemoryGet3 {
     /// Answers from the text of a file, or from its absence.
     #[must_use]
-    pub fn of(path: &str, text: Option<&str>, from: Option<usize>, lines: Option<usize>) -> Self {
+    pub(crate) fn of(
+        path: &str,
+        text: Option<&str>,
+        from: Option<usize>,
+        lines: Option<usize>,
+    ) -> Self {
         let text = text.unwrap_or_default();
         let text = match (from, lines) {
             (None, None) => text.to_owned(),
@@ -80,7 +76,7 @@ impl MemoryGet9 {
     /// Answers from the text of a file, or from its absence; `units` is the limit of characters
     /// where one is configured.
     #[must_use]
-    pub fn of(
+    pub(crate) fn of(
         path: &str,
         text: Option<&str>,
         from: Option<usize>,
@@ -121,12 +117,6 @@ impl MemoryGet9 {
             body.push_str(&notice(&path, next_from));
         }
         Self::Ok { text: body, path, from, lines, truncated, next_from }
-    }
-
-    /// Refuses a path that is no memory file.
-    #[must_use]
-    pub fn not_allowed(path: &str, error: String) -> Self {
-        Self::Error { code: "MEMORY_PATH_NOT_ALLOWED".to_owned(), error, path: path.to_owned() }
     }
 }
 
@@ -238,11 +228,6 @@ mod tests {
         let older = MemoryGet3::of("memory/a.md", None, Some(1), None);
         let expected = json!({"text": "", "path": "memory/a.md"});
         assert_eq!(serde_json::to_value(older).unwrap(), expected);
-        let refused = MemoryGet9::not_allowed("x", "no memory file".to_owned());
-        let expected = json!({
-            "status": "error", "code": "MEMORY_PATH_NOT_ALLOWED", "error": "no memory file", "path": "x",
-        });
-        assert_eq!(serde_json::to_value(refused).unwrap(), expected);
     }
 
     #[test]
