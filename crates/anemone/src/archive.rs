@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{Archive, Bytes, Edits, Limits, OpenError, Opening, open_validated};
 
-use crate::error::Error;
-use crate::files::Source;
+use crate::files::{FileError, Source};
 use crate::host::{Host, Progress};
 use crate::keys::Sealing;
 use crate::text::safe;
@@ -16,7 +15,7 @@ use crate::text::safe;
 pub enum OpenArchiveError {
     /// The file cannot be read, or it is sealed and does not open.
     #[error(transparent)]
-    File(#[from] Error),
+    File(#[from] FileError),
     /// It is not the kind of file that was asked for, or damaged.
     #[error("{}: {source}", .path.display())]
     Open {

@@ -20,11 +20,10 @@ pub use self::report::{
 };
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::archive::OpenArchiveError;
-use crate::error::Error;
 use crate::exports::ExportLogEntry;
-use crate::files::{Existing, Target, check_free, spool};
+use crate::files::{Existing, FileError, Target, check_free, spool};
 use crate::host::{Host, OwnMachine};
-use crate::keys::{Sealing, read_vault_key};
+use crate::keys::{KeysError, Sealing, read_vault_key};
 use crate::known_folders::{FolderKind, known_folders};
 use crate::snapshot::{SnapshotSink, seal};
 use crate::tally::Tally;
@@ -157,10 +156,13 @@ pub enum ExportError {
     Write(#[from] WriteArchiveError),
     /// The agent's id cannot be put into the workspace.
     #[error(transparent)]
-    AgentIdFile(Error),
+    AgentIdFile(FileError),
     /// A file cannot be read or written.
     #[error(transparent)]
-    File(#[from] Error),
+    File(#[from] FileError),
+    /// A key cannot be read.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
 }
 
 impl From<std::io::Error> for ExportError {
@@ -277,22 +279,16 @@ impl Job<'_> {
         let own = target.file().path().to_owned();
         let progress = host.counting("reading");
         let sealing = request.sealing();
-        let attempt = target.write(sealing.as_ref(), |out| {
+        let (written, reading) = target.write(sealing.as_ref(), |out| {
             let mut sink = SnapshotSink::new(out, spool(Some(output))?, host.threads, &progress);
-            let mut read_and_check = || {
-                let reading = self.read(earlier, Some(&own), &mut sink)?;
-                if request.secrets == SecretPolicy::Report {
-                    check_secrets(&reading)?;
-                }
-                Ok::<_, ExportError>(reading)
-            };
-            Ok(read_and_check().and_then(|reading| {
-                let written = sink.finish(&reading)?;
-                self.check_content(&reading)?;
-                Ok((written, reading))
-            }))
+            let reading = self.read(earlier, Some(&own), &mut sink)?;
+            if request.secrets == SecretPolicy::Report {
+                check_secrets(&reading)?;
+            }
+            let written = sink.finish(&reading)?;
+            self.check_content(&reading)?;
+            Ok::<_, ExportError>((written, reading))
         })?;
-        let (written, reading) = attempt?;
         let mut report = ExportReport::new(self.chosen, false);
         let mut summary = ExportSummary::new(reading, written.bytes, written.embeddings);
         summary.left_out.extend(self.own_items());
@@ -380,7 +376,7 @@ impl Job<'_> {
         }
         let target = Target::create(&path, Existing::Keep);
         let mut target = target.map_err(ExportError::AgentIdFile)?;
-        target.write(None, |out| Ok(write!(out, "{id}")?))?;
+        target.write(None, |out| write!(out, "{id}").map_err(FileError::Io))?;
         target.commit()?;
         Ok(Some(path.display().to_string()))
     }

@@ -20,7 +20,7 @@ pub use self::input::HookInput;
 use crate::chat::ChatError;
 use crate::config::ConfigError;
 use crate::context::ContextError;
-use crate::error::Error;
+use crate::living::{OpenMemoryError, RandomError};
 
 /// Why a hook did not do what it is for.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +74,13 @@ pub enum HookError {
     /// What a session sees when it begins.
     #[error(transparent)]
     Context(#[from] ContextError),
-    /// Something that has no error of its own yet.
+    /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Other(#[from] Error),
+    Open(#[from] OpenMemoryError),
+    /// The system gives no random numbers.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }

@@ -14,10 +14,9 @@ use crate::agent::{
     discover, usual_place,
 };
 use crate::archive::{OpenArchiveError, open_sound};
-use crate::error::Error;
-use crate::files::is_standard;
+use crate::files::{FileError, is_standard};
 use crate::host::Host;
-use crate::keys::read_vault_key;
+use crate::keys::{KeysError, read_vault_key};
 use crate::known_folders::{FolderKind, note_copy, note_folder};
 use crate::restore::{
     ApplyPlanError, ConflictItem, DifferentAgentsError, MissingLine, RestoreChoice, Stores,
@@ -180,7 +179,10 @@ pub enum ImportError {
     },
     /// A file cannot be read or written.
     #[error(transparent)]
-    File(#[from] Error),
+    File(#[from] FileError),
+    /// A key cannot be read.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
 }
 
 /// Imports an archive.
@@ -192,7 +194,7 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     let archive_warnings = std::mem::take(&mut sound.warnings);
     let archive = sound.into_archive(&request.file)?;
     let source = ArchiveSource::new(&archive)?;
-    let machine = host.machine()?;
+    let machine = host.machine().map_err(FileError::from)?;
     let alias = request.agent.as_deref();
     alias.map(check_name).transpose()?;
     let agent_id = source.manifest().agent.id;

@@ -11,9 +11,8 @@ use anemone_runtimes::MemoryBackend;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice, no_finder};
+use crate::living::{AgentMemory, MemoryChoice, OpenMemoryError, no_finder};
 
 /// Which entries of which memory are listed. What is `None` matches every entry.
 #[derive(Clone, Debug)]
@@ -132,9 +131,12 @@ pub enum ListError {
     /// The rows of the memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// Something that has no error of its own yet.
+    /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Other(#[from] Error),
+    Open(#[from] OpenMemoryError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }
 
 /// Lists the entries of a memory that match.

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use anemone_embed::Builtin;
 use anemone_format::sha256_hex;
 use anemone_memory::{
-    Finder, MarkdownLayout, MarkdownStore, MemoryError, OpenRowsError, PageScope, SqliteMemory,
+    Finder, MarkdownLayout, MarkdownStore, MarkdownStoreError, OpenRowsError, PageScope,
+    SqliteMemory,
 };
 use anemone_runtimes::{Adapter, FoundAgent, Machine, MemoryBackend};
 
-use crate::agent::{AgentChoice, ChosenAgent};
-use crate::error::{Error, Kind};
+use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::host::{Host, SharedClock};
 use crate::search::index::note_elsewhere;
 use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
@@ -23,6 +23,38 @@ pub struct MemoryChoice {
     /// The folder of the search index, instead of one in the user's cache.
     pub index_dir: Option<PathBuf>,
 }
+
+/// Why a memory is not found or cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenMemoryError {
+    /// The folder holds agents and is none's workspace.
+    #[error("{message}")]
+    StateFolder {
+        /// What the runtime says of it.
+        message: String,
+    },
+    /// No agent was chosen.
+    #[error(transparent)]
+    Agent(#[from] FindAgentError),
+    /// The files of the memory.
+    #[error(transparent)]
+    Store(#[from] MarkdownStoreError),
+    /// The rows of the memory.
+    #[error(transparent)]
+    Rows(#[from] OpenRowsError),
+    /// What of it is searched.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// The system gives no random numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system's random number generator failed")]
+pub struct RandomError;
 
 /// A memory that can be written to.
 pub struct AgentMemory {
@@ -37,11 +69,10 @@ pub struct AgentMemory {
 
 impl MemoryChoice {
     /// Finds the memory that is meant.
-    pub fn find(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, Error> {
+    pub fn find(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, OpenMemoryError> {
         let ChosenAgent { adapter, mut agent } = self.agent.choose_by_files(machine)?;
         if let Some(oddity) = agent.oddities.iter().find(|it| it.code == "state_folder") {
-            let error = Error::new(Kind::Usage, "state_folder", oddity.message.clone());
-            return Err(error.hint("give the workspace with -w DIR"));
+            return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
         }
         let keeps = adapter.searchable(machine, &agent).keeps;
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
@@ -62,7 +93,11 @@ impl MemoryChoice {
 
     /// As [`find`](Self::find), for a command that is going to write: a change that was cut off is
     /// completed or reverted before anything is planned.
-    pub fn find_to_write(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, Error> {
+    pub fn find_to_write(
+        &self,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<AgentMemory, OpenMemoryError> {
         let living = self.find(machine, host)?;
         living.site.recover()?;
         Ok(living)
@@ -75,7 +110,7 @@ pub fn site_of(
     agent: &FoundAgent,
     keeps: &MemoryBackend,
     host: &Host,
-) -> Result<MarkdownStore, Error> {
+) -> Result<MarkdownStore, OpenMemoryError> {
     let manner = match adapter.runtime() {
         "zeroclaw" => MarkdownLayout::ZeroClaw,
         _ => MarkdownLayout::OpenClaw,
@@ -98,18 +133,22 @@ fn folder_of<'a>(agent: &'a FoundAgent, keeps: &'a MemoryBackend) -> &'a Path {
 }
 
 impl AgentMemory {
-    /// Returns the arguments that name this memory, each behind a space.
-    pub fn words(&self) -> String {
-        crate::words::target_words(&self.source)
+    /// Returns what names this memory.
+    pub const fn source(&self) -> &TargetChoice {
+        &self.source
     }
 
     /// Opens the database in which the agent remembers, or makes it.
-    pub fn rows(&self, path: &Path, finder: Finder) -> Result<SqliteMemory, Error> {
+    pub fn rows(&self, path: &Path, finder: Finder) -> Result<SqliteMemory, OpenMemoryError> {
         open_rows(path, self.alias(), finder, &self.clock)
     }
 
     /// Opens the database in which the agent remembers, only to read; `None` when there is none.
-    pub fn rows_to_read(&self, path: &Path, finder: Finder) -> Result<Option<SqliteMemory>, Error> {
+    pub fn rows_to_read(
+        &self,
+        path: &Path,
+        finder: Finder,
+    ) -> Result<Option<SqliteMemory>, OpenMemoryError> {
         let clock = Box::new(self.clock.clone());
         Ok(SqliteMemory::open_to_read(path, self.alias(), finder, clock)?)
     }
@@ -128,7 +167,7 @@ impl AgentMemory {
     }
 
     /// Returns what finds entries of this memory, in the index that `anemone search` uses.
-    pub fn finder(&self, machine: &Machine, host: &Host) -> Result<Finder, Error> {
+    pub fn finder(&self, machine: &Machine, host: &Host) -> Result<Finder, OpenMemoryError> {
         let searched = self.searched(machine, host)?;
         note_elsewhere(&searched, host);
         let builtin = std::sync::Arc::new(Builtin::new());
@@ -142,7 +181,7 @@ pub fn open_rows(
     alias: &str,
     finder: Finder,
     clock: &SharedClock,
-) -> Result<SqliteMemory, Error> {
+) -> Result<SqliteMemory, OpenMemoryError> {
     Ok(SqliteMemory::open(path, alias, finder, None, Box::new(clock.clone()))?)
 }
 
@@ -151,33 +190,9 @@ pub fn no_finder() -> Finder {
     Finder::new(PathBuf::new(), Vec::new(), Vec::new())
 }
 
-impl From<OpenRowsError> for Error {
-    fn from(error: OpenRowsError) -> Self {
-        Self::from_error(Kind::Failed, "database", &error)
-    }
-}
-
-impl From<MemoryError> for Error {
-    fn from(error: MemoryError) -> Self {
-        match error {
-            MemoryError::Store(error) => error.into(),
-            MemoryError::Forget(error) => error.into(),
-            MemoryError::Find(error) => error.into(),
-            MemoryError::Journal(error) => error.into(),
-            MemoryError::Apply(error) => error.into(),
-            MemoryError::PrivateKey => {
-                Self::from_error(Kind::Usage, "private_key", &error).hint("choose another key")
-            }
-            error => Self::from_error(Kind::Failed, "memory", &error),
-        }
-    }
-}
-
 /// Makes a word that no text can know, to keep recalled text apart.
-pub fn delimiter() -> Result<String, Error> {
+pub fn delimiter() -> Result<String, RandomError> {
     let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|_| {
-        Error::new(Kind::Failed, "random", "the system's random number generator failed")
-    })?;
+    getrandom::fill(&mut bytes).map_err(|_| RandomError)?;
     Ok(anemone_format::Hex(&bytes).to_string())
 }

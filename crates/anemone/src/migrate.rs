@@ -27,7 +27,7 @@ use self::layers::plan_layers;
 pub use self::layers::{KindPlan, LayerPlan, RecordPlan};
 use self::reader::Reader;
 use crate::agent::FindAgentError;
-use crate::error::Error;
+use crate::files::FileError;
 use crate::host::Host;
 use crate::known_folders::note_copy;
 use crate::proof::{Current, Proof, compare};
@@ -264,7 +264,7 @@ pub enum MigrateError {
     },
     /// A file cannot be read or written.
     #[error(transparent)]
-    File(#[from] Error),
+    File(#[from] FileError),
     /// A snapshot or a temporary file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),

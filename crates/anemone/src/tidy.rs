@@ -11,9 +11,8 @@ use serde::Serialize;
 
 use crate::config::{Config, ConfigError};
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
-use crate::error::Error;
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice};
+use crate::living::{AgentMemory, MemoryChoice, OpenMemoryError};
 
 /// What is tidied, and what is changed.
 #[derive(Clone, Debug)]
@@ -155,9 +154,12 @@ pub enum TidyError {
     /// The config.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Something that has no error of its own yet.
+    /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Other(#[from] Error),
+    Open(#[from] OpenMemoryError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }
 
 /// Plans what there is to tidy in a memory, and does what was asked for.

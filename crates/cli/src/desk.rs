@@ -35,6 +35,7 @@ use crate::error::{CliError, Kind};
 use crate::exports;
 use crate::living::{AgentMemory, delimiter};
 use crate::output::Printer;
+use crate::words::warning;
 use anemone::context::{ContextRequest, RecallCounting, context as compose};
 use anemone::host::OwnMachine;
 use anemone::search::index::{
@@ -43,7 +44,6 @@ use anemone::search::index::{
 use anemone::search::read::{LineRange, ReadError, ReadRequest, read_in, split};
 use anemone::search::target::SearchTarget;
 use anemone::search::{SearchRequest, ask, sink_superseded, verify_in};
-use anemone::words::warning;
 
 /// Results at most, whatever is asked.
 const MOST_RESULTS: u32 = 50;

@@ -21,8 +21,8 @@ mod words;
 use std::process::ExitCode;
 
 use anemone::{
-    agent, config, download, exports, files, keys, known_folders, living, models, sealed_header,
-    survey, tally, watcher,
+    agent, config, exports, files, keys, known_folders, living, sealed_header, survey, tally,
+    watcher,
 };
 
 use crate::commands::Cli;

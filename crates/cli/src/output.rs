@@ -241,7 +241,7 @@ fn suggest_flag(error: &mut clap::Error) {
     }
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return };
     let Some(command) = std::env::args().skip(1).find(|arg| !arg.starts_with('-')) else { return };
-    let quoted = anemone::words::quoted(given);
+    let quoted = anemone::connect::quoted(given);
     let tip = match command.as_str() {
         _ if given.starts_with('-') => return,
         "forget" if is_name_of_entry(given) => format!("`anemone forget --id {quoted}`"),

@@ -1,22 +1,15 @@
-//! Errors and notes of use cases in the words of the command line: code, hint and exit code of each
-//! variant, and the commands that a message suggests.
+//! Notes of use cases in the words of the command line, and the commands that a message suggests.
 
-mod archive;
 mod audit;
-mod context;
-mod export;
-mod hooks;
-mod import;
-mod list;
-mod migrate;
-mod restore;
-mod tidy;
+mod search;
+mod target;
 
 use anemone::living::MemoryChoice;
 use anemone::search::target::TargetChoice;
-use anemone::words::target_words;
 
 pub(crate) use self::audit::fix;
+pub(crate) use self::search::{Warning, index_command, vectors, warning};
+pub(crate) use self::target::target_words;
 
 /// Returns the arguments that name a memory, each behind a space.
 pub(crate) fn memory_words(memory: &MemoryChoice) -> String {

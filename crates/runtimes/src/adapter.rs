@@ -12,6 +12,8 @@ use anemone_format::{
 
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
+use crate::native_search::NativeSearch;
+use crate::native_tools::NativeTools;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::previous::PreviousSnapshot;
 use crate::searchable::{
@@ -73,6 +75,16 @@ pub trait Adapter: Sync {
         target: &FoundAgent,
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError>;
+
+    /// Returns how the runtime searches by itself, where that can be reproduced.
+    fn native_search(&self) -> Option<&'static NativeSearch> {
+        None
+    }
+
+    /// Returns the tools by which the runtime's agents know their memory.
+    fn native_tools(&self) -> Option<&'static NativeTools> {
+        None
+    }
 
     /// Says what of an agent can be searched; looks at its configuration and at nothing else.
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable;

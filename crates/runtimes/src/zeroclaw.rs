@@ -6,6 +6,7 @@ mod brain;
 mod cells;
 mod check;
 mod config;
+pub(crate) mod connect;
 mod conversation;
 mod credentials;
 mod discover;
@@ -13,11 +14,13 @@ mod entries;
 pub(crate) mod fuzzing;
 mod layout;
 mod proof;
+mod ranking;
 mod read;
 mod rows;
 mod searchable;
 mod sessions;
 mod store;
+mod tools;
 mod vectors;
 mod write;
 
@@ -29,6 +32,8 @@ use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Readi
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
+use crate::native_search::NativeSearch;
+use crate::native_tools::NativeTools;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -56,6 +61,14 @@ pub(crate) struct ZeroClaw;
 impl Adapter for ZeroClaw {
     fn runtime(&self) -> &'static str {
         RUNTIME
+    }
+
+    fn native_tools(&self) -> Option<&'static NativeTools> {
+        Some(&tools::NATIVE_TOOLS)
+    }
+
+    fn native_search(&self) -> Option<&'static NativeSearch> {
+        Some(&ranking::NATIVE_SEARCH)
     }
 
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {

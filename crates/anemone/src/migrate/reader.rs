@@ -58,13 +58,10 @@ impl Reader<'_> {
         let near = self.folder.is_dir().then_some(&*near);
         let (reading, bytes, length) = write_step(near, |out| {
             let mut sink = SnapshotSink::new(out, spool(near)?, self.host.threads, &progress);
-            let read = self.read_into(chosen, private, &mut sink).map_err(MigrateError::from);
-            Ok(read.and_then(|reading| {
-                sink.finish(&reading)?;
-                Ok(reading)
-            }))
+            let reading = self.read_into(chosen, private, &mut sink)?;
+            sink.finish(&reading)?;
+            Ok::<_, MigrateError>(reading)
         })?;
-        let reading = reading?;
         let mut warnings: Vec<String> = reading.warnings.iter().map(warning).collect();
         if !reading.secrets.is_empty() {
             let secrets = count(reading.secrets.len() as u64, "secret");

@@ -87,7 +87,7 @@ impl Search<'_> {
 
     fn own_holder(&self, path: &Path) -> Holder {
         let site = &self.living.site;
-        let words = self.living.words();
+        let words = crate::words::target_words(self.living.source());
         let (kind, clear_with) = if path.starts_with(site.journal()) {
             ("journal", format!("anemone undo --clear{words}"))
         } else if path.starts_with(self.index) {

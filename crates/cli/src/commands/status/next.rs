@@ -11,7 +11,7 @@ use super::{AgentStatus, Readiness};
 use anemone::export::file_stem;
 use anemone::system::SystemClock;
 
-use anemone::words::quoted;
+use anemone::connect::quoted;
 
 /// So many commands are offered.
 const MOST: usize = 3;
