@@ -3,9 +3,12 @@
 
 mod audit;
 mod context;
+pub(crate) mod forget;
 mod hooks;
 mod list;
+mod remember;
 mod tidy;
+mod undo;
 
 use anemone::living::MemoryChoice;
 use anemone::search::target::TargetChoice;

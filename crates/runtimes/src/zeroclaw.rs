@@ -12,8 +12,10 @@ mod discover;
 mod entries;
 pub(crate) mod fuzzing;
 mod layout;
+mod memory;
 mod read;
 mod rows;
+pub(crate) mod schema;
 mod searchable;
 mod sessions;
 mod store;
@@ -34,6 +36,7 @@ use crate::searchable::{
 };
 use crate::vectors::{VectorOf, WantedModel};
 use anemone_format::{Sink, SnapshotSource};
+use anemone_memory::{Clock, RowStore};
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "zeroclaw";
@@ -125,6 +128,16 @@ impl Adapter for ZeroClaw {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError> {
         searchable::read(machine, agent, kind, private, take)
+    }
+
+    fn memory_rows(
+        &self,
+        database: &Path,
+        alias: &str,
+        clock: Box<dyn Clock>,
+    ) -> Option<Box<dyn RowStore>> {
+        let alias = if alias.is_empty() { DEFAULT_ALIAS } else { alias };
+        Some(Box::new(memory::ZeroClawRows::new(database, alias, clock)))
     }
 
     fn read_conversation(
