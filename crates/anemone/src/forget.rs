@@ -24,8 +24,8 @@ use anemone_index::{
 };
 use anemone_memory::{
     ApplyForgetError, EntryToForget, ErasedEntries, ErasureProbes, Finality, FindError, Finder,
-    FinishedForget, ForgetNote, ForgetPlan, ForgetTarget, Forgetting, MarkdownStoreError, Memory,
-    MemoryError, plan_forget,
+    FinishedForget, ForgetNote, ForgetPlan, ForgetTarget, Forgetting, JournalError,
+    MarkdownStoreError, Memory, MemoryError, plan_forget,
 };
 use jiff::Timestamp;
 
@@ -35,7 +35,7 @@ pub use self::report::{ErasureProof, ForgetReport, ForgetWarning, LostChange, Un
 use crate::error::Error;
 use crate::host::Host;
 use crate::known_folders::{FolderKind, known_folders};
-use crate::living::{AgentMemory, MemoryChoice, NotWritable};
+use crate::living::{MemoryChoice, NotWritable};
 use crate::search::index::{IndexError, kept};
 
 /// Hits of a query that are counted, at most.
@@ -127,6 +127,9 @@ pub enum ForgetError {
     /// The files of the memory.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),
+    /// The undo journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// The search for the text in the index.
     #[error(transparent)]
     Find(#[from] FindError),

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use anemone_memory::{
-    ChangeId, Edit, MarkdownStoreError, Memory, Noted, NotedRows, Restored, RowsBack,
+    ChangeId, Edit, MarkdownStoreError, Noted, NotedRows, Restored, RowsBack,
     UndoError as MemoryUndoError, plan_undo,
 };
 use serde::Serialize;

@@ -130,7 +130,6 @@ worded_by_the_library! {
     memory::JournalError,
     memory::MarkdownStoreError,
     memory::MemoryError,
-    memory::OpenRowsError,
     memory::RememberError,
     memory::UndoError,
     runtimes::ApplyError,

@@ -1,4 +1,5 @@
-//! The laws of a living memory, each a function over the trait, run by every implementation.
+//! The laws of a living memory, over everything that ships: Markdown in both layouts, and the rows
+//! of ZeroClaw's database.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -6,12 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use anemone_embed::Builtin;
-use anemone_index::{FolderSource, MarkdownFolder};
+use anemone_format::{Moment, Origin, ProvenanceStamp};
 use anemone_memory::{
-    Category, Clock, Finder, MarkdownLayout, MarkdownMemory, MarkdownStore, Memory, MemoryEntry,
-    MemoryError, NoMemory, RowsSource, SqliteMemory, tidied,
+    Applied, Asked, Clock, Finality, Finder, ForgetNote, ForgetTarget, Given, ListFilter,
+    ListedEntry, MarkdownLayout, MarkdownMemory, MarkdownStore, Memory, Place, RememberError,
+    RememberPlan, RememberSettings, RowMemory, Secrets, list_entries, plan_forget, plan_remember,
+    plan_undo, tidied, undo,
 };
+use anemone_runtimes::by_name;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
@@ -48,28 +51,29 @@ impl Clock for Ticking {
     }
 }
 
-/// Something to keep memories in.
+/// A folder in which a memory is kept.
 struct Kept {
     folder: TempDir,
+    name: &'static str,
     clock: Ticking,
     make: fn(&Path, Ticking) -> Box<dyn Memory>,
-    /// What it makes of a text: Markdown has no blanks at the ends of lines, one kind of line
-    /// ending and no control characters.
-    as_kept: fn(&str) -> String,
 }
+
+const LOG: Place = Place::Daily(jiff::civil::date(2026, 11, 16));
+const CURATED: Place = Place::Curated;
 
 impl Kept {
     fn all() -> Vec<Self> {
-        let kept = |make, as_kept| Self {
+        let kept = |name, make| Self {
             folder: tempfile::tempdir().unwrap(),
+            name,
             clock: Ticking::new(),
             make,
-            as_kept,
         };
         vec![
-            kept(|path, clock| markdown(path, clock, MarkdownLayout::OpenClaw), tidied),
-            kept(|path, clock| markdown(path, clock, MarkdownLayout::ZeroClaw), tidied),
-            kept(sqlite, str::to_owned),
+            kept("openclaw", |folder, _| markdown(folder, MarkdownLayout::OpenClaw)),
+            kept("zeroclaw", |folder, _| markdown(folder, MarkdownLayout::ZeroClaw)),
+            kept("rows", rows),
         ]
     }
 
@@ -77,47 +81,96 @@ impl Kept {
     fn open(&self) -> Box<dyn Memory> {
         (self.make)(self.folder.path(), self.clock.clone())
     }
-}
 
-fn markdown(folder: &Path, clock: Ticking, manner: MarkdownLayout) -> Box<dyn Memory> {
-    let workspace = folder.join("workspace");
-    fs_err::create_dir_all(&workspace).unwrap();
-    let site = MarkdownStore::open(&workspace, &folder.join("state"), manner).unwrap();
-    let rules = Box::new(MarkdownFolder::default());
-    let source = FolderSource::new(workspace, String::new(), rules);
-    let finder =
-        Finder::new(folder.join("index"), vec![Box::new(source)], vec![Arc::new(Builtin::new())]);
-    Box::new(MarkdownMemory::new(site, finder, Box::new(clock)))
-}
+    fn finder(&self) -> Finder {
+        Finder::new(self.folder.path().join("index"), Vec::new(), Vec::new())
+    }
 
-fn sqlite(folder: &Path, clock: Ticking) -> Box<dyn Memory> {
-    let path = folder.join("memory/brain.db");
-    let source = RowsSource::new(&path, "default");
-    let finder =
-        Finder::new(folder.join("index"), vec![Box::new(source)], vec![Arc::new(Builtin::new())]);
-    Box::new(SqliteMemory::open(&path, "default", finder, None, Box::new(clock)).unwrap())
-}
+    fn given(&self, key: Option<&str>, text: &str, session: Option<&str>) -> Given {
+        let at = Moment::from(self.clock.now());
+        let mut stamp = ProvenanceStamp::new(self.clock.fresh_id(), Origin::Agent, at);
+        stamp.session = session.map(str::to_owned);
+        let key = key.map(str::to_owned);
+        Given { text: text.to_owned(), key, label: None, tags: Vec::new(), stamp }
+    }
 
-/// Runs a law for every memory that keeps anything.
-fn check(law: &impl AsyncFn(&Kept, &dyn Memory)) {
-    for kept in Kept::all() {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(law(&kept, &*kept.open()));
+    fn plan(&self, memory: &dyn Memory, given: Given, finder: Option<&Finder>) -> RememberPlan {
+        let asked = Asked { given, place: LOG, secrets: Secrets::Report };
+        let now = self.clock.now();
+        plan_remember(memory, finder, asked, &RememberSettings::default(), now).unwrap()
+    }
+
+    fn write(&self, memory: &dyn Memory, plan: &RememberPlan) -> Result<Applied, RememberError> {
+        plan.write(memory, self.clock.fresh_id(), self.clock.now())
+    }
+
+    fn remember(&self, memory: &dyn Memory, key: &str, text: &str, place: Place) {
+        let given = self.given(Some(key), text, None);
+        let asked = Asked { given, place, secrets: Secrets::Report };
+        let now = self.clock.now();
+        let plan = plan_remember(memory, None, asked, &RememberSettings::default(), now).unwrap();
+        self.write(memory, &plan).unwrap();
+    }
+
+    fn forget(&self, memory: &dyn Memory, target: &ForgetTarget) -> usize {
+        let plan = plan_forget(memory, target).unwrap();
+        let note = ForgetNote {
+            request: String::new(),
+            finality: Finality::Undoable,
+            files: None,
+            rows: None,
+            indexes: Vec::new(),
+            at: self.clock.now(),
+        };
+        plan.apply(memory, target, note, &self.clock).unwrap().end();
+        plan.all().len()
+    }
+
+    fn undo(&self, memory: &dyn Memory) {
+        let held = memory.store().lock().unwrap();
+        undo(memory, &held, self.clock.fresh_id(), self.clock.now()).unwrap();
     }
 }
 
-fn keys(entries: &[MemoryEntry]) -> Vec<&str> {
-    entries.iter().map(|it| it.key.as_str()).collect()
+fn store(folder: &Path, layout: MarkdownLayout) -> MarkdownStore {
+    let workspace = folder.join("workspace");
+    fs_err::create_dir_all(&workspace).unwrap();
+    MarkdownStore::open(&workspace, &folder.join("state"), layout).unwrap()
 }
 
-const CORE: Category = Category::Core;
-const DAILY: Category = Category::Daily;
+fn markdown(folder: &Path, layout: MarkdownLayout) -> Box<dyn Memory> {
+    Box::new(MarkdownMemory::new(store(folder, layout)))
+}
+
+fn rows(folder: &Path, clock: Ticking) -> Box<dyn Memory> {
+    let path = folder.join("memory/brain.db");
+    let rows = by_name("zeroclaw").unwrap().memory_rows(&path, "", Box::new(clock)).unwrap();
+    Box::new(RowMemory::new(store(folder, MarkdownLayout::ZeroClaw), rows))
+}
+
+/// Checks a law for every memory.
+fn check(law: impl Fn(&Kept, &dyn Memory)) {
+    for kept in Kept::all() {
+        law(&kept, &*kept.open());
+    }
+}
+
+fn listed(memory: &dyn Memory) -> Vec<ListedEntry> {
+    list_entries(memory, &ListFilter::default(), &TimeZone::UTC).unwrap().entries
+}
+
+fn keys(memory: &dyn Memory) -> Vec<String> {
+    listed(memory).into_iter().map(|entry| entry.key.unwrap_or_default()).collect()
+}
+
+fn text_of(memory: &dyn Memory, key: &str) -> Option<String> {
+    listed(memory).into_iter().find(|entry| entry.key.as_deref() == Some(key)).map(|it| it.text)
+}
 
 #[test]
-fn what_was_stored_is_got_by_its_key() {
+fn what_was_remembered_is_listed_by_its_key() {
     let texts = [
         "plain",
-        "",
         "**bold** and `code`",
         "two\nlines",
         "\n\nblank lines around\n\n\nand between\n\n",
@@ -150,180 +203,149 @@ fn what_was_stored_is_got_by_its_key() {
         "'; --",
         "[lesson|i=0.5] x",
     ];
-    check(&async |kept, memory| {
+    check(|kept, memory| {
         for (number, text) in texts.iter().enumerate() {
-            let category = if number % 2 == 0 { CORE } else { DAILY };
-            memory.store(&format!("text {number}"), text, &category, None).await.unwrap();
+            let place = if number % 2 == 0 { CURATED } else { LOG };
+            kept.remember(memory, &format!("text {number}"), text, place);
         }
         for (number, key) in names.iter().enumerate() {
-            let category = if number % 2 == 0 { DAILY } else { CORE };
-            memory.store(key, &format!("value {number}"), &category, None).await.unwrap();
+            let place = if number % 2 == 0 { LOG } else { CURATED };
+            kept.remember(memory, key, &format!("value {number}"), place);
         }
         for (number, text) in texts.iter().enumerate() {
-            let found = memory.get(&format!("text {number}")).await.unwrap().unwrap();
-            assert_eq!(found.content, (kept.as_kept)(text), "{}: {text:?}", memory.name());
-            assert_eq!(found.score, None);
+            let found = text_of(memory, &format!("text {number}"));
+            let wanted = tidied(text).trim_start().to_owned();
+            assert_eq!(found, Some(wanted), "{}: {text:?}", kept.name);
         }
         for (number, key) in names.iter().enumerate() {
-            let found = memory.get(key).await.unwrap();
-            let found = found.unwrap_or_else(|| panic!("{}: {key:?}", memory.name()));
-            assert_eq!((found.key.as_str(), found.content), (*key, format!("value {number}")));
+            assert_eq!(text_of(memory, key), Some(format!("value {number}")), "{key:?}");
         }
-        assert_eq!(memory.count().await.unwrap(), texts.len() + names.len());
-        assert_eq!(memory.get("never stored").await.unwrap(), None);
-        assert!(memory.health().await);
+        assert_eq!(listed(memory).len(), texts.len() + names.len(), "{}", kept.name);
+        assert_eq!(text_of(memory, "never remembered"), None);
     });
 }
 
 #[test]
 fn a_long_text_is_kept_whole() {
-    check(&async |_, memory| {
-        let text = "All work and no play makes Jack a dull boy.\n".repeat(24_000);
-        let text = text.trim_end();
-        assert!(text.len() > 1_000_000);
-        memory.store("long", text, &CORE, None).await.unwrap();
-        memory.store("short", "x", &CORE, None).await.unwrap();
-        assert!(memory.get("long").await.unwrap().unwrap().content == text);
-        assert_eq!(memory.count().await.unwrap(), 2);
+    check(|kept, memory| {
+        let text = "All work and no play makes Jack a dull boy.\n".repeat(1_400);
+        kept.remember(memory, "long", &text, CURATED);
+        kept.remember(memory, "short", "x", CURATED);
+        assert!(text_of(memory, "long").is_some_and(|found| found == text.trim_end()));
+        assert_eq!(listed(memory).len(), 2);
     });
 }
 
 #[test]
 fn a_secret_is_refused_and_nothing_is_written() {
-    check(&async |_, memory| {
+    check(|kept, memory| {
         let text = "the router password is Sommer-Krabbe-77";
-        let done = memory.store("router", text, &CORE, None).await;
-        assert!(matches!(done, Err(MemoryError::Secret { .. })), "{done:?}");
-        assert_eq!(memory.count().await.unwrap(), 0);
+        let plan = kept.plan(memory, kept.given(Some("router"), text, None), None);
+        let refused = kept.write(memory, &plan);
+        assert!(matches!(refused, Err(RememberError::Secret(_))), "{refused:?}");
+        assert_eq!(listed(memory), []);
     });
 }
 
 #[test]
-fn a_key_that_is_stored_again_holds_its_new_text_only() {
-    check(&async |_, memory| {
-        memory.store("other", "unmoved", &CORE, None).await.unwrap();
+fn what_the_memory_says_already_is_refused() {
+    check(|kept, memory| {
+        let finder = kept.finder();
+        let text = "The fog tea ships on Tuesdays.";
+        let plan = |text: &str| kept.plan(memory, kept.given(None, text, None), Some(&finder));
+        // Both were planned before either was written.
+        let (one, other) = (plan(text), plan("the FOG tea ships on Tuesdays"));
+        kept.write(memory, &one).unwrap();
+        for plan in [other, plan(text)] {
+            let refused = kept.write(memory, &plan);
+            assert!(matches!(refused, Err(RememberError::Duplicate(_))), "{}", kept.name);
+        }
+        assert_eq!(listed(memory).len(), 1);
+    });
+}
+
+#[test]
+fn a_plan_changes_nothing() {
+    check(|kept, memory| {
+        let finder = kept.finder();
+        kept.plan(memory, kept.given(Some("k"), "a text", None), Some(&finder));
+        let workspace = memory.store().root();
+        assert_eq!(fs_err::read_dir(workspace).unwrap().count(), 0, "{}", kept.name);
+        assert!(memory.rows().is_none_or(|rows| !rows.database().exists()));
+        kept.remember(memory, "k", "a text", LOG);
+        let before = listed(memory);
+        let plan = plan_forget(memory, &ForgetTarget::Key("k".to_owned())).unwrap();
+        assert_eq!(plan.all().len(), 1);
+        plan_undo(memory).unwrap();
+        assert_eq!(listed(memory), before);
+    });
+}
+
+#[test]
+fn a_key_that_is_remembered_again_holds_its_new_text_only() {
+    check(|kept, memory| {
+        kept.remember(memory, "other", "unmoved", CURATED);
         // From one file into the other and back, and twice in each.
-        for (number, category) in [DAILY, DAILY, CORE, CORE, DAILY, CORE].iter().enumerate() {
-            memory.store("k", &format!("text {number}"), category, Some("s")).await.unwrap();
-            let found = memory.get("k").await.unwrap().unwrap();
-            assert_eq!(found.content, format!("text {number}"));
-            assert_eq!(found.category, *category);
-            let listed = memory.list(None, None).await.unwrap();
-            assert_eq!(keys(&listed), ["k", "other"], "{}", memory.name());
-            assert_eq!(listed[0].content, format!("text {number}"));
-            assert_eq!(memory.count().await.unwrap(), 2);
-        }
-        let found = memory.recall("text", 10, None).await.unwrap();
-        let texts: Vec<_> = found.iter().map(|it| it.content.as_str()).collect();
-        assert_eq!(texts.first(), Some(&"text 5"), "{}", memory.name());
-        assert!(!texts[1..].iter().any(|it| it.starts_with("text")), "{texts:?}");
-    });
-}
-
-#[test]
-fn a_recall_without_words_returns_the_newest_without_a_score() {
-    check(&async |_, memory| {
-        assert_eq!(memory.recall("", 10, None).await.unwrap(), []);
-        for number in 0..5 {
-            let category = if number % 2 == 0 { CORE } else { DAILY };
-            memory.store(&format!("k{number}"), "words", &category, None).await.unwrap();
-        }
-        for query in ["", "  \t\n", "*", " * "] {
-            let found = memory.recall(query, 3, None).await.unwrap();
-            assert_eq!(keys(&found), ["k4", "k3", "k2"], "{} {query:?}", memory.name());
-            assert!(found.iter().all(|it| it.score.is_none()));
-        }
-        assert_eq!(memory.recall("*", 0, None).await.unwrap(), []);
-        assert_eq!(memory.recall("words", 0, None).await.unwrap(), []);
-    });
-}
-
-#[test]
-fn a_session_narrows_what_is_listed_and_recalled() {
-    check(&async |_, memory| {
-        for (key, session) in [("a", Some("one")), ("b", Some("two words \"x\"")), ("c", None)] {
-            memory.store(key, "the heron on the roof", &DAILY, session).await.unwrap();
-        }
-        assert_eq!(keys(&memory.list(None, Some("one")).await.unwrap()), ["a"]);
-        let found = memory.recall("heron", 10, Some("two words \"x\"")).await.unwrap();
-        assert_eq!(keys(&found), ["b"], "{}", memory.name());
-        assert_eq!(found[0].session_id.as_deref(), Some("two words \"x\""));
-        assert_eq!(keys(&memory.recall("", 10, Some("one")).await.unwrap()), ["a"]);
-        assert_eq!(memory.recall("heron", 10, Some("three")).await.unwrap(), []);
-        assert_eq!(memory.recall("heron", 10, None).await.unwrap().len(), 3);
-    });
-}
-
-#[test]
-fn a_category_narrows_what_is_listed() {
-    check(&async |_, memory| {
-        let all = [
-            CORE,
-            DAILY,
-            Category::Conversation,
-            Category::from("project notes"),
-            Category::from("Core"),
-            Category::from(""),
-        ];
-        for (number, category) in all.iter().enumerate() {
-            memory.store(&format!("k{number}"), "x", category, None).await.unwrap();
-        }
-        for (number, category) in all.iter().enumerate() {
-            let listed = memory.list(Some(category), None).await.unwrap();
-            assert_eq!(keys(&listed), [format!("k{number}")], "{} {category:?}", memory.name());
-            assert_eq!(listed[0].category, *category);
+        for (number, place) in [LOG, LOG, CURATED, CURATED, LOG, CURATED].into_iter().enumerate() {
+            let text = format!("text {number}");
+            kept.remember(memory, "k", &text, place);
+            assert_eq!(keys(memory), ["k", "other"], "{}", kept.name);
+            assert_eq!(text_of(memory, "k"), Some(text));
         }
     });
 }
 
 #[test]
-fn what_was_forgotten_is_nowhere() {
-    check(&async |kept, memory| {
-        for category in [CORE, DAILY] {
-            memory.store("keep", "the anchor is blue", &category, None).await.unwrap();
-            memory.store("go", "the anchor is a first zebrafish", &category, None).await.unwrap();
-            memory.store("go", "the anchor is a second zebrafish", &category, None).await.unwrap();
-            let found = memory.recall("zebrafish", 5, None).await.unwrap();
-            assert_eq!(found[0].content, "the anchor is a second zebrafish");
-            assert!(memory.forget("go").await.unwrap());
-            assert!(!memory.forget("go").await.unwrap());
-            assert_eq!(memory.get("go").await.unwrap(), None);
-            assert_eq!(keys(&memory.list(None, None).await.unwrap()), ["keep"]);
-            assert_eq!(memory.count().await.unwrap(), 1);
-            let found = memory.recall("zebrafish anchor", 5, None).await.unwrap();
-            assert_eq!(keys(&found), ["keep"], "{}", memory.name());
+fn what_was_written_in_a_session_is_forgotten_by_it() {
+    check(|kept, memory| {
+        let sessions = [("a", Some("one")), ("b", Some("two words \"x\"")), ("c", None)];
+        for (key, session) in sessions {
+            let plan = kept.plan(memory, kept.given(Some(key), "the heron", session), None);
+            kept.write(memory, &plan).unwrap();
         }
-        // A memory that is opened again knows no more of it.
-        assert_eq!(kept.open().get("go").await.unwrap(), None);
-        assert!(!memory.forget("never stored").await.unwrap());
+        let session = ForgetTarget::Session("two words \"x\"".to_owned());
+        assert_eq!(kept.forget(memory, &session), 1);
+        assert_eq!(keys(memory), ["c", "a"], "{}", kept.name);
     });
 }
 
 #[test]
-fn what_answers_a_question_is_recalled_in_three_languages() {
-    check(&async |_, memory| {
-        for (key, text) in [
-            ("db", "We decided to keep the archive in SQLite because one file is enough."),
-            ("tea", "Lin drinks green tea in the morning and never coffee."),
-            ("bahn", "Die Bahnfahrkarten nach Hamburg sind für den dritten Mai gebucht."),
-            ("garten", "Im Garten wachsen Tomaten und drei Apfelbäume."),
-            ("tokyo", "用户计划在九月去东京旅行，已经订好酒店。"),
-            ("cat", "小猫叫阿福，每天早上六点要吃饭。"),
-        ] {
-            memory.store(key, text, &CORE, None).await.unwrap();
+fn what_was_forgotten_is_nowhere_until_that_is_undone() {
+    check(|kept, memory| {
+        for place in [CURATED, LOG] {
+            kept.remember(memory, "keep", "the anchor is blue", place);
+            kept.remember(memory, "go", "the anchor is a first zebrafish", place);
+            kept.remember(memory, "go", "the anchor is a second zebrafish", place);
+            let before = listed(memory);
+            let go = ForgetTarget::Key("go".to_owned());
+            assert!(kept.forget(memory, &go) > 0);
+            assert_eq!(keys(memory), ["keep"], "{}", kept.name);
+            assert!(plan_forget(memory, &go).unwrap().all().is_empty());
+            // A memory that is opened again knows no more of it.
+            assert_eq!(text_of(&*kept.open(), "go"), None);
+            kept.undo(memory);
+            assert_eq!(listed(memory), before, "{}", kept.name);
+            kept.forget(memory, &go);
         }
-        for (query, key) in [
-            ("which archive did we decide on?", "db"),
-            ("what does Lin drink", "tea"),
-            ("Fahrkarte nach Hamburg gebucht", "bahn"),
-            ("welche Apfelbäume stehen im Garten?", "garten"),
-            ("东京旅行的酒店", "tokyo"),
-            ("小猫几点吃饭", "cat"),
-        ] {
-            let found = memory.recall(query, 3, None).await.unwrap();
-            assert_eq!(found.first().map(|it| it.key.as_str()), Some(key), "{query}: {found:?}");
-            assert!(found[0].score.is_some_and(f64::is_finite));
+    });
+}
+
+#[test]
+fn undoing_what_was_remembered_leaves_the_memory_as_it_was() {
+    check(|kept, memory| {
+        let mut states = vec![listed(memory)];
+        for (key, text, place) in
+            [("a", "one", LOG), ("b", "two", CURATED), ("a", "three", LOG), ("b", "four", CURATED)]
+        {
+            kept.remember(memory, key, text, place);
+            states.push(listed(memory));
         }
+        states.pop();
+        while let Some(before) = states.pop() {
+            kept.undo(memory);
+            assert_eq!(listed(memory), before, "{}", kept.name);
+        }
+        assert!(plan_undo(memory).is_err());
     });
 }
 
@@ -334,44 +356,21 @@ fn eight_writers_at_once_lose_nothing() {
     for kept in Kept::all() {
         std::thread::scope(|scope| {
             for writer in 0..WRITERS {
-                let memory = kept.open();
+                let (memory, kept) = (kept.open(), &kept);
                 scope.spawn(move || {
-                    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-                    runtime.block_on(async {
-                        for number in 0..EACH {
-                            let category = if number % 3 == 0 { CORE } else { DAILY };
-                            let key = format!("w{writer} n{number}");
-                            memory.store(&key, "written", &category, None).await.unwrap();
-                            memory.store("shared", &key, &category, None).await.unwrap();
-                        }
-                    });
+                    for number in 0..EACH {
+                        let place = if number % 3 == 0 { CURATED } else { LOG };
+                        let key = format!("w{writer} n{number}");
+                        kept.remember(&*memory, &key, "written", place);
+                        kept.remember(&*memory, "shared", &key, place);
+                    }
                 });
             }
         });
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(async {
-            let memory = kept.open();
-            assert_eq!(memory.count().await.unwrap(), WRITERS * EACH + 1, "{}", memory.name());
-            let found = memory.list(None, None).await.unwrap();
-            let mut keys = keys(&found);
-            keys.sort_unstable();
-            keys.dedup();
-            assert_eq!(keys.len(), WRITERS * EACH + 1);
-        });
+        let mut keys = keys(&*kept.open());
+        assert_eq!(keys.len(), WRITERS * EACH + 1, "{}", kept.name);
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), WRITERS * EACH + 1);
     }
-}
-
-#[test]
-fn a_memory_that_keeps_nothing_takes_everything() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(async {
-        let memory = NoMemory;
-        memory.store("k", "text", &CORE, None).await.unwrap();
-        assert_eq!(memory.get("k").await.unwrap(), None);
-        assert_eq!(memory.list(None, None).await.unwrap(), []);
-        assert_eq!(memory.recall("text", 5, None).await.unwrap(), []);
-        assert!(!memory.forget("k").await.unwrap());
-        assert_eq!(memory.count().await.unwrap(), 0);
-        assert!(memory.health().await);
-    });
 }

@@ -151,6 +151,7 @@ impl From<ForgetError> for CliError {
                 ForgetError::Apply(ApplyForgetError::Memory(error)) => error.into(),
                 ForgetError::Memory(error) => error.into(),
                 ForgetError::Store(error) => error.into(),
+                ForgetError::Journal(error) => error.into(),
                 ForgetError::Find(error) => error.into(),
                 ForgetError::Index(error) => error.into(),
                 ForgetError::RemoveIndex(error) => error.into(),
