@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anemone_embed::Builtin;
 use anemone_format::sha256_hex;
 use anemone_memory::{
-    Finder, MarkdownLayout, MarkdownStore, MarkdownStoreError, OpenRowsError, PageScope,
-    SqliteMemory,
+    Finder, MarkdownLayout, MarkdownMemory, MarkdownStore, MarkdownStoreError, Memory, NotedRows,
+    PageScope, RowMemory,
 };
 use anemone_runtimes::{Adapter, FoundAgent, Machine, MemoryBackend};
 
@@ -40,9 +40,6 @@ pub enum OpenMemoryError {
     /// The files of the memory.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),
-    /// The rows of the memory.
-    #[error(transparent)]
-    Rows(#[from] OpenRowsError),
     /// What of it is searched.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -74,19 +71,20 @@ impl MemoryChoice {
     /// Finds the memory that is meant.
     pub fn find(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, OpenMemoryError> {
         let ChosenAgent { adapter, mut agent } = self.agent.choose_by_files(machine)?;
-        if let Some(oddity) = agent.oddities.iter().find(|it| it.code == "state_folder") {
+        if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
         }
         let keeps = adapter.searchable(machine, &agent).keeps;
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
         if matches!(keeps, MemoryBackend::Sqlite(_))
-            && agent.oddities.iter().any(|it| it.code == "alias_assumed")
+            && agent.oddities.iter().any(|oddity| oddity.code == "alias_assumed")
         {
             agent = self.agent.choose(machine)?.agent;
         }
-        let scope = match is_folder_of_notes(&self.agent, &agent) {
-            true => PageScope::Everything,
-            false => PageScope::Memories,
+        let scope = if is_folder_of_notes(&self.agent, &agent) {
+            PageScope::Everything
+        } else {
+            PageScope::Memories
         };
         let site = site_of(adapter, &agent, &keeps, host)?.with_scope(scope);
         let (agent_choice, index_dir) = (self.agent.clone(), self.index_dir.clone());
@@ -141,26 +139,50 @@ impl AgentMemory {
         &self.source
     }
 
-    /// Opens the database in which the agent remembers, or makes it.
-    pub fn rows(&self, path: &Path, finder: Finder) -> Result<SqliteMemory, OpenMemoryError> {
-        open_rows(path, self.alias(), finder, &self.clock)
+    /// Returns the memory for reading: the rows of a database where the agent keeps it in one,
+    /// otherwise the files of its workspace. Nothing is opened before it is needed.
+    #[must_use]
+    pub fn memory(&self) -> Box<dyn Memory> {
+        match &self.keeps {
+            MemoryBackend::Sqlite(database) => self.rows_in(database, &self.agent.alias),
+            MemoryBackend::Markdown | MemoryBackend::None | MemoryBackend::External(_) => {
+                Box::new(MarkdownMemory::new(self.site.clone()))
+            }
+        }
     }
 
-    /// Opens the database in which the agent remembers, only to read; `None` when there is none.
-    pub fn rows_to_read(
-        &self,
-        path: &Path,
-        finder: Finder,
-    ) -> Result<Option<SqliteMemory>, OpenMemoryError> {
+    /// Returns the memory for writing.
+    pub fn writable(&self) -> Result<Box<dyn Memory>, NotWritable> {
+        self.check_writable()?;
+        Ok(self.memory())
+    }
+
+    /// Refuses an agent whose memory we cannot write: it would not read what is put elsewhere.
+    pub fn check_writable(&self) -> Result<(), NotWritable> {
+        match &self.keeps {
+            MemoryBackend::Markdown | MemoryBackend::Sqlite(_) => Ok(()),
+            MemoryBackend::None => Err(NotWritable::KeepsNothing),
+            MemoryBackend::External(place) => {
+                Err(NotWritable::KeptElsewhere { place: place.clone() })
+            }
+        }
+    }
+
+    /// Returns the memory with the rows that a change was about: the agent may keep its memory
+    /// elsewhere since.
+    #[must_use]
+    pub fn memory_of(&self, change: Option<&NotedRows>) -> Box<dyn Memory> {
+        match change {
+            Some(noted) => self.rows_in(&noted.database, &noted.alias),
+            None => self.memory(),
+        }
+    }
+
+    fn rows_in(&self, database: &Path, alias: &str) -> Box<dyn Memory> {
         let clock = Box::new(self.clock.clone());
-        Ok(SqliteMemory::open_to_read(path, self.alias(), finder, clock)?)
-    }
-
-    /// Returns whose rows are meant.
-    fn alias(&self) -> &str {
-        match self.agent.alias.as_str() {
-            "" => "default",
-            alias => alias,
+        match self.adapter.memory_rows(database, alias, clock) {
+            Some(rows) => Box::new(RowMemory::new(self.site.clone(), rows)),
+            None => Box::new(MarkdownMemory::new(self.site.clone())),
         }
     }
 
@@ -178,19 +200,18 @@ impl AgentMemory {
     }
 }
 
-/// Opens the rows of an agent.
-pub fn open_rows(
-    path: &Path,
-    alias: &str,
-    finder: Finder,
-    clock: &SharedClock,
-) -> Result<SqliteMemory, OpenMemoryError> {
-    Ok(SqliteMemory::open(path, alias, finder, None, Box::new(clock.clone()))?)
-}
-
-/// Finds nothing: for what is not searched.
-pub fn no_finder() -> Finder {
-    Finder::new(PathBuf::new(), Vec::new(), Vec::new())
+/// Why an agent's memory cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotWritable {
+    /// The agent is configured to keep none.
+    #[error("this agent keeps no memory")]
+    KeepsNothing,
+    /// It keeps its memory where we cannot write.
+    #[error("this agent keeps its memory in {place}")]
+    KeptElsewhere {
+        /// Where, such as `postgres`.
+        place: String,
+    },
 }
 
 /// Makes a word that no text can know, to keep recalled text apart.

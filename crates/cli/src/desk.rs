@@ -27,8 +27,7 @@ use crate::args::KeyArgs;
 use crate::args::MemoryArgs;
 use crate::args::SourceArgs;
 use crate::commands::Context;
-use crate::commands::forget::{self, ForgetArgs};
-use crate::commands::remember::{self, RememberArgs};
+use crate::commands::forget::Forgotten as ForgottenInWords;
 use crate::commands::search::day;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
@@ -37,7 +36,9 @@ use crate::living::{AgentMemory, delimiter};
 use crate::output::Printer;
 use crate::words::warning;
 use anemone::context::{ContextRequest, RecallCounting, context as compose};
+use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
 use anemone::host::OwnMachine;
+use anemone::remember::{DuplicateCheck, MemoryPart, RememberRequest, remember};
 use anemone::search::index::{
     IndexFallback, OpenIndex, Rebuild, left_out, open_fresh, read_document,
 };
@@ -291,27 +292,32 @@ impl MemoryService for LocalMemoryService {
         let inner = &*self.inner;
         inner.ask(|context| {
             inner.check_may_write()?;
-            // On the command line this means stdin, which is the protocol's here.
+            // A client that sends this means standard input, as on the command line.
             if remembering.text == "-" {
                 return Err(unwanted("text", "a sentence that can be understood by itself"));
             }
-            let mut args = RememberArgs::plain(remembering.text.clone(), inner.memory());
-            args.key.clone_from(&remembering.key);
-            args.kind.clone_from(&remembering.kind);
-            args.importance = match remembering.importance {
+            let mut request =
+                RememberRequest::new(remembering.text.clone(), inner.memory().choice());
+            request.key.clone_from(&remembering.key);
+            request.kind.clone_from(&remembering.kind);
+            request.importance = match remembering.importance {
                 None => None,
                 Some(number) => Some(
                     Importance::new(number)
                         .ok_or_else(|| unwanted("importance", "a number from 0 to 1"))?,
                 ),
             };
-            args.tags.clone_from(&remembering.tags);
-            args.source = (answers::origin(remembering.source.unwrap_or_default()), None);
-            args.session.clone_from(&remembering.session);
-            args.supersedes.clone_from(&remembering.supersedes);
-            args.curated = remembering.curated;
-            args.force = remembering.force;
-            answers::remembered(remember::run(&args, context))
+            request.tags.clone_from(&remembering.tags);
+            request.origin = answers::origin(remembering.source.unwrap_or_default());
+            request.session.clone_from(&remembering.session);
+            request.supersedes.clone_from(&remembering.supersedes);
+            if remembering.curated {
+                request.part = MemoryPart::Curated;
+            }
+            if remembering.force {
+                request.duplicates = DuplicateCheck::Skip;
+            }
+            answers::remembered(remember(&request, &context.host))
         })
     }
 
@@ -320,17 +326,19 @@ impl MemoryService for LocalMemoryService {
         inner.ask(|context| {
             inner.check_may_write()?;
             let Forgetting { key, id, citation, dry_run, for_good } = forgetting.clone();
-            let ids: Vec<String> = id.into_iter().chain(citation).collect();
-            if usize::from(key.is_some()) + ids.len() != 1 {
-                return Err(unwanted("key, id or citation", "exactly one of them"));
-            }
+            let choice = match (key, id, citation) {
+                (Some(key), None, None) => ForgetChoice::Key(key),
+                (None, Some(id), None) | (None, None, Some(id)) => ForgetChoice::Ids(vec![id]),
+                _ => return Err(unwanted("key, id or citation", "exactly one of them")),
+            };
             let finality = if for_good { Finality::ForGood } else { Finality::Undoable };
-            let args = ForgetArgs::named(key, ids, finality, dry_run, inner.memory());
+            let memory = inner.memory().choice();
+            let request = ForgetRequest { memory, choice, finality, dry_run };
             // Nothing of the index stays open while it is looked through.
             *inner.warm() = None;
-            let mut forgotten = forget::run(&args, context)?;
-            forgotten.told();
-            Ok(answers::forgotten(forgotten))
+            let mut report = forget(&request, Confirmation::Given, &context.host)?;
+            report.told();
+            Ok(answers::forgotten(ForgottenInWords::of(report, &request.memory)))
         })
     }
 

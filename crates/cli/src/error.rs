@@ -10,16 +10,19 @@ mod context;
 mod embedder;
 mod export;
 mod files;
+mod forget;
 mod hooks;
 mod import;
 mod index;
 mod list;
 mod memory;
 mod migrate;
+mod remember;
 mod restore;
 mod runtimes;
 mod search;
 mod tidy;
+mod undo;
 
 /// The sort of failure; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

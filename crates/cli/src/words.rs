@@ -1,6 +1,7 @@
 //! Notes of use cases in the words of the command line, and the commands that a message suggests.
 
 mod audit;
+pub(crate) mod forget;
 mod search;
 mod target;
 

@@ -9,6 +9,7 @@ use anemone_format::{
     AgentId, Attachments, Credentials, Identity, Manifest, Principals, Sink, SinkError,
     SnapshotSource,
 };
+use anemone_memory::{Clock, RowStore};
 
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
@@ -106,6 +107,22 @@ pub trait Adapter: Sync {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError>;
 
+    /// Returns the index that the runtime makes of an agent's files for itself, if it makes one.
+    fn own_index(&self) -> Option<OwnIndex> {
+        None
+    }
+
+    /// Returns the rows of an agent in a database that it keeps its memory in; `None` where the
+    /// runtime has no such database. Nothing is opened yet.
+    fn memory_rows(
+        &self,
+        _database: &Path,
+        _alias: &str,
+        _clock: Box<dyn Clock>,
+    ) -> Option<Box<dyn RowStore>> {
+        None
+    }
+
     /// Reads the end of one session of an agent, by its id or its key.
     fn read_conversation(
         &self,
@@ -125,6 +142,15 @@ pub trait Adapter: Sync {
         private: bool,
         take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
     ) -> Result<(), ReadError>;
+}
+
+/// An index that a runtime makes of an agent's files for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnIndex {
+    /// What people call the runtime.
+    pub runtime: &'static str,
+    /// The command that rebuilds it.
+    pub rebuild: &'static str,
 }
 
 /// What an adapter may know of the machine it runs on; only `cli` asks the machine itself.

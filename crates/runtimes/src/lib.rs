@@ -46,7 +46,7 @@ mod zeroclaw;
 
 pub use adapter::{
     Adapter, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
-    NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
+    NotRequestedKind, Oddity, OwnIndex, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
     SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
 pub use check::{

@@ -26,7 +26,9 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
+use crate::adapter::{
+    Adapter, FoundAgent, Machine, OwnIndex, ReadError, ReadOptions, Reading, Unchanged,
+};
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
@@ -129,6 +131,10 @@ impl Adapter for OpenClaw {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError> {
         searchable::read(machine, agent, kind, private, take)
+    }
+
+    fn own_index(&self) -> Option<OwnIndex> {
+        Some(OwnIndex { runtime: "OpenClaw", rebuild: "openclaw memory index" })
     }
 
     fn read_conversation(

@@ -13,10 +13,12 @@ mod discover;
 mod entries;
 pub(crate) mod fuzzing;
 mod layout;
+mod memory;
 mod proof;
 mod ranking;
 mod read;
 mod rows;
+pub(crate) mod schema;
 mod searchable;
 mod sessions;
 mod store;
@@ -40,6 +42,7 @@ use crate::searchable::{
 };
 use crate::vectors::{VectorOf, WantedModel};
 use anemone_format::{Sink, SnapshotSource};
+use anemone_memory::{Clock, RowStore};
 
 pub(crate) use self::proof::PROOF;
 
@@ -141,6 +144,16 @@ impl Adapter for ZeroClaw {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError> {
         searchable::read(machine, agent, kind, private, take)
+    }
+
+    fn memory_rows(
+        &self,
+        database: &Path,
+        alias: &str,
+        clock: Box<dyn Clock>,
+    ) -> Option<Box<dyn RowStore>> {
+        let alias = if alias.is_empty() { DEFAULT_ALIAS } else { alias };
+        Some(Box::new(memory::ZeroClawRows::new(database, alias, clock)))
     }
 
     fn read_conversation(

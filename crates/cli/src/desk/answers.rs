@@ -5,13 +5,13 @@ use anemone_mcp::{
     ContextText, Duplicate, Forgotten, ForgottenEntry, Found, FoundMemory, Holder, Origin,
     ReadLines, ReadStatus, Refusal, Remembered,
 };
-use serde_json::{Map, Value};
+use anemone_memory::citation_of;
 
 use crate::commands::forget::Forgotten as ForgetReport;
-use crate::commands::remember::RememberReport;
 use crate::commands::search::Found as SearchReport;
 use crate::error::{CliError, Kind};
 use anemone::context::ContextReport;
+use anemone::remember::{RememberError, RememberReport};
 use anemone::search::SearchHit;
 
 /// Tells a tool's caller what went wrong. Hints of commands name flags; where a tool has another
@@ -129,13 +129,16 @@ pub(super) const fn origin(origin: Origin) -> Source {
 }
 
 /// That the memory says it already is an answer, and no failure.
-pub(super) fn remembered(report: Result<RememberReport, CliError>) -> Result<Remembered, CliError> {
+pub(super) fn remembered(
+    report: Result<RememberReport, RememberError>,
+) -> Result<Remembered, CliError> {
     let report = match report {
         Ok(report) => report,
-        Err(error) if error.code == "duplicate" => return Ok(already_there(error)),
-        Err(error) => return Err(error),
+        Err(RememberError::Duplicate { report }) => return Ok(already_there(report)),
+        Err(error) => return Err(error.into()),
     };
-    let mut warnings: Vec<String> = report.warnings.into_iter().map(|it| it.message).collect();
+    let mut warnings: Vec<String> =
+        report.warnings.into_iter().map(|warning| warning.message).collect();
     if !report.restored.is_empty() {
         warnings.push(format!("entries that an editor had dropped: {}", report.restored.len()));
     }
@@ -148,31 +151,19 @@ pub(super) fn remembered(report: Result<RememberReport, CliError>) -> Result<Rem
     })
 }
 
-fn already_there(error: CliError) -> Remembered {
-    let details = error.details.unwrap_or_default();
-    let word = |fields: &Map<String, Value>, name: &str| {
-        fields.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
-    let duplicates = details.get("duplicates").and_then(Value::as_array).into_iter().flatten();
-    let duplicate = |fields: &Map<String, Value>| {
-        let path = word(fields, "path");
-        let line = |at: usize| fields.get("lines")?.get(at)?.as_u64();
-        let id = match (word(fields, "id"), line(0), line(1)) {
-            (id, Some(first), Some(last)) if id.is_empty() && first < last => {
-                format!("{path}#L{first}-L{last}")
-            }
-            (id, Some(line), _) if id.is_empty() => format!("{path}#L{line}"),
-            (id, ..) => id,
-        };
-        Duplicate { id, path, text: word(fields, "text") }
-    };
-    let duplicates: Vec<_> = duplicates.filter_map(Value::as_object).map(duplicate).collect();
-    let id = duplicates.first().map(|it| it.id.clone()).unwrap_or_default();
-    let path = duplicates.first().map(|it| it.path.clone()).unwrap_or_default();
+fn already_there(report: Box<RememberReport>) -> Remembered {
+    let duplicates = report.duplicates.iter().map(|same| Duplicate {
+        id: same.id.clone().unwrap_or_else(|| citation_of(&same.path, same.lines)),
+        path: same.path.clone(),
+        text: same.text.clone(),
+    });
+    let duplicates: Vec<_> = duplicates.collect();
+    let id = duplicates.first().map(|same| same.id.clone()).unwrap_or_default();
+    let path = duplicates.first().map(|same| same.path.clone()).unwrap_or_default();
+    let message = CliError::from(RememberError::Duplicate { report }).message;
     let warnings = vec![format!(
-        "{}; give supersedes: {id:?} when the new text takes its place, or force: true when both \
-         hold",
-        error.message
+        "{message}; give supersedes: {id:?} when the new text takes its place, or force: true when \
+         both hold"
     )];
     Remembered { written: false, id, path, duplicates, warnings }
 }

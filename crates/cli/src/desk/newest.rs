@@ -1,15 +1,12 @@
 //! A question without words: what was written last.
 
 use anemone_mcp::{Found, FoundMemory, SearchQuestion};
-use anemone_memory::{Clock as _, EntryToForget, ForgetTarget};
-use anemone_runtimes::MemoryBackend;
+use anemone_memory::{Clock as _, EntryToForget, ForgetTarget, plan_forget};
 
 use super::Inner;
 use crate::commands::Context;
 use crate::commands::forget::moment;
-use crate::commands::forget::rows::Database;
 use crate::error::CliError;
-use crate::living::no_finder;
 use anemone::system::SystemClock;
 
 /// Returns the newest entries of a time, the newest first.
@@ -19,18 +16,15 @@ pub(super) fn newest(
     inner: &Inner,
     context: &Context<'_>,
 ) -> Result<Found, CliError> {
-    let since = question.since.as_deref().map(|it| moment("since", it, false)).transpose()?;
-    let until = question.until.as_deref().map(|it| moment("until", it, true)).transpose()?;
+    let since = question.since.as_deref().map(|text| moment("since", text, false)).transpose()?;
+    let until = question.until.as_deref().map(|text| moment("until", text, true)).transpose()?;
     let living = inner.living(context)?;
     let wanted = ForgetTarget::Written { since, until, zone: context.host.zone() };
-    let mut entries = living.site.plan_forget(&wanted)?.entries;
-    if let MemoryBackend::Sqlite(path) = &living.keeps
-        && let Some(database) = Database::open_to_read(path, &living, no_finder())?
-    {
-        // A row is read by the name that search has for it, and not by that of its database.
-        let rows = database.matching(&wanted)?.into_iter();
-        entries.extend(rows.map(|it| EntryToForget { path: it.document(), ..it.entry }));
-    }
+    let plan = plan_forget(&*living.memory(), &wanted)?;
+    let mut entries = plan.entries;
+    // A row is read by the name that search has for it, and not by that of its database.
+    let rows = plan.rows.into_iter();
+    entries.extend(rows.map(|row| EntryToForget { path: row.document(), ..row.entry }));
     entries.sort_by(|a, b| b.written.cmp(&a.written));
     let notes = vec!["these are the newest: there were no words to look for".to_owned()];
     let results = entries.into_iter().take(most).map(found).collect();

@@ -1,6 +1,7 @@
 //! Why a hook did not do what it is for, in words.
 
 use anemone::hooks::HookError;
+use anemone::living::NotWritable;
 
 use super::{CliError, Kind};
 
@@ -20,7 +21,16 @@ impl From<HookError> for CliError {
                 Self::new(Kind::Failed, "no_chat", message).hint("give --chat-url URL")
             }
             HookError::UnknownTimeZone { .. } => Self { kind: Kind::Usage, ..said("timezone") },
-            HookError::OutOfReach { .. } => said("out_of_reach"),
+            HookError::NotWritable(why) => {
+                let place = match why {
+                    NotWritable::KeepsNothing => "nowhere".to_owned(),
+                    NotWritable::KeptElsewhere { place } => format!("in {place}"),
+                };
+                let message = format!(
+                    "the agent keeps its memory {place}, and would not read what is written"
+                );
+                Self::new(Kind::Failed, "out_of_reach", message)
+            }
             _ => match error {
                 HookError::Conversation(error) => error.into(),
                 HookError::Chat(error) => error.into(),

@@ -3,7 +3,7 @@
 use anemone::living::{OpenMemoryError, RandomError};
 use anemone_memory::{
     ApplyError, FindError, ForgetError, JournalError, MarkdownStoreError, MemoryError,
-    OpenRowsError, RememberError, UndoError,
+    RememberError, UndoError,
 };
 
 use super::{CliError, Kind};
@@ -18,7 +18,6 @@ impl From<OpenMemoryError> for CliError {
             OpenMemoryError::Io(error) => error.into(),
             OpenMemoryError::Agent(error) => error.into(),
             OpenMemoryError::Store(error) => error.into(),
-            OpenMemoryError::Rows(error) => error.into(),
             OpenMemoryError::Target(error) => error.into(),
             other => Self::from_error(Kind::Failed, "memory", &other),
         }
@@ -120,12 +119,6 @@ impl From<ForgetError> for CliError {
     }
 }
 
-impl From<OpenRowsError> for CliError {
-    fn from(error: OpenRowsError) -> Self {
-        Self::from_error(Kind::Failed, "database", &error)
-    }
-}
-
 impl From<MemoryError> for CliError {
     fn from(error: MemoryError) -> Self {
         match error {
@@ -137,6 +130,7 @@ impl From<MemoryError> for CliError {
             MemoryError::PrivateKey => {
                 Self::from_error(Kind::Usage, "private_key", &error).hint("choose another key")
             }
+            MemoryError::Open(error) => Self::from_error(Kind::Failed, "database", &*error),
             error => Self::from_error(Kind::Failed, "memory", &error),
         }
     }

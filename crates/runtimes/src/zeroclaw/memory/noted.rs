@@ -4,32 +4,16 @@
 //! write at any moment, and what the journal keeps is what was really there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 
 use anemone_format::sha256_hex;
+use anemone_memory::{KeepRows, KeptRow, MemoryError, NotedRows, RowsBack};
 use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, params_from_iter};
 use serde_json::{Map, Value as Json};
 
-use super::Keep;
-use super::rows::{KeptRow, NewRow, Rows, cells, lossy, value};
-use super::schema::STAMPS;
-use crate::journal::NotedRows;
-use crate::memory::MemoryError;
-
-/// The columns of our own table.
-const STAMP_COLUMNS: [&str; 5] = ["memory_id", "origin", "at", "session", "source"];
-
-/// What taking back a change does to rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct RowsBack {
-    /// Rows that are as they were.
-    pub put_back: usize,
-    /// Rows that had come new and are gone.
-    pub removed: usize,
-    /// Keys of rows that stay away, since another row has the key now.
-    pub taken: Vec<String>,
-    /// Keys of rows whose text somebody changed since: nothing is done then.
-    pub changed: Vec<String>,
-}
+use super::failed;
+use super::rows::{NewRow, Rows, cells, lossy, value};
+use crate::zeroclaw::schema::{MAKE_STAMPS, STAMP_COLUMNS};
 
 impl Rows {
     fn begin(&self) -> rusqlite::Result<Transaction<'_>> {
@@ -41,35 +25,32 @@ impl Rows {
     pub(super) fn put(
         &self,
         new: &[NewRow<'_>],
-        keep: &mut Keep<'_>,
-        with: impl Fn(&Transaction<'_>, &NewRow<'_>) -> rusqlite::Result<()>,
+        keep: &mut KeepRows<'_>,
     ) -> Result<(), MemoryError> {
-        let all = self.begin()?;
-        keep(self.before(new)?)?;
-        for it in new {
-            self.write(&all, it)?;
-            with(&all, it)?;
+        let all = self.begin().map_err(failed)?;
+        keep(self.before(new).map_err(failed)?)?;
+        for row in new {
+            self.write(&all, row).map_err(failed)?;
         }
-        all.commit()?;
-        Ok(())
+        all.commit().map_err(failed)
     }
 
     /// Returns what there is of rows that are about to be written or superseded.
     fn before(&self, new: &[NewRow<'_>]) -> rusqlite::Result<NotedRows> {
         let mut rows: Vec<KeptRow> = Vec::new();
         let (mut added, mut left) = (Vec::new(), BTreeMap::new());
-        for it in new {
-            let there = self.named("m.key = :name", it.key)?;
+        for new in new {
+            let there = self.named("m.key = :name", new.key)?;
             let id = match there.first() {
                 Some(row) => row.entry.id.clone(),
-                None => it.id.to_string(),
+                None => new.id.to_string(),
             };
             if there.is_empty() && !left.contains_key(&id) {
                 added.push(id.clone());
             }
-            left.insert(id, sha256_hex(it.content.as_bytes()));
+            left.insert(id, sha256_hex(new.content.as_bytes()));
             rows.extend(there);
-            let Some(name) = it.supersedes.filter(|_| self.shape.has("superseded_by")) else {
+            let Some(name) = new.supersedes.filter(|_| self.shape.has("superseded_by")) else {
                 continue;
             };
             for row in self.named("(m.key = :name OR m.id = :name)", name)? {
@@ -79,7 +60,7 @@ impl Rows {
             }
         }
         let mut met = HashSet::new();
-        rows.retain(|it| met.insert(it.entry.id.clone()));
+        rows.retain(|row| met.insert(row.entry.id.clone()));
         Ok(NotedRows { added, left, ..self.noted(&rows) })
     }
 
@@ -96,16 +77,8 @@ impl Rows {
         Ok(rows)
     }
 
-    /// Returns what the journal keeps of rows.
-    pub(super) fn noted(&self, rows: &[KeptRow]) -> NotedRows {
-        NotedRows {
-            database: self.path.clone(),
-            alias: self.alias.clone(),
-            rows: rows.iter().map(|it| it.cells.clone()).collect(),
-            stamps: rows.iter().filter_map(|it| it.stamp.clone()).collect(),
-            added: Vec::new(),
-            left: BTreeMap::new(),
-        }
+    fn noted(&self, rows: &[KeptRow]) -> NotedRows {
+        noted(&self.path, &self.alias, rows)
     }
 
     /// Returns what our own table says of a row.
@@ -136,9 +109,10 @@ impl Rows {
         }
         let kept = self.noted(&there);
         let back = self.back(&all, noted)?;
-        match back.changed.is_empty() {
-            true => all.commit()?,
-            false => all.rollback()?,
+        if back.changed.is_empty() {
+            all.commit()?;
+        } else {
+            all.rollback()?;
         }
         Ok((back, kept))
     }
@@ -149,7 +123,7 @@ impl Rows {
         };
         let mut back = RowsBack::default();
         let before: HashMap<String, &Map<String, Json>> =
-            noted.rows.iter().map(|it| (cell(it, "id"), it)).collect();
+            noted.rows.iter().map(|row| (cell(row, "id"), row)).collect();
         for (id, left) in &noted.left {
             let sql = "SELECT key, content FROM memories WHERE id = ?1";
             let there = all
@@ -158,7 +132,7 @@ impl Rows {
             let Some((key, content)) = there else { continue };
             let content = content.unwrap_or_default();
             // A change that was cut off left the text that was there before it.
-            let is_old = before.get(id).is_some_and(|it| cell(it, "content") == content);
+            let is_old = before.get(id).is_some_and(|row| cell(row, "content") == content);
             if sha256_hex(content.as_bytes()) != *left && !is_old {
                 back.changed.push(key.unwrap_or_default());
             }
@@ -166,7 +140,7 @@ impl Rows {
         if !back.changed.is_empty() {
             return Ok(back);
         }
-        all.execute_batch(STAMPS)?;
+        all.execute_batch(MAKE_STAMPS)?;
         let unstamp =
             |id: &str| all.execute("DELETE FROM anemone_stamps WHERE memory_id = ?1", [id]);
         for id in &noted.added {
@@ -177,7 +151,7 @@ impl Rows {
         for row in &noted.rows {
             let id = cell(row, "id");
             let is_changed = noted.left.contains_key(&id) && self.set(all, row, &id)?;
-            if is_changed || insert(all, "memories", row, |it| self.shape.has(it))? {
+            if is_changed || insert(all, "memories", row, |name| self.shape.has(name))? {
                 back.put_back += 1;
                 unstamp(&id)?;
                 written.insert(id);
@@ -185,8 +159,9 @@ impl Rows {
                 back.taken.push(cell(row, "key"));
             }
         }
-        for stamp in noted.stamps.iter().filter(|it| written.contains(&cell(it, "memory_id"))) {
-            insert(all, "anemone_stamps", stamp, |it| STAMP_COLUMNS.contains(&it))?;
+        for stamp in noted.stamps.iter().filter(|stamp| written.contains(&cell(stamp, "memory_id")))
+        {
+            insert(all, "anemone_stamps", stamp, |name| STAMP_COLUMNS.contains(&name))?;
         }
         Ok(back)
     }
@@ -199,10 +174,22 @@ impl Rows {
         id: &str,
     ) -> rusqlite::Result<bool> {
         let known: Vec<_> = row.iter().filter(|(name, _)| self.shape.has(name)).collect();
-        let set: Vec<String> = known.iter().map(|it| format!("{} = ?", quoted(it.0))).collect();
+        let set: Vec<String> = known.iter().map(|cell| format!("{} = ?", quoted(cell.0))).collect();
         let sql = format!("UPDATE memories SET {} WHERE id = ?", set.join(", "));
-        let values = known.iter().map(|it| value(it.1)).chain([id.to_owned().into()]);
+        let values = known.iter().map(|cell| value(cell.1)).chain([id.to_owned().into()]);
         Ok(all.execute(&sql, params_from_iter(values))? > 0)
+    }
+}
+
+/// Returns what the journal keeps of rows.
+pub(super) fn noted(database: &Path, alias: &str, rows: &[KeptRow]) -> NotedRows {
+    NotedRows {
+        database: database.to_owned(),
+        alias: alias.to_owned(),
+        rows: rows.iter().map(|row| row.cells.clone()).collect(),
+        stamps: rows.iter().filter_map(|row| row.stamp.clone()).collect(),
+        added: Vec::new(),
+        left: BTreeMap::new(),
     }
 }
 
@@ -214,13 +201,13 @@ fn insert(
     has: impl Fn(&str) -> bool,
 ) -> rusqlite::Result<bool> {
     let known: Vec<_> = row.iter().filter(|(name, _)| has(name)).collect();
-    let names: Vec<String> = known.iter().map(|it| quoted(it.0)).collect();
+    let names: Vec<String> = known.iter().map(|cell| quoted(cell.0)).collect();
     let sql = format!(
         "INSERT OR IGNORE INTO {table} ({}) VALUES ({})",
         names.join(", "),
         vec!["?"; names.len()].join(", ")
     );
-    Ok(all.execute(&sql, params_from_iter(known.iter().map(|it| value(it.1))))? > 0)
+    Ok(all.execute(&sql, params_from_iter(known.iter().map(|cell| value(cell.1))))? > 0)
 }
 
 fn quoted(name: &str) -> String {

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use anemone_format::Hex;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rusqlite::limits::Limit;
@@ -14,14 +15,14 @@ use rusqlite::{
     params_from_iter,
 };
 use serde_json::{Map, Value as Json, json};
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::schema::{STAMPS, Shape};
-use crate::entry::{Category, MemoryEntry};
-use crate::forget::EntryToForget;
+use anemone_memory::{Category, EntryToForget, ForgetTarget, KeptRow, MemoryEntry, is_in_time};
 
-/// How the keys of what belongs to one person begin.
-pub(super) const PRIVATE: &str = "p|";
+use super::open::Shape;
+use crate::zeroclaw::schema::{MAKE_STAMPS, PRIVATE_KEY};
+
 /// Rows that are listed, at most.
 const MOST_ROWS: usize = 100_000;
 
@@ -42,7 +43,6 @@ pub(super) struct NewRow<'a> {
     pub(super) category: &'a Category,
     pub(super) session: Option<&'a str>,
     pub(super) importance: Option<f64>,
-    pub(super) embedding: Option<Vec<u8>>,
     pub(super) origin: &'a str,
     pub(super) source: Option<&'a str>,
     /// The key or id of the row whose place it takes.
@@ -53,43 +53,6 @@ pub(super) struct NewRow<'a> {
     pub(super) zone: TimeZone,
 }
 
-/// Which rows are meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RowsWanted {
-    /// That of a key.
-    Key(String),
-    /// Those of ids.
-    Ids(Vec<String>),
-    /// All of a session.
-    Session(String),
-    /// All that were written in a time; both ends belong to it.
-    Written {
-        /// From here.
-        since: Option<Timestamp>,
-        /// To here.
-        until: Option<Timestamp>,
-    },
-}
-
-/// A row that goes, and all that it held.
-#[derive(Clone, Debug, PartialEq)]
-pub struct KeptRow {
-    /// What is shown of it.
-    pub entry: EntryToForget,
-    /// Every column by its name; bytes stand as `{"hex": "..."}`.
-    pub cells: Map<String, Json>,
-    /// Where it comes from, as our own table says it.
-    pub stamp: Option<Map<String, Json>>,
-}
-
-impl KeptRow {
-    /// Returns where an index has it.
-    #[must_use]
-    pub fn document(&self) -> String {
-        super::source::path_of(self.entry.key.as_deref().unwrap_or_default())
-    }
-}
-
 /// Writes a time as ZeroClaw does: with nanoseconds and the offset.
 pub(super) fn written(now: Timestamp, zone: TimeZone) -> String {
     now.to_zoned(zone).strftime("%Y-%m-%dT%H:%M:%S.%9f%:z").to_string()
@@ -98,7 +61,7 @@ pub(super) fn written(now: Timestamp, zone: TimeZone) -> String {
 impl Rows {
     /// Returns the condition for rows that may be seen; `:alias` is whose.
     pub(super) fn visible(&self) -> String {
-        let mut sql = format!("substr(m.key, 1, 2) <> '{PRIVATE}' AND :alias IS NOT NULL");
+        let mut sql = format!("substr(m.key, 1, 2) <> '{PRIVATE_KEY}' AND :alias IS NOT NULL");
         if self.shape.has("principal_id") {
             sql.push_str(" AND m.principal_id IS NULL");
         }
@@ -116,9 +79,10 @@ impl Rows {
     fn select(&self, condition: &str) -> rusqlite::Result<String> {
         let importance = self.shape.or_null("importance");
         let has_stamps = "SELECT 1 FROM sqlite_schema WHERE name = 'anemone_stamps'";
-        let stamps = match self.db.prepare_cached(has_stamps)?.exists([])? {
-            true => ("s.origin", "LEFT JOIN anemone_stamps s ON s.memory_id = m.id"),
-            false => ("NULL", ""),
+        let stamps = if self.db.prepare_cached(has_stamps)?.exists([])? {
+            ("s.origin", "LEFT JOIN anemone_stamps s ON s.memory_id = m.id")
+        } else {
+            ("NULL", "")
         };
         Ok(format!(
             "SELECT m.id, m.key, m.content, m.category, m.created_at, m.session_id, {importance},
@@ -130,46 +94,12 @@ impl Rows {
         ))
     }
 
-    /// Returns the row of a key, also one that something took the place of.
-    pub(super) fn get(&self, key: &str) -> rusqlite::Result<Option<MemoryEntry>> {
-        let sql = self.select("m.key = :key")?;
+    /// Lists the rows that nothing took the place of, the newest first.
+    pub(super) fn list(&self) -> rusqlite::Result<Vec<MemoryEntry>> {
+        let sql = self.select(self.current())?;
         let mut find = self.db.prepare_cached(&sql)?;
-        let bound: &[(&str, &dyn ToSql)] = &[(":alias", &self.alias), (":key", &key)];
-        find.query_row(bound, entry).optional()
-    }
-
-    /// Lists rows, the newest first.
-    pub(super) fn list(
-        &self,
-        category: Option<&Category>,
-        session: Option<&str>,
-        limit: usize,
-    ) -> rusqlite::Result<Vec<MemoryEntry>> {
-        let sql = self.select(&format!(
-            "{} AND (:category IS NULL OR m.category = :category)
-             AND (:session IS NULL OR m.session_id = :session)",
-            self.current()
-        ))?;
-        let mut find = self.db.prepare_cached(&sql)?;
-        let category = category.map(Category::as_str);
-        let bound: &[(&str, &dyn ToSql)] =
-            &[(":alias", &self.alias), (":category", &category), (":session", &session)];
-        let mut found = find.query(bound)?;
-        let mut entries = Vec::new();
-        while entries.len() < limit
-            && let Some(row) = found.next()?
-        {
-            entries.push(entry(row)?);
-        }
-        Ok(entries)
-    }
-
-    /// Counts the rows that [`list`](Self::list) would list.
-    pub(super) fn count(&self) -> rusqlite::Result<usize> {
-        let (visible, current) = (self.visible(), self.current());
-        let sql = format!("SELECT count(*) FROM memories m WHERE {visible} AND {current}");
-        let count: i64 = self.db.query_row(&sql, &[(":alias", &self.alias)], |row| row.get(0))?;
-        Ok(usize::try_from(count).unwrap_or_default())
+        let found = find.query_map(&[(":alias", &self.alias)], entry)?;
+        found.collect()
     }
 
     /// Writes a row, in the place of the one that has its key; returns its id. The one that was
@@ -186,7 +116,7 @@ impl Rows {
             ("key", new.key.to_owned().into()),
             ("content", new.content.to_owned().into()),
             ("category", new.category.as_str().to_owned().into()),
-            ("embedding", new.embedding.clone().into()),
+            ("embedding", Value::Null),
             ("created_at", now.clone().into()),
             ("updated_at", now.clone().into()),
             ("session_id", new.session.map(str::to_owned).into()),
@@ -203,12 +133,12 @@ impl Rows {
             cells.push(("agent_id", agent.into()));
             conflict = "agent_id, key";
         }
-        let names: Vec<&str> = cells.iter().map(|it| it.0).collect();
+        let names: Vec<&str> = cells.iter().map(|cell| cell.0).collect();
         let kept = ["id", "key", "created_at", "agent_id"];
         let set: Vec<String> = names
             .iter()
-            .filter(|it| !kept.contains(it))
-            .map(|it| format!("{it} = excluded.{it}"))
+            .filter(|name| !kept.contains(name))
+            .map(|name| format!("{name} = excluded.{name}"))
             .collect();
         let sql = format!(
             "INSERT INTO memories ({}) VALUES ({}) ON CONFLICT ({conflict}) DO UPDATE SET {}
@@ -219,7 +149,7 @@ impl Rows {
         );
         let id: String = all
             .prepare_cached(&sql)?
-            .query_row(params_from_iter(cells.into_iter().map(|it| it.1)), |row| row.get(0))?;
+            .query_row(params_from_iter(cells.into_iter().map(|cell| cell.1)), |row| row.get(0))?;
         if let Some(name) = new.supersedes.filter(|_| shape.has("superseded_by")) {
             let sql = format!(
                 "UPDATE memories AS m SET superseded_by = :id
@@ -230,7 +160,7 @@ impl Rows {
                 &[(":id", &id), (":name", &name), (":alias", &self.alias)];
             all.execute(&sql, bound)?;
         }
-        all.execute_batch(STAMPS)?;
+        all.execute_batch(MAKE_STAMPS)?;
         all.execute(
             "INSERT OR REPLACE INTO anemone_stamps VALUES (?1, ?2, ?3, ?4, ?5)",
             params![id, new.origin, now, new.session, new.source],
@@ -239,22 +169,20 @@ impl Rows {
     }
 
     /// Returns rows with all that they hold.
-    pub(super) fn matching(&self, wanted: &RowsWanted) -> rusqlite::Result<Vec<KeptRow>> {
+    pub(super) fn matching(&self, target: &ForgetTarget) -> rusqlite::Result<Vec<KeptRow>> {
         let sql = format!("SELECT m.* FROM memories m WHERE {} ORDER BY rowid", self.visible());
         let mut find = self.db.prepare(&sql)?;
         let mut found = find.query(&[(":alias", &self.alias)])?;
         let mut rows = Vec::new();
         while let Some(row) = found.next()? {
             let column = |name: &str| text(row, name).unwrap_or_default();
-            let takes = match wanted {
-                RowsWanted::Key(key) => column("key") == *key,
-                RowsWanted::Ids(ids) => ids.contains(&column("id")),
-                RowsWanted::Session(session) => text(row, "session_id").as_ref() == Some(session),
-                RowsWanted::Written { since, until } => {
-                    column("created_at").parse::<Timestamp>().is_ok_and(|at| {
-                        since.is_none_or(|it| at >= it) && until.is_none_or(|it| at <= it)
-                    })
-                }
+            let takes = match target {
+                ForgetTarget::Key(key) => column("key") == *key,
+                ForgetTarget::Ids(ids) => ids.contains(&column("id")),
+                ForgetTarget::Session(session) => text(row, "session_id").as_ref() == Some(session),
+                ForgetTarget::Written { since, until, .. } => column("created_at")
+                    .parse::<Timestamp>()
+                    .is_ok_and(|at| is_in_time(at, *since, *until)),
             };
             if takes {
                 rows.push(self.kept(row)?);
@@ -285,10 +213,10 @@ impl Rows {
         for row in gone {
             let id = &row.entry.id;
             removed += all.execute("DELETE FROM memories WHERE id = ?1", [id])?;
-            all.execute_batch(STAMPS)?;
+            all.execute_batch(MAKE_STAMPS)?;
             all.execute("DELETE FROM anemone_stamps WHERE memory_id = ?1", [id])?;
             if self.shape.has_table("embedding_cache") {
-                let hash = super::vectors::content_hash(&row.entry.text);
+                let hash = content_hash(&row.entry.text);
                 all.execute("DELETE FROM embedding_cache WHERE content_hash = ?1", [hash])?;
             }
         }
@@ -324,6 +252,12 @@ fn agent(all: &Transaction<'_>, alias: &str, new: &NewRow<'_>) -> rusqlite::Resu
     let (id, now) = (new.agent.to_string(), written(new.now, TimeZone::UTC));
     all.execute("INSERT INTO agents VALUES (?1, ?2, ?3)", params![id, alias, now])?;
     Ok(id)
+}
+
+/// Returns what ZeroClaw's cache of vectors knows a text by.
+fn content_hash(text: &str) -> String {
+    let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    Hex(&digest[..8]).to_string()
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<MemoryEntry> {
@@ -374,9 +308,9 @@ fn cell(value: ValueRef<'_>) -> Json {
         ValueRef::Real(number) => number.into(),
         ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.into(),
-            Err(_) => json!({ "hex": anemone_format::Hex(bytes).to_string() }),
+            Err(_) => json!({ "hex": Hex(bytes).to_string() }),
         },
-        ValueRef::Blob(bytes) => json!({ "hex": anemone_format::Hex(bytes).to_string() }),
+        ValueRef::Blob(bytes) => json!({ "hex": Hex(bytes).to_string() }),
     }
 }
 
@@ -399,6 +333,6 @@ pub(super) fn value(cell: &Json) -> Value {
 
 fn bytes_of_hex(hex: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> =
-        hex.chars().map(|it| it.to_digit(16).and_then(|it| u8::try_from(it).ok())).collect();
-    Some(digits?.chunks(2).map(|it| it.iter().fold(0, |sum, digit| sum << 4 | digit)).collect())
+        hex.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
+    Some(digits?.chunks(2).map(|pair| pair.iter().fold(0, |sum, digit| sum << 4 | digit)).collect())
 }

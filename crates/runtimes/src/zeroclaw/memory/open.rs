@@ -9,91 +9,22 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anemone_files::open_private;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-/// How long another writer is waited for.
-const BUSY: Duration = Duration::from_secs(10);
+use crate::zeroclaw::schema::{
+    NEEDED, SET_VERSION, TRIGGERS, WAIT_TO_CHANGE, new_database, own_trigger,
+};
+
 /// Bytes of one value, at most.
 const MAX_VALUE_BYTES: i32 = 256 << 20;
 
-/// Columns without which we do not write: ZeroClaw has them since 2026-02-17.
-const NEEDED: [&str; 8] =
-    ["id", "key", "content", "category", "embedding", "created_at", "updated_at", "session_id"];
-
-const TABLES: &str = "
-CREATE TABLE agents (id TEXT PRIMARY KEY, alias TEXT NOT NULL UNIQUE, created_at TEXT NOT NULL);
-CREATE TABLE memories (
-    id TEXT PRIMARY KEY, key TEXT NOT NULL, content TEXT NOT NULL,
-    category TEXT NOT NULL DEFAULT 'core', embedding BLOB,
-    created_at TEXT NOT NULL, updated_at TEXT NOT NULL, session_id TEXT,
-    namespace TEXT DEFAULT 'default', importance REAL DEFAULT 0.5, superseded_by TEXT,
-    agent_id TEXT NOT NULL REFERENCES agents(id), kind TEXT,
-    pinned INTEGER NOT NULL DEFAULT 0, tenant_id TEXT, principal_id TEXT,
-    UNIQUE (agent_id, key)
-);
-CREATE INDEX idx_memories_category ON memories(category);
-CREATE INDEX idx_memories_key ON memories(key);
-CREATE INDEX idx_memories_session ON memories(session_id);
-CREATE INDEX idx_memories_namespace ON memories(namespace);
-CREATE INDEX idx_memories_agent_id ON memories(agent_id);
-CREATE INDEX idx_memories_namespace_category ON memories(namespace, category);
-CREATE INDEX idx_memories_principal ON memories(principal_id);
-CREATE VIRTUAL TABLE memories_fts USING fts5(
-    key, content, content=memories, content_rowid=rowid
-);
-CREATE TABLE embedding_cache (
-    content_hash TEXT PRIMARY KEY, embedding BLOB NOT NULL,
-    created_at TEXT NOT NULL, accessed_at TEXT NOT NULL
-);
-CREATE INDEX idx_cache_accessed ON embedding_cache(accessed_at);
-CREATE TABLE memory_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE schema_version (
-    component TEXT PRIMARY KEY, version INTEGER NOT NULL, applied_at TEXT NOT NULL
-);
-";
-
-/// What keeps the full-text index in step.
-const TRIGGERS: [(&str, &str); 3] = [
-    (
-        "memories_ai",
-        "CREATE TRIGGER memories_ai AFTER INSERT ON memories BEGIN
-            INSERT INTO memories_fts(rowid, key, content)
-            VALUES (new.rowid, new.key, new.content);
-        END",
-    ),
-    (
-        "memories_ad",
-        "CREATE TRIGGER memories_ad AFTER DELETE ON memories BEGIN
-            INSERT INTO memories_fts(memories_fts, rowid, key, content)
-            VALUES ('delete', old.rowid, old.key, old.content);
-        END",
-    ),
-    (
-        "memories_au",
-        "CREATE TRIGGER memories_au AFTER UPDATE ON memories BEGIN
-            INSERT INTO memories_fts(memories_fts, rowid, key, content)
-            VALUES ('delete', old.rowid, old.key, old.content);
-            INSERT INTO memories_fts(rowid, key, content)
-            VALUES (new.rowid, new.key, new.content);
-        END",
-    ),
-];
-
-/// Where an entry comes from, which ZeroClaw has no column for. ZeroClaw keeps tables that it does
-/// not know.
-pub(super) const STAMPS: &str = "CREATE TABLE IF NOT EXISTS anemone_stamps (
-    memory_id TEXT PRIMARY KEY, origin TEXT NOT NULL, at TEXT NOT NULL, session TEXT, source TEXT
-)";
-
 /// Why a database of memories cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenRowsError {
+pub(crate) enum OpenRowsError {
     /// The file.
     #[error("cannot reach the database {path}")]
     Io {
@@ -179,7 +110,7 @@ pub(super) fn open(path: &Path, now: &str) -> Result<(Connection, Shape), OpenRo
     let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
     guard(&db).map_err(failed)?;
     let prepare = || -> rusqlite::Result<()> {
-        db.busy_timeout(BUSY)?;
+        db.busy_timeout(WAIT_TO_CHANGE)?;
         db.pragma_update(None, "foreign_keys", true)?;
         db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
         db.execute_batch(
@@ -214,7 +145,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, Shape)>, O
     let prepare = || -> rusqlite::Result<()> {
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
         guard(&db)?;
-        db.busy_timeout(BUSY)?;
+        db.busy_timeout(WAIT_TO_CHANGE)?;
         db.pragma_update(None, "query_only", true)
     };
     prepare().map_err(failed)?;
@@ -242,11 +173,8 @@ fn guard(db: &Connection) -> rusqlite::Result<()> {
 }
 
 fn make(all: &Transaction<'_>, now: &str) -> rusqlite::Result<()> {
-    all.execute_batch(TABLES)?;
-    for (_, sql) in TRIGGERS {
-        all.execute_batch(sql)?;
-    }
-    all.execute("INSERT INTO schema_version VALUES ('memories', 1, ?1)", [now])?;
+    all.execute_batch(&new_database())?;
+    all.execute(SET_VERSION, [now])?;
     Ok(())
 }
 
@@ -268,7 +196,7 @@ fn look(db: &Connection, path: &Path) -> Result<Shape, OpenRowsError> {
         })
         .transpose()
         .map_err(failed)?;
-    if sql.is_none_or(|it| it.to_ascii_uppercase().starts_with("CREATE VIRTUAL")) {
+    if sql.is_none_or(|sql| sql.to_ascii_uppercase().starts_with("CREATE VIRTUAL")) {
         return Err(not_memories());
     }
     let mut columns = HashSet::new();
@@ -281,7 +209,7 @@ fn look(db: &Connection, path: &Path) -> Result<Shape, OpenRowsError> {
     })
     .map_err(failed)?;
     let old = |missing| OpenRowsError::OldShape { path: path.to_owned(), missing };
-    if let Some(missing) = NEEDED.into_iter().find(|it| !columns.contains(*it)) {
+    if let Some(missing) = NEEDED.into_iter().find(|column| !columns.contains(*column)) {
         return Err(match missing {
             "id" | "key" | "content" => not_memories(),
             _ => old(missing),
@@ -307,22 +235,15 @@ fn check_triggers(db: &Connection, path: &Path) -> Result<(), OpenRowsError> {
     };
     let found = read().map_err(failed)?;
     for (name, sql) in &found {
-        let own = TRIGGERS.iter().find(|(own, _)| own == name);
-        if own.is_none_or(|(_, own)| squeezed(own) != squeezed(sql)) {
+        if own_trigger(sql).is_none() {
             return Err(OpenRowsError::ForeignTrigger {
                 path: path.to_owned(),
                 name: name.chars().take(64).collect(),
             });
         }
     }
-    match found.len() == TRIGGERS.len() {
-        true => Ok(()),
-        false => Err(OpenRowsError::OldShape { path: path.to_owned(), missing: "triggers" }),
+    if found.len() == TRIGGERS.len() {
+        return Ok(());
     }
-}
-
-/// Returns a statement without what does not change its meaning.
-fn squeezed(sql: &str) -> String {
-    let sql = sql.to_ascii_lowercase().replace("if not exists", "");
-    sql.chars().filter(|it| !it.is_whitespace() && *it != ';').collect()
+    Err(OpenRowsError::OldShape { path: path.to_owned(), missing: "triggers" })
 }

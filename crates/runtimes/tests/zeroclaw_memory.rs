@@ -3,14 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use anemone_embed::{Builtin, Embedder as _};
-use anemone_format::{Moment, Origin, ProvenanceStamp};
+use anemone_format::{Moment, Origin, ProvenanceStamp, sha256_hex};
 use anemone_memory::{
-    Category, Clock, Finder, Given, Importance, Label, MarkdownLayout, MarkdownStore, Memory as _,
-    MemoryError, NotedRows, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory,
+    Category, Clock, ForgetTarget, Given, Importance, Label, MarkdownLayout, MarkdownStore,
+    MemoryEntry, MemoryError, NotedRows, RowStore, RowsBack,
 };
+use anemone_runtimes::by_name;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rusqlite::Connection;
@@ -40,24 +39,37 @@ fn place() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-fn open_as(path: &Path, alias: &str, embeds: bool) -> Result<SqliteMemory, OpenRowsError> {
-    let source = RowsSource::new(path, alias);
-    let index = path.with_file_name(format!("index of {alias}"));
-    let finder = Finder::new(index, vec![Box::new(source)], Vec::new());
-    let embedder = embeds.then(|| Arc::new(Builtin::new()) as Arc<_>);
-    SqliteMemory::open(path, alias, finder, embedder, Box::new(Still))
+fn open_as(path: &Path, alias: &str) -> Box<dyn RowStore> {
+    by_name("zeroclaw").unwrap().memory_rows(path, alias, Box::new(Still)).unwrap()
 }
 
-fn open(path: &Path) -> SqliteMemory {
-    open_as(path, "default", false).unwrap()
+fn open(path: &Path) -> Box<dyn RowStore> {
+    open_as(path, "default")
 }
 
-fn wait<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+fn try_store(rows: &dyn RowStore, key: &str, content: &str) -> Result<(), MemoryError> {
+    let mut stamp =
+        ProvenanceStamp::new(Still.fresh_id(), Origin::Agent, Moment::from(Still.now()));
+    stamp.session = Some("s".to_owned());
+    let (text, key) = (content.to_owned(), Some(key.to_owned()));
+    let given = Given { text, key, label: None, tags: Vec::new(), stamp };
+    rows.put(&[(given, Category::Core)], &mut |_| Ok(()))
 }
 
-fn store(memory: &SqliteMemory, key: &str, content: &str) {
-    wait(memory.store(key, content, &Category::Core, Some("s"))).unwrap();
+fn store(rows: &dyn RowStore, key: &str, content: &str) {
+    try_store(rows, key, content).unwrap();
+}
+
+fn get(rows: &dyn RowStore, key: &str) -> Option<MemoryEntry> {
+    rows.entries().unwrap().into_iter().find(|entry| entry.key == key)
+}
+
+fn key(key: &str) -> ForgetTarget {
+    ForgetTarget::Key(key.to_owned())
+}
+
+fn forget(rows: &dyn RowStore, name: &str) -> usize {
+    rows.remove(&rows.matching(&key(name)).unwrap()).unwrap()
 }
 
 fn one<T: rusqlite::types::FromSql>(path: &Path, sql: &str) -> T {
@@ -68,8 +80,8 @@ fn one<T: rusqlite::types::FromSql>(path: &Path, sql: &str) -> T {
 fn a_new_database_is_one_that_zeroclaw_would_make() {
     let (_folder, path) = place();
     let memory = open(&path);
-    store(&memory, "tea", "green tea in the morning");
-    store(&memory, "tea", "black tea in the evening");
+    store(&*memory, "tea", "green tea in the morning");
+    store(&*memory, "tea", "black tea in the evening");
     let created: String = one(&path, "SELECT created_at FROM memories");
     assert_eq!(created, "2026-11-16T12:00:00.000000007+02:00");
     let agent: String = one(&path, "SELECT alias FROM agents");
@@ -91,7 +103,7 @@ fn a_new_database_is_one_that_zeroclaw_would_make() {
     Connection::open(&path).unwrap().execute_batch(check).unwrap();
     let origin: String = one(&path, "SELECT origin FROM anemone_stamps");
     assert_eq!(origin, "agent");
-    assert_eq!(wait(memory.get("tea")).unwrap().unwrap().origin.as_deref(), Some("agent"));
+    assert_eq!(get(&*memory, "tea").unwrap().origin.as_deref(), Some("agent"));
 }
 
 const FTS: &str = "
@@ -122,66 +134,66 @@ fn older_databases_are_written_as_they_are() {
          '2026-02-20T10:00:00Z', NULL, NULL);"
     ));
     let memory = open(&path);
-    store(&memory, "old", "a new heron");
-    store(&memory, "new", "another heron");
-    assert_eq!(wait(memory.count()).unwrap(), 2);
-    let old = wait(memory.get("old")).unwrap().unwrap();
+    store(&*memory, "old", "a new heron");
+    store(&*memory, "new", "another heron");
+    assert_eq!(memory.entries().unwrap().len(), 2);
+    let old = get(&*memory, "old").unwrap();
     assert_eq!((old.id.as_str(), old.timestamp.as_str()), ("1", "2026-02-20T10:00:00Z"));
-    assert_eq!(wait(memory.recall("heron", 5, None)).unwrap().len(), 2);
-    assert!(wait(memory.forget("old")).unwrap());
+    assert_eq!(forget(&*memory, "old"), 1);
     assert_eq!(one::<i64>(&path, "SELECT count(*) FROM memories"), 1);
 }
 
 #[test]
 fn what_is_too_old_or_foreign_is_refused() {
+    let refusal = |path: &Path| match open(path).entries() {
+        Err(MemoryError::Open(error)) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
     let refused = |sql: &str| {
-        let (folder, path) = made(sql);
-        let error = open_as(&path, "default", false).err().unwrap();
-        (error, folder)
+        let (_folder, path) = made(sql);
+        refusal(&path)
     };
     let first = format!("CREATE TABLE memories ({FIRST});");
-    assert!(matches!(refused(&first).0, OpenRowsError::OldShape { missing: "embedding", .. }));
+    assert!(refused(&first).contains("has no embedding"));
     let second = format!("CREATE TABLE memories ({FIRST}, embedding BLOB, session_id TEXT);");
-    assert!(matches!(refused(&second).0, OpenRowsError::OldShape { missing: "memories_fts", .. }));
+    assert!(refused(&second).contains("has no memories_fts"));
     let unfinished = format!("{second} CREATE VIRTUAL TABLE memories_fts USING fts5(key);");
-    assert!(matches!(refused(&unfinished).0, OpenRowsError::OldShape { missing: "triggers", .. }));
+    assert!(refused(&unfinished).contains("has no triggers"));
     let trap = format!(
         "{second} {FTS} CREATE TRIGGER trap AFTER INSERT ON memories BEGIN
          DELETE FROM memories; END;"
     );
-    assert!(
-        matches!(refused(&trap).0, OpenRowsError::ForeignTrigger { name, .. } if name == "trap")
-    );
+    assert!(refused(&trap).ends_with("has a trigger that is not ZeroClaw's: \"trap\""));
     let other = "CREATE TABLE notes (id TEXT); CREATE VIEW memories AS SELECT id FROM notes;";
-    assert!(matches!(refused(other).0, OpenRowsError::NotMemories { .. }));
+    assert!(refused(other).ends_with("holds no memories of ZeroClaw"));
     let (_folder, path) = place();
     fs_err::write(&path, "no database at all, and long enough to be taken for one").unwrap();
-    assert!(matches!(open_as(&path, "a", false).err(), Some(OpenRowsError::Database { .. })));
+    assert!(refusal(&path).starts_with("cannot open the database"));
     let (_folder, path) = place();
     fs_err::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
-    assert!(matches!(open_as(&path, "a", false).err(), Some(OpenRowsError::NotPlain { .. })));
+    assert!(refusal(&path).ends_with("is not a plain file"));
+    assert!(matches!(try_store(&*open(&path), "k", "text"), Err(MemoryError::Open(_))));
 }
 
 #[test]
 fn what_belongs_to_somebody_else_is_neither_seen_nor_touched() {
     let (_folder, path) = place();
-    let (mine, theirs) =
-        (open_as(&path, "me", false).unwrap(), open_as(&path, "you", false).unwrap());
-    store(&mine, "k", "my own heron");
-    store(&theirs, "k", "your own heron");
+    let (mine, theirs) = (open_as(&path, "me"), open_as(&path, "you"));
+    store(&*mine, "k", "my own heron");
+    store(&*theirs, "k", "your own heron");
     let db = Connection::open(&path).unwrap();
     let private = "INSERT INTO memories (id, key, content, created_at, updated_at, agent_id,
         principal_id) SELECT hex(randomblob(8)), 'p|2:ab7:default-|x', 'a private heron',
         created_at, updated_at, agent_id, 'ab' FROM memories WHERE content = 'my own heron'";
     db.execute_batch(private).unwrap();
-    assert_eq!(wait(mine.count()).unwrap(), 1);
-    assert_eq!(wait(mine.get("p|2:ab7:default-|x")).unwrap(), None);
-    assert!(!wait(mine.forget("p|2:ab7:default-|x")).unwrap());
-    assert!(wait(mine.store("p|x", "no", &Category::Core, None)).is_err());
-    let found = wait(mine.recall("heron", 9, None)).unwrap();
+    assert_eq!(mine.entries().unwrap().len(), 1);
+    assert_eq!(get(&*mine, "p|2:ab7:default-|x"), None);
+    assert_eq!(forget(&*mine, "p|2:ab7:default-|x"), 0);
+    assert!(matches!(try_store(&*mine, "p|x", "no"), Err(MemoryError::PrivateKey)));
+    let found = mine.entries().unwrap();
     assert_eq!(found.iter().map(|it| it.content.as_str()).collect::<Vec<_>>(), ["my own heron"]);
-    assert!(wait(mine.forget("k")).unwrap());
-    assert_eq!(wait(theirs.get("k")).unwrap().unwrap().content, "your own heron");
+    assert_eq!(forget(&*mine, "k"), 1);
+    assert_eq!(get(&*theirs, "k").unwrap().content, "your own heron");
     assert_eq!(one::<i64>(&path, "SELECT count(*) FROM memories"), 2);
 }
 
@@ -189,80 +201,41 @@ fn what_belongs_to_somebody_else_is_neither_seen_nor_touched() {
 fn what_was_superseded_is_hidden_until_it_is_stored_again() {
     let (_folder, path) = place();
     let memory = open(&path);
-    store(&memory, "old", "the old heron");
-    store(&memory, "new", "the new heron");
+    store(&*memory, "old", "the old heron");
+    store(&*memory, "new", "the new heron");
     let db = Connection::open(&path).unwrap();
     db.execute_batch("UPDATE memories SET superseded_by = 'new' WHERE key = 'old'").unwrap();
-    assert_eq!(
-        (wait(memory.count()).unwrap(), wait(memory.list(None, None)).unwrap().len()),
-        (1, 1)
-    );
-    assert_eq!(wait(memory.recall("heron", 9, None)).unwrap().len(), 1);
-    assert!(wait(memory.get("old")).unwrap().is_some());
-    store(&memory, "old", "the old heron came back");
-    assert_eq!(wait(memory.count()).unwrap(), 2);
+    assert_eq!(memory.entries().unwrap().len(), 1);
+    assert_eq!(memory.matching(&key("old")).unwrap().len(), 1);
+    store(&*memory, "old", "the old heron came back");
+    assert_eq!(memory.entries().unwrap().len(), 2);
 }
 
 #[test]
-fn vectors_are_written_where_they_are_of_the_same_maker() {
+fn what_is_forgotten_goes_from_the_cache_of_vectors() {
     let (_folder, path) = place();
-    let memory = open_as(&path, "default", true).unwrap();
-    store(&memory, "tea", "green tea");
-    let identity = Builtin::new().identity().clone();
-    let bytes: Vec<u8> = one(&path, "SELECT embedding FROM memories");
-    assert_eq!(bytes.len(), identity.dimensions * 4);
-    let model: String = one(&path, "SELECT value FROM memory_meta WHERE key = 'embedding_model'");
-    assert_eq!(model, identity.model);
-    // The first eight bytes of the SHA-256 of `green tea`.
-    let hash: String = one(&path, "SELECT content_hash FROM embedding_cache");
-    assert_eq!(hash.len(), 16);
-    assert_eq!(one::<Vec<u8>>(&path, "SELECT embedding FROM embedding_cache"), bytes);
-
+    let memory = open(&path);
+    store(&*memory, "tea", "green tea");
+    let hash = &sha256_hex(b"green tea")[..16];
     let db = Connection::open(&path).unwrap();
-    db.execute_batch("UPDATE memory_meta SET value = 'another' WHERE key = 'embedding_model'")
-        .unwrap();
-    store(&memory, "coffee", "black coffee");
-    assert_eq!(one::<i64>(&path, "SELECT count(embedding) FROM memories"), 1);
-    assert_eq!(one::<i64>(&path, "SELECT count(*) FROM embedding_cache"), 1);
-    // What is forgotten goes from the cache as well.
-    assert!(wait(memory.forget("tea")).unwrap());
-    assert_eq!(one::<i64>(&path, "SELECT count(*) FROM embedding_cache"), 0);
-}
-
-#[test]
-fn the_cache_of_vectors_keeps_what_was_used_last() {
-    let (_folder, path) = place();
-    let memory = open_as(&path, "default", true).unwrap();
-    store(&memory, "first", "the first text");
-    let db = Connection::open(&path).unwrap();
-    db.execute_batch(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10050)
-         INSERT INTO embedding_cache SELECT printf('%016x', i), x'00',
-         printf('2026-01-01T00:00:00.%09d+00:00', i), printf('2026-01-01T00:00:00.%09d+00:00', i)
-         FROM n",
-    )
-    .unwrap();
-    store(&memory, "second", "the second text");
-    assert_eq!(one::<i64>(&path, "SELECT count(*) FROM embedding_cache"), 10_000);
-    let oldest: String = one(
-        &path,
-        "SELECT min(content_hash) FROM embedding_cache
-                                     WHERE accessed_at LIKE '2026-01-01%'",
-    );
-    assert_eq!(oldest, format!("{:016x}", 10_050 - 9_998 + 1));
+    let fill = "INSERT INTO embedding_cache VALUES (?1, x'00', '2026', '2026')";
+    for hash in [hash, "another"] {
+        db.execute(fill, [hash]).unwrap();
+    }
+    assert_eq!(forget(&*memory, "tea"), 1);
+    assert_eq!(one::<String>(&path, "SELECT content_hash FROM embedding_cache"), "another");
 }
 
 #[test]
 fn a_removed_row_leaves_nothing_behind_and_can_be_put_back() {
     let (folder, path) = place();
-    let memory = open_as(&path, "default", true).unwrap();
+    let memory = open(&path);
     for number in 0..50 {
-        store(&memory, &format!("k{number}"), &format!("ordinary text number {number}"));
+        store(&*memory, &format!("k{number}"), &format!("ordinary text number {number}"));
     }
-    store(&memory, "secret", "the quetzalcoatlus password");
-    let rows = memory.rows_matching(&RowsWanted::Key("secret".to_owned())).unwrap();
+    store(&*memory, "secret", "the quetzalcoatlus password");
+    let rows = memory.matching(&key("secret")).unwrap();
     assert_eq!(rows.len(), 1);
-    assert_eq!(memory.remove_rows(&rows).unwrap(), 1);
     let holds = || {
         let files = fs_err::read_dir(folder.path()).unwrap().map(|it| it.unwrap().path());
         let mut files = files.filter(|it| it.is_file());
@@ -271,19 +244,19 @@ fn a_removed_row_leaves_nothing_behind_and_can_be_put_back() {
             bytes.windows(14).any(|it| it == b"quetzalcoatlus")
         })
     };
-    assert!(!holds());
     let site =
         MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
             .unwrap();
     let held = site.lock().unwrap();
     let (noted, now) = (memory.noted(&rows), Still.now());
-    let change = held.note_rows("forget", noted.clone(), None, Still.fresh_id(), now).unwrap();
-    let back = held.undo_rows(change, &noted, &memory, Still.fresh_id(), now).unwrap();
+    held.remove_rows("forget", &*memory, &rows, Still.fresh_id(), now).unwrap();
+    assert!(!holds());
+    let (change, _) = site.last_change().unwrap().unwrap();
+    let back = held.undo_rows(change, &noted, &*memory, Still.fresh_id(), now).unwrap();
     assert_eq!(back, RowsBack { put_back: 1, ..RowsBack::default() });
     assert_eq!(memory.plan_back(&noted).unwrap(), RowsBack::default());
     assert_eq!(site.last_change().unwrap(), None);
-    assert_eq!(memory.rows_matching(&RowsWanted::Key("secret".to_owned())).unwrap(), rows);
-    assert_eq!(wait(memory.recall("quetzalcoatlus", 1, None)).unwrap()[0].key, "secret");
+    assert_eq!(memory.matching(&key("secret")).unwrap(), rows);
     assert!(holds());
 }
 
@@ -291,23 +264,26 @@ fn a_removed_row_leaves_nothing_behind_and_can_be_put_back() {
 fn rows_are_told_by_id_by_session_and_by_time() {
     let (_folder, path) = place();
     let memory = open(&path);
-    store(&memory, "k", "text");
-    let id = wait(memory.get("k")).unwrap().unwrap().id;
-    let number = |wanted: RowsWanted| memory.rows_matching(&wanted).unwrap().len();
-    assert_eq!(number(RowsWanted::Ids(vec![id])), 1);
-    assert_eq!(number(RowsWanted::Session("s".to_owned())), 1);
-    assert_eq!(number(RowsWanted::Session("t".to_owned())), 0);
+    store(&*memory, "k", "text");
+    let id = get(&*memory, "k").unwrap().id;
+    let number = |wanted: ForgetTarget| memory.matching(&wanted).unwrap().len();
+    assert_eq!(number(ForgetTarget::Ids(vec![id])), 1);
+    assert_eq!(number(ForgetTarget::Session("s".to_owned())), 1);
+    assert_eq!(number(ForgetTarget::Session("t".to_owned())), 0);
     let at: Timestamp = "2026-11-16T10:00:00.000000007Z".parse().unwrap();
-    assert_eq!(number(RowsWanted::Written { since: Some(at), until: Some(at) }), 1);
+    assert_eq!(
+        number(ForgetTarget::Written { since: Some(at), until: Some(at), zone: TimeZone::UTC }),
+        1
+    );
     let later = "2026-11-16T10:00:01Z".parse().ok();
-    assert_eq!(number(RowsWanted::Written { since: later, until: None }), 0);
+    assert_eq!(number(ForgetTarget::Written { since: later, until: None, zone: TimeZone::UTC }), 0);
 }
 
 #[test]
 fn what_another_program_left_in_unused_pages_goes_when_it_is_compacted() {
     let (_folder, path) = place();
     let memory = open(&path);
-    store(&memory, "tea", "green tea in the morning");
+    store(&*memory, "tea", "green tea in the morning");
     let db = Connection::open(&path).unwrap();
     db.execute_batch(
         "PRAGMA secure_delete = OFF; CREATE TABLE old (t TEXT);
@@ -319,7 +295,7 @@ fn what_another_program_left_in_unused_pages_goes_when_it_is_compacted() {
     assert!(holds());
     memory.compact().unwrap();
     assert!(!holds());
-    store(&memory, "tea", "black tea in the evening");
+    store(&*memory, "tea", "black tea in the evening");
     let found: i64 =
         one(&path, "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH 'black'");
     assert_eq!(found, 1);
@@ -356,8 +332,8 @@ fn everything(path: &Path) -> String {
 fn what_was_written_over_superseded_and_added_is_taken_back_step_by_step() {
     let (folder, path) = place();
     let memory = open(&path);
-    store(&memory, "tea", "green tea in the morning");
-    store(&memory, "port", "the gateway listens on 8080");
+    store(&*memory, "tea", "green tea in the morning");
+    store(&*memory, "port", "the gateway listens on 8080");
     let site =
         MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
             .unwrap();
@@ -369,10 +345,10 @@ fn what_was_written_over_superseded_and_added_is_taken_back_step_by_step() {
         given(Some("tea"), "no tea at all", Some("port")),
     ] {
         let rows = [(new, Category::Daily)];
-        held.write_rows("remember", &memory, &rows, Still.fresh_id(), Still.now()).unwrap();
+        held.write_rows("remember", &*memory, &rows, Still.fresh_id(), Still.now()).unwrap();
         states.push(everything(&path));
     }
-    assert_eq!(wait(memory.list(None, None)).unwrap().len(), 2);
+    assert_eq!(memory.entries().unwrap().len(), 2);
     let newest = states.pop().unwrap();
     assert!(newest.contains("no tea at all") && newest.contains("0.9"), "{newest}");
     while let Some(before) = states.pop() {
@@ -380,7 +356,7 @@ fn what_was_written_over_superseded_and_added_is_taken_back_step_by_step() {
         let rows = noted.rows.unwrap();
         let (id, now) = (Still.fresh_id(), Still.now());
         let planned = memory.plan_back(&rows).unwrap();
-        assert_eq!(held.undo_rows(change, &rows, &memory, id, now).unwrap(), planned);
+        assert_eq!(held.undo_rows(change, &rows, &*memory, id, now).unwrap(), planned);
         assert_eq!(everything(&path), before);
     }
     assert_eq!(site.last_change().unwrap(), None);
@@ -394,7 +370,7 @@ fn what_was_written_over_superseded_and_added_is_taken_back_step_by_step() {
 fn a_row_that_somebody_changed_since_is_not_taken_back() {
     let (folder, path) = place();
     let memory = open(&path);
-    store(&memory, "tea", "green tea in the morning");
+    store(&*memory, "tea", "green tea in the morning");
     let site =
         MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
             .unwrap();
@@ -403,12 +379,12 @@ fn a_row_that_somebody_changed_since_is_not_taken_back() {
         (given(Some("tea"), "black tea", None), Category::Core),
         (given(Some("port"), "9090", None), Category::Core),
     ];
-    held.write_rows("remember", &memory, &rows, Still.fresh_id(), Still.now()).unwrap();
-    store(&memory, "tea", "ZeroClaw says: white tea");
+    held.write_rows("remember", &*memory, &rows, Still.fresh_id(), Still.now()).unwrap();
+    store(&*memory, "tea", "ZeroClaw says: white tea");
     let before = everything(&path);
     let (change, noted) = site.last_change().unwrap().unwrap();
     let (id, now) = (Still.fresh_id(), Still.now());
-    let back = held.undo_rows(change, &noted.rows.unwrap(), &memory, id, now).unwrap();
+    let back = held.undo_rows(change, &noted.rows.unwrap(), &*memory, id, now).unwrap();
     assert_eq!(back, RowsBack { changed: vec!["tea".to_owned()], ..RowsBack::default() });
     assert_eq!(everything(&path), before);
     assert_eq!(site.last_change().unwrap().unwrap().0, change);
@@ -426,9 +402,9 @@ fn nothing_is_written_when_it_cannot_be_and_nothing_is_left_to_undo() {
         (given(None, "black tea", None), Category::Core),
         (given(Some("p|nova"), "a private thing", None), Category::Core),
     ];
-    let done = held.write_rows("remember", &memory, &rows, Still.fresh_id(), Still.now());
+    let done = held.write_rows("remember", &*memory, &rows, Still.fresh_id(), Still.now());
     assert!(matches!(done, Err(MemoryError::PrivateKey)));
-    assert_eq!(wait(memory.count()).unwrap(), 0);
+    assert_eq!(memory.entries().unwrap().len(), 0);
     assert_eq!(site.last_change().unwrap(), None);
 }
 

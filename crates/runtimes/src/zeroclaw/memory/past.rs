@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 /// Counts the rows of a category that were last written before a day; `None` when there is no such
 /// database or table. The database is only read.
-pub fn count_past_rows(
+pub(super) fn count_past_rows(
     database: &Path,
     category: &str,
     before: Date,
@@ -41,7 +41,7 @@ fn open(database: &Path) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut log = database.as_os_str().to_owned();
     log.push("-wal");
-    let is_written = fs_err::metadata(&log).is_ok_and(|it| it.len() > 0);
+    let is_written = fs_err::metadata(&log).is_ok_and(|log| log.len() > 0);
     let connection = if is_written {
         Connection::open_with_flags(database, flags)?
     } else {
@@ -49,8 +49,8 @@ fn open(database: &Path) -> Result<Connection, rusqlite::Error> {
         for byte in database.as_os_str().as_encoded_bytes() {
             match byte {
                 b'/' | b'.' | b'-' | b'_' => place.push(char::from(*byte)),
-                it if it.is_ascii_alphanumeric() => place.push(char::from(*it)),
-                it => place.push_str(&format!("%{it:02X}")),
+                byte if byte.is_ascii_alphanumeric() => place.push(char::from(*byte)),
+                byte => place.push_str(&format!("%{byte:02X}")),
             }
         }
         place.push_str("?immutable=1");
