@@ -40,6 +40,7 @@ mod vault;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anemone::host::Host;
 use anemone::result_file::{ResultFile, ResultSealing};
@@ -190,8 +191,6 @@ pub(crate) struct Context<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) printer: &'a Printer,
     pub(crate) host: Host,
-    /// Where keys were said to be.
-    pub(crate) key_args: &'a KeyArgs,
 }
 
 impl<'a> Context<'a> {
@@ -202,7 +201,14 @@ impl<'a> Context<'a> {
     ) -> Self {
         let (can_ask, shows_progress) = (environment.can_ask(), printer.shows_progress());
         let host = environment.host(key_args, Terminal { can_ask, shows_progress });
-        Self { environment, printer, host, key_args }
+        Self { environment, printer, host }
+    }
+
+    /// Returns the host for work whose results somebody else prints: without bars.
+    pub(crate) fn silent_host(&self) -> Host {
+        let can_ask = self.environment.can_ask();
+        let console = Arc::new(Terminal { can_ask, shows_progress: false });
+        Host { console, ..self.host.clone() }
     }
 }
 

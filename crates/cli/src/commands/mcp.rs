@@ -197,13 +197,11 @@ fn runtime() -> Result<Runtime, CliError> {
 
 impl McpArgs {
     fn desk(&self, context: &Context<'_>) -> Result<LocalMemoryService, CliError> {
-        LocalMemoryService::open(ServeOptions {
-            environment: context.environment.clone(),
-            keys: context.key_args.clone(),
-            source: self.source.clone(),
-            searched: self.searched.clone(),
+        Ok(LocalMemoryService::open(ServeOptions {
+            host: context.silent_host(),
+            target: self.searched.choice(self.source.clone()),
             allow_write: self.allow_write,
-        })
+        })?)
     }
 
     fn settings(&self) -> Settings {

@@ -3,69 +3,34 @@
 use anemone_format::Origin as Source;
 use anemone_mcp::{
     ContextText, Duplicate, Forgotten, ForgottenEntry, Found, FoundMemory, Holder, Origin,
-    ReadLines, ReadStatus, Refusal, Remembered,
+    ReadLines, ReadStatus, Remembered,
 };
 use anemone_memory::citation_of;
 
+use super::ServiceError;
 use crate::commands::forget::Forgotten as ForgetReport;
-use crate::commands::search::Found as SearchReport;
-use crate::error::{CliError, Kind};
+use crate::error::CliError;
+use crate::words::warning;
 use anemone::context::ContextReport;
 use anemone::remember::{RememberError, RememberReport};
-use anemone::search::SearchHit;
+use anemone::search::{SearchHit, SearchNote, SearchReport};
 
-/// Tells a tool's caller what went wrong. Hints of commands name flags; where a tool has another
-/// way, it is named instead.
-pub(super) fn refusal(error: CliError) -> Refusal {
-    let code = match error.code {
-        "document_not_found" => Refusal::NOT_FOUND,
-        code => code,
-    };
-    let hint = match error.code {
-        "secret" => Some("leave the secret out: memories are read by many".to_owned()),
-        Refusal::NOTHING_TO_FORGET => Some(
-            "find it with memory_search, and give its citation, or the key it was remembered under"
-                .to_owned(),
-        ),
-        "part_of_an_entry" => error.hint.map(|it| it.replace("--id", "citation")),
-        "only_read" => Some("search it and read it".to_owned()),
-        "read_only" => {
-            Some("whoever runs this server allows it with `anemone mcp --allow-write`".to_owned())
+/// Says a note in the words of tools.
+pub(super) fn note(note: SearchNote) -> String {
+    match note {
+        SearchNote::TooWeak => {
+            "nothing is similar enough; minScore 0 shows the nearest texts".to_owned()
         }
-        "changed" => Some("search again, then try again".to_owned()),
-        "too_long" => Some("say it in fewer words, or remember its parts".to_owned()),
-        _ => error.hint.map(|it| for_tools(&it)),
-    };
-    let causes = error.causes.iter().map(|it| for_tools(it)).collect();
-    Refusal { code: code.to_owned(), message: for_tools(&error.message), causes, hint }
+        note => warning(note).message,
+    }
 }
 
-/// Says what a command says in the words of tools: they have arguments, and no flags.
-pub(super) fn for_tools(text: &str) -> String {
-    const WORDS: [(&str, &str); 8] = [
-        ("--since", "since"),
-        ("--until", "until"),
-        ("--from", "from"),
-        ("--lines", "lines"),
-        ("--query", "query"),
-        ("--path", "path"),
-        ("--min-score", "minScore"),
-        ("`anemone search`", "memory_search"),
-    ];
-    WORDS.iter().fold(text.to_owned(), |text, (flag, word)| text.replace(flag, word))
-}
-
-/// An argument that makes no sense.
-pub(super) fn unwanted(field: &str, wanted: &str) -> CliError {
-    CliError::new(Kind::Usage, "usage", format!("{field}: give {wanted}"))
-}
-
-pub(super) fn found(report: SearchReport, min_score: Option<f64>) -> Found {
+pub(super) fn found(report: SearchReport<String>, min_score: Option<f64>) -> Found {
     let least = min_score.unwrap_or(f64::NEG_INFINITY);
     let all = report.hits.len();
     let results: Vec<_> =
-        report.hits.into_iter().filter(|it| it.score >= least).map(memory).collect();
-    let mut notes: Vec<String> = report.notes.iter().map(|it| for_tools(&it.message)).collect();
+        report.hits.into_iter().filter(|hit| hit.score >= least).map(memory).collect();
+    let mut notes = report.notes;
     if results.len() < all {
         notes.push(format!("results below minScore: {}", all - results.len()));
     }
@@ -101,9 +66,7 @@ fn memory(hit: SearchHit) -> FoundMemory {
 pub(super) fn nothing_read(path: &str, hint: Option<String>) -> ReadLines {
     ReadLines {
         status: ReadStatus::NotFound,
-        text: hint
-            .map(|it| for_tools(&format!("there is no such document; {it}")))
-            .unwrap_or_default(),
+        text: hint.map(|hint| format!("there is no such document; {hint}")).unwrap_or_default(),
         path: path.to_owned(),
         from: 1,
         lines: 0,
@@ -131,7 +94,7 @@ pub(super) const fn origin(origin: Origin) -> Source {
 /// That the memory says it already is an answer, and no failure.
 pub(super) fn remembered(
     report: Result<RememberReport, RememberError>,
-) -> Result<Remembered, CliError> {
+) -> Result<Remembered, ServiceError> {
     let report = match report {
         Ok(report) => report,
         Err(RememberError::Duplicate { report }) => return Ok(already_there(report)),
@@ -186,12 +149,7 @@ pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
         can_be_undone: report.can_be_undone,
         absent,
         holders,
-        notes: report
-            .notes
-            .iter()
-            .chain(&report.lines_of_lost_undo())
-            .map(|it| for_tools(it))
-            .collect(),
+        notes: report.notes.iter().chain(&report.lines_of_lost_undo()).cloned().collect(),
         entries: report.entries.into_iter().map(entry).collect(),
     }
 }
