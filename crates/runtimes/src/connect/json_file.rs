@@ -7,7 +7,7 @@ use super::document::{ConfigEdit, RefuseError, indentation, line_and_column, lin
 use super::edit::{self, Edit};
 use super::scan::{Item, Node, NodeKind, Stop, end_of_line, scan};
 
-pub(super) fn parse(text: &str) -> Result<Value, RefuseError> {
+pub(crate) fn parse(text: &str) -> Result<Value, RefuseError> {
     // First, because it bounds the depth.
     scan_file(text)?;
     json5::from_str(text).map_err(|error| {

@@ -7,7 +7,7 @@ use super::document::{ConfigEdit, RefuseError, indentation, line_and_column, lin
 use super::edit::Edit;
 use super::toml_cut::comma_after;
 
-pub(super) fn parse(text: &str) -> Result<Value, RefuseError> {
+pub(crate) fn parse(text: &str) -> Result<Value, RefuseError> {
     Ok(of_table(document(text)?.as_table()))
 }
 
