@@ -35,7 +35,6 @@ pub mod diff;
 pub mod download;
 pub mod embedder;
 pub mod entry_reference;
-pub mod error;
 pub mod export;
 pub mod exports;
 pub mod files;

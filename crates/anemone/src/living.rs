@@ -58,10 +58,13 @@ pub struct RandomError;
 
 /// A memory that can be written to.
 pub struct AgentMemory {
+    /// What reads and writes the agent.
     pub adapter: &'static dyn Adapter,
+    /// The agent.
     pub agent: FoundAgent,
     /// Where the agent puts what it remembers.
     pub keeps: MemoryBackend,
+    /// Its files.
     pub site: MarkdownStore,
     source: TargetChoice,
     clock: SharedClock,

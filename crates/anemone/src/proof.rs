@@ -49,6 +49,7 @@ pub struct Expected<'a> {
 /// An agent that comes back, as it is before it does: what is moved is made of it, so it is looked
 /// for as well.
 pub struct Current<'a> {
+    /// The agent.
     pub source: &'a dyn SnapshotSource,
     /// Returns the record that a record of the agent was before it went away.
     pub origin_of: &'a dyn Fn(RecordId) -> Option<RecordId>,
@@ -56,6 +57,7 @@ pub struct Current<'a> {
 
 /// Why a file will not be there as it was.
 pub struct Announced {
+    /// Why.
     pub reason: &'static str,
     /// Whether it is made of records, so that it excuses none of them.
     pub made: bool,
@@ -66,6 +68,7 @@ pub struct Announced {
 /// What came along, layer by layer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Proof {
+    /// The layers.
     pub layers: Vec<LayerProof>,
     /// Everything that is nowhere, though the plan did not say so.
     pub lost: Vec<Loss>,
@@ -74,7 +77,9 @@ pub struct Proof {
 /// What came along of one layer.
 #[derive(Clone, Debug, Serialize)]
 pub struct LayerProof {
+    /// The layer.
     pub layer: &'static str,
+    /// How many things it has.
     pub total: u64,
     /// The runtime has it, whole.
     pub carried: u64,
@@ -84,6 +89,7 @@ pub struct LayerProof {
     pub kept_aside: u64,
     /// It is not there, as the plan said.
     pub not_carried: u64,
+    /// It is nowhere, and the plan did not say so.
     pub lost: u64,
     /// How often each field is not in the runtime itself.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -100,8 +106,11 @@ pub struct LayerProof {
 /// Something that is nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Loss {
+    /// The layer.
     pub layer: &'static str,
+    /// The thing.
     pub what: String,
+    /// Why.
     pub reason: String,
 }
 

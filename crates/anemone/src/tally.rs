@@ -10,10 +10,13 @@ use crate::host::Progress;
 /// What went by.
 #[derive(Default)]
 pub struct Tally<'a> {
+    /// Bytes of files.
     pub bytes: u64,
+    /// Vectors of records.
     pub embeddings: u64,
     /// Every file, link and folder.
     pub listed: Vec<ListedFile>,
+    /// Who is shown how far it is.
     pub progress: Option<&'a Progress>,
 }
 

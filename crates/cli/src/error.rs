@@ -21,7 +21,31 @@ mod runtimes;
 mod search;
 mod tidy;
 
-pub(crate) use anemone::error::Kind;
+/// The sort of failure; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It could not be done.
+    Failed,
+    /// It was asked for in a way that makes no sense.
+    Usage,
+    /// Two sound things do not fit each other.
+    Conflict,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+impl Kind {
+    /// Returns the exit code of a process.
+    pub(crate) const fn exit_code(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Conflict => 3,
+            // What shells make of an interrupt.
+            Self::Interrupted => 130,
+        }
+    }
+}
 
 /// An error on its way to the user.
 #[derive(Debug)]
@@ -107,13 +131,6 @@ impl std::fmt::Display for CliError {
 
 impl std::error::Error for CliError {}
 
-impl From<anemone::error::Error> for CliError {
-    fn from(error: anemone::error::Error) -> Self {
-        let anemone::error::Error { kind, code, message, causes, hint, details } = error;
-        Self { kind, code, message, causes, hint, details }
-    }
-}
-
 impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         let code = match error.kind() {
@@ -124,20 +141,4 @@ impl From<std::io::Error> for CliError {
         };
         Self::from_error(Kind::Failed, code, &error)
     }
-}
-
-/// Takes errors whose words are still in the library.
-macro_rules! worded_by_the_library {
-    ($($error:ty),* $(,)?) => {$(
-        impl From<$error> for CliError {
-            fn from(error: $error) -> Self {
-                anemone::error::Error::from(error).into()
-            }
-        }
-    )*};
-}
-
-worded_by_the_library! {
-    anemone_runtimes::ApplyError,
-    anemone_runtimes::PlanError,
 }
