@@ -21,8 +21,7 @@ mod words;
 use std::process::ExitCode;
 
 use anemone::{
-    agent, config, exports, files, keys, known_folders, living, sealed_header, survey, tally,
-    watcher,
+    agent, config, exports, files, known_folders, living, sealed_header, survey, tally, watcher,
 };
 
 use crate::commands::Cli;

@@ -135,7 +135,7 @@ pub enum ConnectError {
     #[error("{error}")]
     HalfDone {
         /// The error.
-        error: Box<ConnectError>,
+        error: Box<Self>,
         /// The files.
         changed: Vec<PathBuf>,
     },
