@@ -227,8 +227,8 @@ pub fn forget(
         Some(plan.apply(&*memory, &target, note, &host.clock)?)
     };
     report.tombstones = all.len() - kept.len();
-    report.can_be_undone = request.finality == Finality::Undoable
-        && (begun.is_some() || !resumed.is_for_good());
+    report.can_be_undone =
+        request.finality == Finality::Undoable && (begun.is_some() || !resumed.is_for_good());
 
     clear_index(index, &finder, &before, &probes, request.finality, host)?;
     if !compact(&*memory, &probes) {

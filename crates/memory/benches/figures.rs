@@ -21,7 +21,8 @@ use anemone_format::{Moment, Origin, ProvenanceStamp};
 use anemone_index::{DocumentSource, FolderSource, Index, MarkdownFolder, Request};
 use anemone_memory::{
     Asked, CaptureSettings, ErasureProbes, Finder, ForgetTarget, Given, MarkdownLayout,
-    MarkdownMemory, MarkdownStore, Place, RememberSettings, Secrets, captures, plan_remember, units,
+    MarkdownMemory, MarkdownStore, Place, RememberSettings, Secrets, captures, plan_remember,
+    units,
 };
 use anemone_testkit::notes::notes;
 use jiff::Timestamp;

@@ -138,8 +138,7 @@ pub(crate) fn same_in(path: &str, text: &str, candidate: Candidate<'_>) -> Optio
     let wanted = comparable(&without_tags(candidate.text));
     units(text).into_iter().find_map(|unit| {
         let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
-        let is_same =
-            candidate.is_same(unit.key.as_deref(), id.as_deref(), &unit.content, &wanted);
+        let is_same = candidate.is_same(unit.key.as_deref(), id.as_deref(), &unit.content, &wanted);
         is_same.then(|| Duplicate {
             path: path.to_owned(),
             lines: unit.lines,

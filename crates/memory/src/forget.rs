@@ -202,11 +202,7 @@ impl ForgetTarget {
 
 /// Whether a time lies between two others; both belong to it.
 #[must_use]
-pub fn is_in_time(
-    at: Timestamp,
-    since: Option<Timestamp>,
-    until: Option<Timestamp>,
-) -> bool {
+pub fn is_in_time(at: Timestamp, since: Option<Timestamp>, until: Option<Timestamp>) -> bool {
     since.is_none_or(|since| at >= since) && until.is_none_or(|until| at <= until)
 }
 

@@ -128,7 +128,5 @@ pub use store::{
 pub use successors::{FoundLines, Successor, successors};
 pub use summary::{Contradiction, EntrySummary};
 pub use suspicion::{Suspicion, SuspicionKind, suspicion_reason, suspicious};
-pub use tidy::{
-    Expired, Promotion, TidyPlan, TidySettings, plan_promotion, plan_tidy,
-};
+pub use tidy::{Expired, Promotion, TidyPlan, TidySettings, plan_promotion, plan_tidy};
 pub use undo::{Undo, UndoError, plan_undo, undo};

@@ -180,8 +180,7 @@ impl Memory for MarkdownMemory {
         let entries = self.store.entries()?;
         let ids_of = |hit: &Hit| {
             let found = entries.of_hit(hit);
-            let mut meant =
-                found.iter().filter(|entry| is_meant(&entry.unit.content)).peekable();
+            let mut meant = found.iter().filter(|entry| is_meant(&entry.unit.content)).peekable();
             let mut ids = Vec::new();
             // A heading is no entry, and an entry may be longer than what was found of it: then the
             // lines of the hit are what is meant.

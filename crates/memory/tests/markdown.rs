@@ -140,14 +140,20 @@ fn what_zeroclaw_and_people_wrote_is_read() {
         seen,
         [(None, "y"), (Some("x"), "one\nmore"), (None, "Prose."), (Some("k"), "second")]
     );
-    assert_eq!((listed[0].id.as_str(), listed[0].kind.as_str()), ("memory/2026-11-15.md#L6", "daily"));
+    assert_eq!(
+        (listed[0].id.as_str(), listed[0].kind.as_str()),
+        ("memory/2026-11-15.md#L6", "daily")
+    );
     assert_eq!(listed[0].day, Some(jiff::civil::date(2026, 11, 15)));
     // Forgetting takes every entry of a key, also what was put away.
     assert_eq!((place.forget("k"), place.forget("gone")), (2, 1));
     assert_eq!(place.read("MEMORY.md"), "# Long-Term Memory\n\nProse.\n");
     assert_eq!(place.read("memory/archive/2026-01-01.md"), "");
     let skipped = place.site.entries().unwrap().skipped;
-    assert_eq!(skipped.iter().map(|file| file.0.as_str()).collect::<Vec<_>>(), ["memory/broken.md"]);
+    assert_eq!(
+        skipped.iter().map(|file| file.0.as_str()).collect::<Vec<_>>(),
+        ["memory/broken.md"]
+    );
 }
 
 #[test]

@@ -21,7 +21,9 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-use crate::adapter::{Adapter, FoundAgent, Machine, OwnIndex, ReadError, ReadOptions, Reading, Unchanged};
+use crate::adapter::{
+    Adapter, FoundAgent, Machine, OwnIndex, ReadError, ReadOptions, Reading, Unchanged,
+};
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;

@@ -178,8 +178,7 @@ fn what_is_too_old_or_foreign_is_refused() {
 #[test]
 fn what_belongs_to_somebody_else_is_neither_seen_nor_touched() {
     let (_folder, path) = place();
-    let (mine, theirs) =
-        (open_as(&path, "me"), open_as(&path, "you"));
+    let (mine, theirs) = (open_as(&path, "me"), open_as(&path, "you"));
     store(&*mine, "k", "my own heron");
     store(&*theirs, "k", "your own heron");
     let db = Connection::open(&path).unwrap();
@@ -272,7 +271,10 @@ fn rows_are_told_by_id_by_session_and_by_time() {
     assert_eq!(number(ForgetTarget::Session("s".to_owned())), 1);
     assert_eq!(number(ForgetTarget::Session("t".to_owned())), 0);
     let at: Timestamp = "2026-11-16T10:00:00.000000007Z".parse().unwrap();
-    assert_eq!(number(ForgetTarget::Written { since: Some(at), until: Some(at), zone: TimeZone::UTC }), 1);
+    assert_eq!(
+        number(ForgetTarget::Written { since: Some(at), until: Some(at), zone: TimeZone::UTC }),
+        1
+    );
     let later = "2026-11-16T10:00:01Z".parse().ok();
     assert_eq!(number(ForgetTarget::Written { since: later, until: None, zone: TimeZone::UTC }), 0);
 }

@@ -129,10 +129,7 @@ fn a_query_takes_the_best_match_and_says_how_many_others_there_are() {
     let report = place.forget(choice, Finality::Undoable);
     assert_eq!(report.entries.len(), 1);
     let query = "green lamp".to_owned();
-    assert_eq!(
-        report.notes,
-        [ForgetWarning::OtherMatches { query, others: 2, is_least: false }]
-    );
+    assert_eq!(report.notes, [ForgetWarning::OtherMatches { query, others: 2, is_least: false }]);
 }
 
 #[test]

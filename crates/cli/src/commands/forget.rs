@@ -95,8 +95,7 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
     let request = args.request()?;
     check_confirmable(args, context)?;
     let mut ask = confirm;
-    let confirmation =
-        if args.yes { Confirmation::Given } else { Confirmation::Ask(&mut ask) };
+    let confirmation = if args.yes { Confirmation::Given } else { Confirmation::Ask(&mut ask) };
     let report = forget(&request, confirmation, &context.host)?;
     Ok(Forgotten::of(report, &request.memory))
 }

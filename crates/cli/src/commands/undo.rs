@@ -124,8 +124,7 @@ fn clear(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, CliError> {
     if !args.yes {
         let changes = count_changes(&memory, &context.host)?;
         let number = count(changes as u64, "change");
-        let question =
-            format!("empty the undo journal? {number} can then no longer be undone");
+        let question = format!("empty the undo journal? {number} can then no longer be undone");
         if changes > 0 && !ask(&question)? {
             report.declined = true;
             return Ok(report);

@@ -129,12 +129,13 @@ impl From<ForgetError> for CliError {
                 ))
             }
             ForgetError::NothingToForget { query: Some(_), skipped: None } => {
-                said(Kind::Failed, "nothing_to_forget").hint(
-                    "use words that all occur in the entry; find them with `anemone search`",
-                )
+                said(Kind::Failed, "nothing_to_forget")
+                    .hint("use words that all occur in the entry; find them with `anemone search`")
             }
-            ForgetError::NothingToForget { query: None, skipped: None } => said(Kind::Failed, "nothing_to_forget")
-                .hint("find it with `anemone search`, which prints its citation"),
+            ForgetError::NothingToForget { query: None, skipped: None } => {
+                said(Kind::Failed, "nothing_to_forget")
+                    .hint("find it with `anemone search`, which prints its citation")
+            }
             ForgetError::NotWritable(NotWritable::KeepsNothing) => {
                 Self::new(Kind::Failed, "keeps_nothing", "this agent keeps no memories")
             }

@@ -26,8 +26,9 @@ impl From<HookError> for CliError {
                     NotWritable::KeepsNothing => "nowhere".to_owned(),
                     NotWritable::KeptElsewhere { place } => format!("in {place}"),
                 };
-                let message =
-                    format!("the agent keeps its memory {place}, and would not read what is written");
+                let message = format!(
+                    "the agent keeps its memory {place}, and would not read what is written"
+                );
                 Self::new(Kind::Failed, "out_of_reach", message)
             }
             _ => match error {

@@ -16,7 +16,8 @@ impl From<RememberError> for CliError {
                     .hint("choose a memory in its settings first")
             }
             RememberError::NotWritable(NotWritable::KeptElsewhere { place }) => {
-                let message = format!("this agent keeps its memory in {place}, out of reach from here");
+                let message =
+                    format!("this agent keeps its memory in {place}, out of reach from here");
                 Self::new(Kind::Failed, "not_supported", message)
                     .hint("ask the agent itself to remember it")
             }

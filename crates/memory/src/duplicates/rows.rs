@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use super::{CHUNKS, Candidate, Duplicate, LIKE, SHARED, Wanted, in_order, without_tags};
 use crate::entry::MemoryEntry;
 use crate::finder::{FindError, Finder};
-use crate::sameness::comparable;
 use crate::row_store::row_document;
+use crate::sameness::comparable;
 
 /// Bytes of rows that are all compared: the index would have to take in every row again, since a
 /// database changes as a whole.

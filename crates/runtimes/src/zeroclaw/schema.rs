@@ -153,9 +153,7 @@ pub(crate) const MAKE_STAMPS: &str = "CREATE TABLE IF NOT EXISTS anemone_stamps 
 /// Returns the statements that make the indexes of a table with certain columns.
 pub(crate) fn indexes(has: impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
     INDEXES.into_iter().filter(move |(_, on)| on.iter().all(|column| has(column))).map(
-        |(name, on)| {
-            format!("CREATE INDEX IF NOT EXISTS {name} ON {MEMORIES}({});", on.join(", "))
-        },
+        |(name, on)| format!("CREATE INDEX IF NOT EXISTS {name} ON {MEMORIES}({});", on.join(", ")),
     )
 }
 

@@ -27,15 +27,15 @@ use self::keys::Keys;
 use self::target::{
     AGENT_ID, IdDigest, Known, Present, Target, cell_digest, content_digest, id_digest, leftover,
 };
-use super::schema::KNOWN;
 use super::brain::DESCRIPTION;
 use super::rows::raw_of;
+use super::schema::KNOWN;
 use super::write::returned;
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
 use crate::adapter::{FoundAgent, Machine, Warning};
 use crate::database::{
-    AgentEntry, DatabaseError, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value,
-    is_addable, is_known, merge_rows,
+    AgentEntry, DatabaseError, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value, is_addable,
+    is_known, merge_rows,
 };
 use crate::plan::{
     Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,

@@ -159,7 +159,8 @@ impl Rows {
                 back.taken.push(cell(row, "key"));
             }
         }
-        for stamp in noted.stamps.iter().filter(|stamp| written.contains(&cell(stamp, "memory_id"))) {
+        for stamp in noted.stamps.iter().filter(|stamp| written.contains(&cell(stamp, "memory_id")))
+        {
             insert(all, "anemone_stamps", stamp, |name| STAMP_COLUMNS.contains(&name))?;
         }
         Ok(back)
