@@ -1,5 +1,7 @@
 //! Export, import and migrate through the public API: rules that need no process of their own.
 
+#![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

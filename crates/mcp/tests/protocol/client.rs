@@ -36,7 +36,8 @@ pub(crate) struct Client {
 
 /// Returns the tools of a runtime.
 pub(crate) fn native(runtime: &str) -> ToolSet {
-    let tools = native_tools().find(|tools| tools.name == runtime).unwrap();
+    let tools = native_tools().find(|tools| tools.name == runtime);
+    let tools = tools.expect("the runtime has tools of its own");
     let words = |words: anemone_runtimes::ToolWords| Words {
         name: words.name,
         title: words.title,
