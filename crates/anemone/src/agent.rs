@@ -149,7 +149,9 @@ fn of_runtime(runtime: Option<&str>) -> String {
 
 /// An agent and the adapter that knows it.
 pub struct ChosenAgent {
+    /// What reads and writes it.
     pub adapter: &'static dyn Adapter,
+    /// The agent.
     pub agent: FoundAgent,
 }
 
@@ -251,8 +253,11 @@ fn only_by(
 
 /// An agent that was found on this machine, by the name that `--agent` takes.
 pub struct NamedAgent {
+    /// What reads and writes it.
     pub adapter: &'static dyn Adapter,
+    /// The agent.
     pub agent: FoundAgent,
+    /// The name.
     pub alias: String,
 }
 

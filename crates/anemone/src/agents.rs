@@ -7,7 +7,6 @@ use anemone_runtimes::{Adapter, FoundAgent, Machine, ReadOptions, SecretPolicy, 
 use serde::Serialize;
 
 use crate::agent::{FindAgentError, NamedAgent, adapters, discover};
-use crate::error::Error;
 use crate::host::Host;
 use crate::identity::identify;
 use crate::survey::AgentScan;
@@ -90,9 +89,9 @@ pub enum AgentsError {
     /// No runtime has the name that was given.
     #[error(transparent)]
     Find(#[from] FindAgentError),
-    /// Something that has no error of its own yet.
+    /// The system refused.
     #[error(transparent)]
-    Other(#[from] Error),
+    Io(#[from] std::io::Error),
 }
 
 /// Lists the agents on this machine, and how much each of them has.

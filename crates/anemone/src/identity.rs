@@ -119,6 +119,19 @@ pub fn identify_keeper(
     identify(adapter, &first, host)
 }
 
+/// Remembers the id of an agent that was restored into a workspace. That of the agent that has the
+/// workspace first is in the workspace, so only the others are noted.
+pub(crate) fn remember_id(adapter: &dyn Adapter, agent: &FoundAgent, id: AgentId, host: &Host) {
+    if !agent.shares_workspace {
+        return;
+    }
+    let mut identity = identify(adapter, agent, host);
+    identity.id = id;
+    let record = identity.seen.record(id, identity.noted.as_ref());
+    // Without the note the agent is only another one to the next export.
+    record.write(&identity.dirs.state, Existing::Replace).ok();
+}
+
 impl AgentIdentity {
     fn of(seen: SeenAgent, host: &Host) -> Self {
         let known = KnownAgents::read(&host.folders);

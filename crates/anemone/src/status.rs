@@ -19,7 +19,6 @@ pub use self::problems::{Level, Problem};
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError, NamedAgent, adapters, discover};
 use crate::config::Config;
 use crate::connect::{Connection, Connections, is_connectable};
-use crate::error::Error;
 use crate::host::Host;
 
 /// What is looked at.
@@ -163,9 +162,9 @@ pub enum StatusError {
     /// There is no agent in the folder that was named.
     #[error(transparent)]
     Find(#[from] FindAgentError),
-    /// Something that has no error of its own yet.
+    /// The system refused.
     #[error(transparent)]
-    Other(#[from] Error),
+    Io(#[from] std::io::Error),
 }
 
 /// Looks at this machine.

@@ -27,7 +27,9 @@ const MAX_ENTRIES: u64 = 200_000;
 /// What a look at a workspace found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
+    /// How many files.
     pub files: u64,
+    /// How many bytes they have.
     pub bytes: u64,
     /// When the newest file was written.
     pub newest: Option<Timestamp>,

@@ -9,9 +9,12 @@ use anemone_format::{
     AgentId, Attachments, Credentials, Identity, Manifest, Principals, Sink, SinkError,
     SnapshotSource,
 };
+use anemone_memory::{Clock, RowStore};
 
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
+use crate::native_search::NativeSearch;
+use crate::native_tools::NativeTools;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::previous::PreviousSnapshot;
 use crate::searchable::{
@@ -78,6 +81,16 @@ pub trait Adapter: Sync {
         options: &PlanOptions<'_>,
     ) -> Result<Plan, PlanError>;
 
+    /// Returns how the runtime searches by itself, where that can be reproduced.
+    fn native_search(&self) -> Option<&'static NativeSearch> {
+        None
+    }
+
+    /// Returns the tools by which the runtime's agents know their memory.
+    fn native_tools(&self) -> Option<&'static NativeTools> {
+        None
+    }
+
     /// Says what of an agent can be searched; looks at its configuration and at nothing else.
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable;
 
@@ -104,6 +117,22 @@ pub trait Adapter: Sync {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError>;
 
+    /// Returns the index that the runtime makes of an agent's files for itself, if it makes one.
+    fn own_index(&self) -> Option<OwnIndex> {
+        None
+    }
+
+    /// Returns the rows of an agent in a database that it keeps its memory in; `None` where the
+    /// runtime has no such database. Nothing is opened yet.
+    fn memory_rows(
+        &self,
+        _database: &Path,
+        _alias: &str,
+        _clock: Box<dyn Clock>,
+    ) -> Option<Box<dyn RowStore>> {
+        None
+    }
+
     /// Reads the end of one session of an agent, by its id or its key.
     fn read_conversation(
         &self,
@@ -123,6 +152,15 @@ pub trait Adapter: Sync {
         private: bool,
         take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
     ) -> Result<(), ReadError>;
+}
+
+/// An index that a runtime makes of an agent's files for itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnIndex {
+    /// What people call the runtime.
+    pub runtime: &'static str,
+    /// The command that rebuilds it.
+    pub rebuild: &'static str,
 }
 
 /// What an adapter may know of the machine it runs on; only `cli` asks the machine itself.

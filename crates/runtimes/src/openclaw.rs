@@ -3,6 +3,7 @@
 
 mod check;
 mod config;
+pub(crate) mod connect;
 mod conversation;
 mod credentials;
 mod discover;
@@ -11,9 +12,13 @@ mod index;
 mod install;
 mod layout;
 mod memory;
+mod proof;
+mod ranking;
 mod read;
+pub(crate) mod sample;
 mod searchable;
 mod sessions;
+mod tools;
 mod vectors;
 mod write;
 
@@ -21,10 +26,14 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
+use crate::adapter::{
+    Adapter, FoundAgent, Machine, OwnIndex, ReadError, ReadOptions, Reading, Unchanged,
+};
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
+use crate::native_search::NativeSearch;
+use crate::native_tools::NativeTools;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -32,6 +41,7 @@ use crate::searchable::{
 use crate::vectors::{VectorOf, WantedModel};
 use anemone_format::{AgentId, Sink, SnapshotSource};
 
+pub(crate) use self::proof::PROOF;
 pub(crate) use self::write::home;
 
 /// The runtime's name, in records, manifests and paths.
@@ -49,6 +59,14 @@ pub(crate) struct OpenClaw;
 impl Adapter for OpenClaw {
     fn runtime(&self) -> &'static str {
         RUNTIME
+    }
+
+    fn native_tools(&self) -> Option<&'static NativeTools> {
+        Some(&tools::NATIVE_TOOLS)
+    }
+
+    fn native_search(&self) -> Option<&'static NativeSearch> {
+        Some(&ranking::NATIVE_SEARCH)
     }
 
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {
@@ -117,6 +135,10 @@ impl Adapter for OpenClaw {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError> {
         searchable::read(machine, agent, kind, private, take)
+    }
+
+    fn own_index(&self) -> Option<OwnIndex> {
+        Some(OwnIndex { runtime: "OpenClaw", rebuild: "openclaw memory index" })
     }
 
     fn read_conversation(

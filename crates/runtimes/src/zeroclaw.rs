@@ -6,17 +6,23 @@ mod brain;
 mod cells;
 mod check;
 mod config;
+pub(crate) mod connect;
 mod conversation;
 mod credentials;
 mod discover;
 mod entries;
 pub(crate) mod fuzzing;
 mod layout;
+mod memory;
+mod proof;
+mod ranking;
 mod read;
 mod rows;
+pub(crate) mod schema;
 mod searchable;
 mod sessions;
 mod store;
+mod tools;
 mod vectors;
 mod write;
 
@@ -28,12 +34,17 @@ use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Readi
 use crate::check::Check;
 use crate::conversation::{Conversation, Reach, ReadConversationError};
 use crate::ids::Namespaces;
+use crate::native_search::NativeSearch;
+use crate::native_tools::NativeTools;
 use crate::plan::{Plan, PlanError, PlanOptions};
 use crate::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
 use crate::vectors::{VectorOf, WantedModel};
 use anemone_format::{AgentId, Sink, SnapshotSource};
+use anemone_memory::{Clock, RowStore};
+
+pub(crate) use self::proof::PROOF;
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "zeroclaw";
@@ -53,6 +64,14 @@ pub(crate) struct ZeroClaw;
 impl Adapter for ZeroClaw {
     fn runtime(&self) -> &'static str {
         RUNTIME
+    }
+
+    fn native_tools(&self) -> Option<&'static NativeTools> {
+        Some(&tools::NATIVE_TOOLS)
+    }
+
+    fn native_search(&self) -> Option<&'static NativeSearch> {
+        Some(&ranking::NATIVE_SEARCH)
     }
 
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {
@@ -137,6 +156,16 @@ impl Adapter for ZeroClaw {
         take: &mut dyn FnMut(Remembered),
     ) -> Result<Unsearched, ReadError> {
         searchable::read(machine, agent, kind, private, take)
+    }
+
+    fn memory_rows(
+        &self,
+        database: &Path,
+        alias: &str,
+        clock: Box<dyn Clock>,
+    ) -> Option<Box<dyn RowStore>> {
+        let alias = if alias.is_empty() { DEFAULT_ALIAS } else { alias };
+        Some(Box::new(memory::ZeroClawRows::new(database, alias, clock)))
     }
 
     fn read_conversation(

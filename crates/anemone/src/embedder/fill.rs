@@ -22,8 +22,11 @@ const GAP: u64 = 64;
 /// Vectors of one model in an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VectorLine {
+    /// Who makes them.
     pub provider: String,
+    /// With which model.
     pub model: String,
+    /// The length of each.
     pub dimensions: usize,
     /// Chunks that have vectors.
     pub chunks: u64,
@@ -32,6 +35,7 @@ pub struct VectorLine {
 }
 
 impl VectorLine {
+    /// Describes the vectors of a model.
     pub fn of(identity: &ModelIdentity, chunks: u64, missing: u64) -> Self {
         let ModelIdentity { provider, model, dimensions } = identity.clone();
         Self { provider, model, dimensions, chunks, missing }
@@ -48,14 +52,17 @@ pub fn vector_lines(index: &Index) -> Result<Vec<VectorLine>, StoreError> {
 /// What filling would take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Job {
+    /// The embedder.
     pub embedder: String,
+    /// Its model.
     pub model: String,
     /// Chunks without vectors.
     pub chunks: u64,
     /// Different texts in them that the embedder would be handed.
     pub texts: u64,
+    /// Characters of these texts.
     pub characters: u64,
-    /// Estimated.
+    /// Tokens of these texts, estimated.
     pub tokens: u64,
     /// Texts whose vectors are known already; `None` while nobody knows how long the vectors are.
     pub known: Option<u64>,
@@ -68,6 +75,7 @@ pub struct Job {
 }
 
 impl Job {
+    /// Looks what is left to do in an index.
     pub fn of(index: &Index, chosen: &ChosenEmbedder) -> Result<Self, StoreError> {
         let left = match chosen.is_work() {
             true => index.unembedded(chosen.identity())?,
@@ -103,9 +111,11 @@ fn other(index: &Index, chosen: &ChosenEmbedder) -> Result<Option<ModelIdentity>
 pub struct Filling<'a> {
     /// What happens to vectors of another model.
     pub replace: Replace,
+    /// What happens to a job that costs a service much.
     pub large_jobs: LargeJobs,
     /// Says when to stop.
     pub stop: &'a Stop,
+    /// What an interrupt does.
     pub signals: Signals,
 }
 
@@ -133,7 +143,7 @@ pub enum FillError {
         /// The service.
         host: String,
         /// The embedder.
-        embedder: NamedEmbedder,
+        embedder: Box<NamedEmbedder>,
     },
     /// Somebody was asked, and did not say yes.
     #[error("nothing was sent")]
@@ -142,11 +152,11 @@ pub enum FillError {
     #[error("the index has vectors of {} ({}), not of {model}", .there.model, .there.provider)]
     OtherModel {
         /// The other model.
-        there: ModelIdentity,
+        there: Box<ModelIdentity>,
         /// The model that was asked for.
         model: String,
         /// The embedder.
-        embedder: NamedEmbedder,
+        embedder: Box<NamedEmbedder>,
     },
     /// Somebody stopped it.
     #[error("stopped; what was embedded is kept")]
@@ -154,7 +164,7 @@ pub enum FillError {
         /// What was done until then.
         filled: Box<Filled>,
         /// The embedder.
-        embedder: NamedEmbedder,
+        embedder: Box<NamedEmbedder>,
     },
     /// The embedder failed.
     #[error("{source}")]
@@ -164,7 +174,7 @@ pub enum FillError {
         /// What was done until then.
         filled: Box<Filled>,
         /// The embedder.
-        embedder: NamedEmbedder,
+        embedder: Box<NamedEmbedder>,
     },
     /// The index.
     #[error(transparent)]
@@ -186,9 +196,13 @@ pub enum Signals {
 /// What was filled in.
 #[derive(Debug, Serialize)]
 pub struct Filled {
+    /// The embedder.
     pub embedder: String,
+    /// Who makes its vectors.
     pub provider: String,
+    /// With which model.
     pub model: String,
+    /// The length of each vector.
     pub dimensions: usize,
     /// Texts that the embedder was handed.
     pub embedded: u64,
@@ -202,6 +216,7 @@ pub struct Filled {
     pub refused: u64,
     /// Chunks that have no vectors yet.
     pub missing: u64,
+    /// How long it took.
     pub took_ms: f64,
     /// What somebody should know about the vectors that came along.
     #[serde(skip)]
@@ -241,13 +256,14 @@ pub fn fill(
         Err(EmbeddingError::Embedder { done, source }) => (done, Some(source)),
         Err(EmbeddingError::OtherModel { there }) => {
             let model = chosen.identity().model.clone();
-            return Err(FillError::OtherModel { there, model, embedder: chosen.named() });
+            let (there, embedder) = (Box::new(there), Box::new(chosen.named()));
+            return Err(FillError::OtherModel { there, model, embedder });
         }
         Err(EmbeddingError::Store(error)) => return Err(error.into()),
     };
     let filled = filled(index, chosen, &carried, done, started)?;
     let Some(source) = failure else { return Ok(filled) };
-    let (filled, embedder) = (Box::new(filled), chosen.named());
+    let (filled, embedder) = (Box::new(filled), Box::new(chosen.named()));
     Err(match stop.is_told() {
         true => FillError::Stopped { filled, embedder },
         false => FillError::Failed { source, filled, embedder },
@@ -263,7 +279,7 @@ pub fn take_carried(
     if !chosen.is_work() {
         return Ok(CarriedReport::default());
     }
-    Ok(index.take_carried(chosen.identity(), &sources(searched))?)
+    index.take_carried(chosen.identity(), &sources(searched))
 }
 
 /// Takes the vectors that come with what is searched, of the texts that another program's ranking
@@ -337,7 +353,7 @@ fn confirm(job: &Job, chosen: &ChosenEmbedder, host: &Host) -> Result<(), FillEr
             false => Err(FillError::NotConfirmed),
         };
     }
-    let (host, embedder) = (service.to_owned(), chosen.named());
+    let (host, embedder) = (service.to_owned(), Box::new(chosen.named()));
     Err(FillError::LargeJob { texts, tokens, host, embedder })
 }
 
@@ -358,7 +374,7 @@ pub fn top_up(
         embedders.notes.extend(notes_of(&carried));
         match index.embed_missing(&*main.embedder, GAP) {
             Ok(_) | Err(EmbeddingError::OtherModel { .. }) => {}
-            Err(EmbeddingError::Store(error)) => return Err(error.into()),
+            Err(EmbeddingError::Store(error)) => return Err(error),
             Err(EmbeddingError::Embedder { source, .. }) => {
                 let (embedder, reason) = (main.wanted.to_string(), chain(&source));
                 embedders.notes.push(SearchNote::Vectors(VectorNote::Failed { embedder, reason }));

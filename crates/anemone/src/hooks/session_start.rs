@@ -32,15 +32,15 @@ pub struct SessionStartReport {
     pub context: String,
 }
 
-/// Composes what a session should know when it begins. Claude Code has instructions of its own, so
-/// it is given the memory alone.
+/// Composes what a session should know when it begins. A caller with a form of its own has its own
+/// instructions, so it is given the memory alone.
 pub fn session_start(
     request: &SessionStartRequest,
     host: &Host,
 ) -> Result<SessionStartReport, HookError> {
     let machine = host.machine()?;
     let memory = request.input.memory(&request.memory, &machine);
-    let text = if request.input.is_of_claude_code() {
+    let text = if request.input.caller().is_some() {
         memory_alone(&memory.find(&machine, host)?, request.chars, host)?
     } else {
         let mut composing = ContextRequest::new(memory, SessionKind::Main);

@@ -24,7 +24,6 @@ use anemone_index::{
 };
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::files::Scratch;
 use crate::host::Host;
 use crate::identity::{AgentDirs, INDEXES};
@@ -36,7 +35,9 @@ use note::{note_path, note_source, read_note};
 
 /// An index that is up to date.
 pub struct OpenIndex {
+    /// The index.
     pub index: Index,
+    /// What was brought up to date.
     pub freshness: Freshness,
     /// Where it lies when it could not lie where it should, and why; it goes with the run.
     temporary: Option<(Scratch, String)>,
@@ -97,9 +98,6 @@ pub enum IndexError {
     /// A file beside it cannot be read or removed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// Something that has no error of its own yet.
-    #[error(transparent)]
-    Other(#[from] Error),
 }
 
 impl From<RefreshError> for IndexError {
@@ -342,11 +340,13 @@ fn entries(folder: &Path) -> Result<Vec<fs_err::DirEntry>, IndexError> {
 /// An index that lies in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeptIndex {
+    /// Where it is.
     pub folder: String,
     /// What it is of, when the note beside it can be read.
     pub source: Option<KeptSource>,
     /// Bytes on disk.
     pub bytes: u64,
+    /// When it was last used.
     pub used_at: Option<Moment>,
     #[serde(skip)]
     path: PathBuf,
@@ -355,8 +355,11 @@ pub struct KeptIndex {
 /// What an index is of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeptSource {
+    /// The runtime of an agent, `archive`, `database`, `folder` or `file`.
     pub kind: String,
+    /// Where that is.
     pub place: String,
+    /// Whether that exists.
     pub exists: bool,
     /// Whether it is gone for certain.
     #[serde(skip)]

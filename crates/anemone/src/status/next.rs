@@ -6,8 +6,8 @@ use super::problems::Problem;
 use super::{AgentStatus, Readiness};
 use crate::agent::NamedAgent;
 use crate::connect::searches_by_itself;
+use crate::export::file_stem;
 use crate::host::Host;
-use crate::text::file_stem;
 
 /// So many steps are offered.
 const MOST: usize = 3;

@@ -1,10 +1,10 @@
 //! What is wrong, what to do next, and why nothing was looked at, in words.
 
-use anemone::status::{AgentName, ExportReason, Level, NextStep, Problem, Readiness, StatusError};
-use anemone::words::quoted;
+use anemone::connect::quoted;
+use anemone::status::{AgentName, ExportReason, Level, NextStep, Problem, Readiness};
 use serde::Serialize;
 
-use crate::error::{CliError, Kind};
+use crate::error::CliError;
 use crate::output::count;
 
 /// Something that somebody should know.
@@ -165,16 +165,6 @@ fn name(agent: &AgentName) -> String {
             let runtime = runtime.map(|runtime| format!(" -r {runtime}")).unwrap_or_default();
             let sign = if alias.starts_with('-') { "=" } else { " " };
             format!("{runtime} --agent{sign}{}", quoted(alias))
-        }
-    }
-}
-
-impl From<StatusError> for CliError {
-    fn from(error: StatusError) -> Self {
-        match error {
-            StatusError::Find(error) => error.into(),
-            StatusError::Other(error) => error.into(),
-            other => Self::from_error(Kind::Failed, "status", &other),
         }
     }
 }

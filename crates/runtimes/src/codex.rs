@@ -1,0 +1,3 @@
+//! Codex, which can be connected.
+
+pub(crate) mod connect;
