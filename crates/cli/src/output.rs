@@ -67,11 +67,6 @@ impl Printer {
         Self { json, progress: environment.stderr_is_terminal }
     }
 
-    /// For work whose result somebody else prints: without a bar.
-    pub(crate) const fn silent() -> Self {
-        Self { json: true, progress: false }
-    }
-
     /// Whether a bar may be drawn on stderr.
     pub(crate) fn shows_progress(&self) -> bool {
         self.progress

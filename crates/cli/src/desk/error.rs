@@ -11,7 +11,7 @@ use anemone::search::SearchError;
 use anemone::search::index::IndexError;
 use anemone::search::read::ReadError;
 use anemone::search::target::TargetError;
-use anemone_index::{SourceError, StoreError};
+use anemone_index::{QueryError, SourceError, StoreError};
 use anemone_mcp::Refusal;
 use anemone_memory::{ForgetError as PlanForgetError, MemoryError};
 
@@ -42,6 +42,8 @@ pub(crate) enum ServiceError {
     Source(#[from] SourceError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Query(#[from] QueryError),
     #[error(transparent)]
     Target(#[from] TargetError),
     #[error(transparent)]
@@ -82,6 +84,7 @@ impl From<ServiceError> for CliError {
                 ServiceError::Index(error) => error.into(),
                 ServiceError::Source(error) => error.into(),
                 ServiceError::Store(error) => error.into(),
+                ServiceError::Query(error) => error.into(),
                 ServiceError::Target(error) => error.into(),
                 ServiceError::Read(error) => error.into(),
                 ServiceError::Open(error) => error.into(),
