@@ -6,66 +6,42 @@
 
 #![warn(missing_docs)]
 
-mod adapter;
-mod artifacts;
-mod carrier;
-mod check;
-mod conversation;
-mod database;
 #[doc(hidden)]
 pub mod fuzzing;
-mod ids;
-mod install_paths;
-mod labels;
-pub mod mapping;
-mod new_install;
-mod open_workspace;
+mod kit;
 mod openclaw;
-mod paths;
-mod persona;
-mod plan;
-mod previous;
-mod restore;
-mod searchable;
-mod sidecar;
-mod split_text;
-mod stable_copy;
-mod stamps;
-mod times;
-mod tree;
-mod vectors;
-mod walk;
 mod zeroclaw;
 
-pub use adapter::{
+pub use kit::adapter::{
     Adapter, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
     NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
     SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
-pub use check::{
+pub use kit::check::{
     Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, Resources, Severity,
     noted_agent_id,
 };
-pub use conversation::{
+pub use kit::conversation::{
     CLAUDE_CODE, Conversation, NotSaid, Reach, ReadConversationError, Role, Said, read_transcript,
     without_private,
 };
-pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
-pub use new_install::NewInstall;
-pub use plan::{
+pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use kit::mapping;
+pub use kit::new_install::NewInstall;
+pub use kit::plan::{
     Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,
     MemoriesStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanError, PlanOptions,
     RestoreError, Step, StepKind,
 };
-pub use previous::PreviousSnapshot;
-pub use searchable::{
+pub use kit::previous::PreviousSnapshot;
+pub use kit::searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched,
 };
-pub use sidecar::ComingBack;
-pub use tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
-pub use vectors::{VectorOf, WantedModel, vectors_in};
-pub use walk::AGENT_ID_FILE;
+pub use kit::sidecar::ComingBack;
+pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
+pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
+pub use kit::walk::AGENT_ID_FILE;
 
 /// Every runtime we know; a new one is a module and a line here.
 pub const ADAPTERS: &[&dyn Adapter] = &[&openclaw::OpenClaw, &zeroclaw::ZeroClaw];

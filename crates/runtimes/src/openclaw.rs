@@ -21,15 +21,17 @@ use std::path::Path;
 
 use uuid::Uuid;
 
-use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
-use crate::check::Check;
-use crate::conversation::{Conversation, Reach, ReadConversationError};
-use crate::ids::Namespaces;
-use crate::plan::{Plan, PlanError, PlanOptions};
-use crate::searchable::{
+use crate::kit::adapter::{
+    Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged,
+};
+use crate::kit::check::Check;
+use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
+use crate::kit::ids::Namespaces;
+use crate::kit::plan::{Plan, PlanError, PlanOptions};
+use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
-use crate::vectors::{VectorOf, WantedModel};
+use crate::kit::vectors::{VectorOf, WantedModel};
 use anemone_format::{Sink, SnapshotSource};
 
 pub(crate) use self::write::home;

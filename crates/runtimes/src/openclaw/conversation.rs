@@ -6,12 +6,12 @@ use anemone_files::Folder;
 
 use super::install::{InstallDatabase, agent_folder};
 use super::sessions::unpacked_event;
-use crate::adapter::{FoundAgent, Machine};
-use crate::conversation::{
+use crate::kit::adapter::{FoundAgent, Machine};
+use crate::kit::conversation::{
     Conversation, Held, Reach, ReadConversationError, channel_in, read_events, read_file,
 };
-use crate::database::{DatabaseError, Read, Value};
-use crate::paths::is_name;
+use crate::kit::database::{DatabaseError, Read, Value};
+use crate::kit::paths::is_name;
 
 /// Reads the end of a session, by its id or its key.
 pub(super) fn read(
@@ -121,8 +121,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::conversation::Role;
-    use crate::database::tests::machine;
+    use crate::kit::conversation::Role;
+    use crate::kit::database::tests::machine;
     use crate::openclaw::RUNTIME;
 
     const TABLES: &str = "

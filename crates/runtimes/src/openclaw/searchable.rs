@@ -10,17 +10,17 @@ use super::install::{InstallDatabase, agent_folder};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
 use super::memory::Shared;
 use super::{NAMESPACES, facts, sessions};
-use crate::adapter::{FoundAgent, Machine, ReadError, Warning};
-use crate::database::Database;
-use crate::install_paths::{real, with_logs};
-use crate::paths::lossy;
-use crate::persona::PersonaPlace;
-use crate::searchable::{
+use crate::kit::adapter::{FoundAgent, Machine, ReadError, Warning};
+use crate::kit::database::Database;
+use crate::kit::install_paths::{real, with_logs};
+use crate::kit::paths::lossy;
+use crate::kit::persona::PersonaPlace;
+use crate::kit::searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched, is_of_tool,
 };
-use crate::sidecar::SIDECAR;
-use crate::times;
+use crate::kit::sidecar::SIDECAR;
+use crate::kit::times;
 use anemone_secrets as secrets;
 
 /// Folders in which the runtime notes what it dreamed, and from what.
@@ -201,7 +201,7 @@ fn read_sessions(
     Ok(Unsearched { unreadable, ..Unsearched::default() })
 }
 
-fn unreadable(path: &Path, error: crate::database::DatabaseError) -> ReadError {
+fn unreadable(path: &Path, error: crate::kit::database::DatabaseError) -> ReadError {
     ReadError::Memories { path: PathBuf::from(path), source: Box::new(error) }
 }
 
@@ -212,7 +212,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::database::tests::machine;
+    use crate::kit::database::tests::machine;
     use crate::openclaw::RUNTIME;
 
     #[test]

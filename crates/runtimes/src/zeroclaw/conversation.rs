@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use anemone_files::Folder;
 
 use super::sessions::{Ownership, ownership, root_of};
-use crate::adapter::{FoundAgent, Machine};
-use crate::conversation::{
+use crate::kit::adapter::{FoundAgent, Machine};
+use crate::kit::conversation::{
     Conversation, Held, Reach, ReadConversationError, read_events, read_file,
 };
-use crate::database::{Database, DatabaseError, Read, Value};
-use crate::paths::is_name;
+use crate::kit::database::{Database, DatabaseError, Read, Value};
+use crate::kit::paths::is_name;
 
 const DATABASE: &str = "sessions.db";
 
@@ -150,8 +150,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::conversation::Role;
-    use crate::database::tests::machine;
+    use crate::kit::conversation::Role;
+    use crate::kit::database::tests::machine;
     use crate::zeroclaw::RUNTIME;
     use crate::zeroclaw::layout::generation;
 

@@ -22,10 +22,10 @@ use super::brain::Brain;
 use super::config::{Backend, Config};
 use super::layout::{CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation};
 use super::{DEFAULT_ALIAS, RUNTIME};
-use crate::adapter::{FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
-use crate::check::a_few;
-use crate::install_paths::{absolute, names_in, real, same_place, settle};
-use crate::paths::{is_name, without_dots};
+use crate::kit::adapter::{FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
+use crate::kit::check::a_few;
+use crate::kit::install_paths::{absolute, names_in, real, same_place, settle};
+use crate::kit::paths::{is_name, without_dots};
 
 /// The usual install, in the home folder.
 const FOLDER: &str = ".zeroclaw";
@@ -710,7 +710,7 @@ fn backups_beside(database: &Path) -> Option<Oddity> {
     (!names.is_empty()).then_some(Oddity { code: "backup_found", message })
 }
 
-fn unreadable(database: &Path, error: &crate::database::DatabaseError) -> Oddity {
+fn unreadable(database: &Path, error: &crate::kit::database::DatabaseError) -> Oddity {
     let message = format!("{} cannot be read: {error}", database.display());
     Oddity { code: "database_unreadable", message }
 }

@@ -12,15 +12,15 @@ use super::discover::{ALIAS_ASSUMED, first_of, is_live};
 use super::layout::{self, MEMORY, Place};
 use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, entries, sessions};
-use crate::adapter::{FoundAgent, Machine, ReadError, Warning};
-use crate::database::DatabaseError;
-use crate::install_paths::{real, with_logs};
-use crate::searchable::{
+use crate::kit::adapter::{FoundAgent, Machine, ReadError, Warning};
+use crate::kit::database::DatabaseError;
+use crate::kit::install_paths::{real, with_logs};
+use crate::kit::searchable::{
     MemoryBackend, Remembered, Searchable, SearchedFile, SearchedFolder, Store, StoreKind,
     Unsearched, is_of_tool,
 };
-use crate::sidecar::SIDECAR;
-use crate::times;
+use crate::kit::sidecar::SIDECAR;
+use crate::kit::times;
 
 /// Says what can be searched.
 pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
@@ -203,8 +203,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::database::tests::machine;
-    use crate::searchable::MemoryFacts;
+    use crate::kit::database::tests::machine;
+    use crate::kit::searchable::MemoryFacts;
     use crate::zeroclaw::RUNTIME;
 
     #[test]
