@@ -323,7 +323,7 @@ impl ConnectRequest {
             }
             Target::ZeroClaw => {
                 let (entry, chosen) = memory()?;
-                let is_own = chosen.adapter.runtime() == "zeroclaw";
+                let is_own = chosen.adapter.name == "zeroclaw";
                 let owner = Some(chosen.agent.alias.as_str()).filter(|_| is_own);
                 let grant = zeroclaw::Grant { named: self.to.as_deref(), owner };
                 let refuse = |error: RefuseError| {

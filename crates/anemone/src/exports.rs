@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{Durability, folder_of, make_private_folder, read_small, replace_file};
 use anemone_format::{Moment, sha256_hex};
-use anemone_runtimes::{Adapter, FoundAgent, Machine, Store};
+use anemone_runtimes::{FoundAgent, Machine, Runtime, Store};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ impl Export {
     }
 
     /// Looks at what the agent has now; `changed` says what this export does not have.
-    pub fn compare(&self, adapter: &dyn Adapter, workspace: &Path, stores: &[Store]) -> Survey {
+    pub fn compare(&self, adapter: &Runtime, workspace: &Path, stores: &[Store]) -> Survey {
         let (path, since) = (self.path(), Some(self.at.instant()));
         let question = WorkspaceScan { adapter, workspace, stores, since, except: Some(&path) };
         let mut survey = question.run();
@@ -67,7 +67,7 @@ impl Export {
 
 /// An export that begins.
 pub struct ExportLogEntry<'a> {
-    adapter: &'a dyn Adapter,
+    adapter: &'a Runtime,
     workspace: PathBuf,
     stores: Vec<Store>,
     at: Timestamp,
@@ -76,7 +76,7 @@ pub struct ExportLogEntry<'a> {
 impl<'a> ExportLogEntry<'a> {
     /// Notes when it is that the agent is going to be read.
     pub fn new(
-        adapter: &'a dyn Adapter,
+        adapter: &'a Runtime,
         agent: &FoundAgent,
         machine: &Machine,
         now: Timestamp,

@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anemone_embed::Builtin;
 use anemone_format::sha256_hex;
-use anemone_memory::{
-    Finder, MarkdownLayout, MarkdownStore, MemoryError, OpenRowsError, PageScope, SqliteMemory,
-};
-use anemone_runtimes::{Adapter, FoundAgent, Machine, MemoryBackend};
+use anemone_memory::{Finder, MarkdownStore, MemoryError, OpenRowsError, PageScope, SqliteMemory};
+use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 
 use crate::agent::{AgentChoice, ChosenAgent};
 use crate::error::{Error, Kind};
@@ -26,7 +24,7 @@ pub struct MemoryChoice {
 
 /// A memory that can be written to.
 pub struct AgentMemory {
-    pub adapter: &'static dyn Adapter,
+    pub adapter: &'static Runtime,
     pub agent: FoundAgent,
     /// Where the agent puts what it remembers.
     pub keeps: MemoryBackend,
@@ -71,23 +69,19 @@ impl MemoryChoice {
 
 /// Returns where the memory of an agent is written, and where we keep notes of that.
 pub fn site_of(
-    adapter: &dyn Adapter,
+    adapter: &Runtime,
     agent: &FoundAgent,
     keeps: &MemoryBackend,
     host: &Host,
 ) -> Result<MarkdownStore, Error> {
-    let manner = match adapter.runtime() {
-        "zeroclaw" => MarkdownLayout::ZeroClaw,
-        _ => MarkdownLayout::OpenClaw,
-    };
     let root = fs_err::canonicalize(folder_of(agent, keeps))?;
     let name = sha256_hex(root.as_os_str().as_encoded_bytes());
     let state = host.folders.state.join("anemone/memory").join(&name[..32]);
-    Ok(MarkdownStore::open(&root, &state, manner)?)
+    Ok(MarkdownStore::open(&root, &state, adapter.layout)?)
 }
 
 /// Returns the folder of a memory: the workspace, or that of the database where there is no
-/// workspace, which newer versions of ZeroClaw make only when they need it.
+/// workspace, which some runtimes make only when they need it.
 fn folder_of<'a>(agent: &'a FoundAgent, keeps: &'a MemoryBackend) -> &'a Path {
     match keeps {
         MemoryBackend::Sqlite(database) if !agent.workspace.is_dir() && database.is_file() => {

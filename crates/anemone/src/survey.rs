@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{FileKind, FileStat, FileTime, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
-use anemone_runtimes::{AGENT_ID_FILE, Adapter, SearchedFolder, Store, StoreKind};
+use anemone_runtimes::{AGENT_ID_FILE, Runtime, SearchedFolder, Store, StoreKind};
 use jiff::Timestamp;
 
 /// Folders within folders, at most: nobody makes more.
@@ -33,7 +33,7 @@ pub struct Survey {
 
 /// What is looked at, and how.
 pub struct WorkspaceScan<'a> {
-    pub adapter: &'a dyn Adapter,
+    pub adapter: &'a Runtime,
     pub workspace: &'a Path,
     /// What holds memories and lies elsewhere, such as a database.
     pub stores: &'a [Store],

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use anemone::host::{Folders, Host, ServiceKeys, SharedClock};
 use anemone::keys::Keys;
 use anemone::system::SystemClock;
+use anemone_runtimes::RUNTIMES;
 use zeroize::Zeroizing;
 
 use crate::args::KeyArgs;
@@ -20,8 +21,6 @@ pub(crate) const ALF_HUMAN: &str = "ALF_HUMAN";
 pub(crate) const ANEMONE_PASSPHRASE: &str = "ANEMONE_PASSPHRASE";
 /// The existing tool's key to its service; only whether it is set matters to us.
 pub(crate) const ALF_API_KEY: &str = "ALF_API_KEY";
-/// Variables with which a runtime is told where its things are.
-const OF_RUNTIMES: [&str; 4] = ["OPENCLAW_", "ZEROCLAW_", CLAUDE_CONFIG_DIR, CODEX_HOME];
 
 /// Where programs of this user keep what they must not lose; `~/.local/share` when it is not set.
 pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
@@ -32,11 +31,6 @@ pub(crate) const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
 pub(crate) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// Where programs of this user keep what they can make anew; `~/.cache` when it is not set.
 pub(crate) const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
-
-/// Where Claude Code keeps its settings, instead of `~/.claude` and `~/.claude.json`.
-const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
-/// Where Codex keeps its settings; `~/.codex` when it is not set.
-const CODEX_HOME: &str = "CODEX_HOME";
 
 /// Nobody without a home folder has agents in it.
 fn home() -> PathBuf {
@@ -154,8 +148,9 @@ impl ServiceKeys for Variables {
 }
 
 fn of_runtimes() -> BTreeMap<String, OsString> {
+    let variables = || RUNTIMES.iter().flat_map(|runtime| runtime.variables);
     let of_interest =
-        |name: &str| name == "PATH" || OF_RUNTIMES.iter().any(|it| name.starts_with(it));
+        |name: &str| name == "PATH" || variables().any(|start| name.starts_with(start));
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
         .filter(|(name, _)| of_interest(name))

@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
     use crate::entry::Category;
-    use crate::store::MarkdownLayout;
+    use crate::layout::MarkdownLayout;
 
     fn site(files: &[(&str, &str)]) -> (tempfile::TempDir, MarkdownStore) {
         let folder = tempfile::tempdir().unwrap();
@@ -176,9 +176,8 @@ mod tests {
         for (name, text) in files {
             fs_err::write(root.join(name), text).unwrap();
         }
-        let site =
-            MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::OpenClaw)
-                .unwrap();
+        let site = MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::PLAIN)
+            .unwrap();
         (folder, site)
     }
 

@@ -389,7 +389,7 @@ mod tests {
     use anemone_format::Origin;
 
     use super::*;
-    use crate::store::MarkdownLayout;
+    use crate::layout::MarkdownLayout;
 
     #[test]
     fn at_least_forty_kinds_of_secrets_are_known() {
@@ -402,7 +402,7 @@ mod tests {
         fs_err::create_dir(kept.path().join("w")).unwrap();
         let state = kept.path().join("s");
         let site =
-            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::OpenClaw).unwrap();
+            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::PLAIN).unwrap();
         let finder = Finder::new(kept.path().join("index"), Vec::new(), Vec::new());
         let plan = |number: u128| {
             let at = "2026-11-16T10:00:00Z".parse().unwrap();

@@ -17,6 +17,15 @@ use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 use uuid::Uuid;
 
+/// A layout in which keys replace and old days are archived.
+const KEYED: MarkdownLayout = MarkdownLayout {
+    curated_head: "# Long-Term Memory\n\n",
+    daily_title: "# Daily Log \u{2014} ",
+    spaces_entries: true,
+    keys_replace: true,
+    archives: true,
+};
+
 /// A clock that goes on by a second whenever it is asked.
 #[derive(Clone)]
 struct Ticking(Arc<AtomicU64>);
@@ -67,8 +76,8 @@ impl Kept {
             as_kept,
         };
         vec![
-            kept(|path, clock| markdown(path, clock, MarkdownLayout::OpenClaw), tidied),
-            kept(|path, clock| markdown(path, clock, MarkdownLayout::ZeroClaw), tidied),
+            kept(|path, clock| markdown(path, clock, MarkdownLayout::PLAIN), tidied),
+            kept(|path, clock| markdown(path, clock, KEYED), tidied),
             kept(sqlite, str::to_owned),
         ]
     }

@@ -12,6 +12,15 @@ use jiff::tz::TimeZone;
 use tempfile::TempDir;
 use uuid::Uuid;
 
+/// A layout in which keys replace and old days are archived.
+const KEYED: MarkdownLayout = MarkdownLayout {
+    curated_head: "# Long-Term Memory\n\n",
+    daily_title: "# Daily Log \u{2014} ",
+    spaces_entries: true,
+    keys_replace: true,
+    archives: true,
+};
+
 struct Still;
 
 impl Clock for Still {
@@ -64,7 +73,7 @@ const STAMP: &str = "<!-- anemone: 00000000";
 
 #[test]
 fn zeroclaw_finds_its_own_layout() {
-    let place = Place::new(MarkdownLayout::ZeroClaw);
+    let place = Place::new(KEYED);
     wait(async {
         let memory = &place.memory;
         memory.store("lang", "Rust", &Category::Core, None).await.unwrap();
@@ -87,7 +96,7 @@ fn zeroclaw_finds_its_own_layout() {
 
 #[test]
 fn openclaw_finds_a_plain_list() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     place.write("MEMORY.md", "# Me\n\nProse stays.\n\n- **a**: old\n- **b**: two\n\nThe end.");
     wait(async {
         place.memory.store("a", "new\nlines", &Category::Core, None).await.unwrap();
@@ -102,7 +111,7 @@ fn openclaw_finds_a_plain_list() {
 
 #[test]
 fn what_zeroclaw_and_people_wrote_is_read() {
-    let place = Place::new(MarkdownLayout::ZeroClaw);
+    let place = Place::new(KEYED);
     place.write("MEMORY.md", "# Long-Term Memory\n\n- **k**: first\n\n- **k**: second\n\nProse.\n");
     place.write("memory/2026-11-15.md", "# Daily Log — 2026-11-15\n\n- **x**: one\nmore\n\n- y\n");
     place.write("memory/archive/2026-01-01.md", "- **gone**: put away\n");
@@ -139,7 +148,7 @@ fn what_zeroclaw_and_people_wrote_is_read() {
 
 #[test]
 fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     let id = Uuid::from_u128(7);
     place.write(
         "MEMORY.md",
@@ -181,7 +190,7 @@ fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
 
 #[test]
 fn what_has_a_key_is_found_by_it_however_the_file_spells_it() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     let keys = ["plain", "two words", "a <!-- b", "a\nb", "*", "a**: b", "é\u{7f}"];
     for key in keys {
         wait(place.memory.store(key, &format!("says {key:?}"), &Category::Daily, None)).unwrap();
@@ -206,7 +215,7 @@ fn what_has_a_key_is_found_by_it_however_the_file_spells_it() {
 
 #[test]
 fn a_tombstone_says_that_something_was_forgotten_and_not_what() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     place.write("MEMORY.md", "- **code**: seven-grey-geese\n");
     assert!(wait(place.memory.forget("code")).unwrap());
     let stones = fs_err::read_to_string(place.site.tombstones()).unwrap();
@@ -228,7 +237,7 @@ fn a_tombstone_says_that_something_was_forgotten_and_not_what() {
 
 #[test]
 fn an_entry_that_takes_the_place_of_another_hides_it() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     let stamp = |number: u128, more: &str| {
         let id = Uuid::from_u128(number);
         format!("<!-- anemone: {id} owner 2026-03-01T10:00:0{number}Z{more} -->")
@@ -241,7 +250,7 @@ fn an_entry_that_takes_the_place_of_another_hides_it() {
 
 #[test]
 fn a_fence_that_somebody_left_open_swallows_nothing() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     place.write("MEMORY.md", "- one\n\n```sh\nls");
     wait(async {
         place.memory.store("a", "x", &Category::Core, None).await.unwrap();

@@ -17,6 +17,15 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
 
+/// A layout in which keys replace and old days are archived.
+const KEYED: MarkdownLayout = MarkdownLayout {
+    curated_head: "# Long-Term Memory\n\n",
+    daily_title: "# Daily Log \u{2014} ",
+    spaces_entries: true,
+    keys_replace: true,
+    archives: true,
+};
+
 struct Still;
 
 impl Clock for Still {
@@ -272,9 +281,7 @@ fn a_removed_row_leaves_nothing_behind_and_can_be_put_back() {
         })
     };
     assert!(!holds());
-    let site =
-        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
-            .unwrap();
+    let site = MarkdownStore::open(folder.path(), &folder.path().join("state"), KEYED).unwrap();
     let held = site.lock().unwrap();
     let (noted, now) = (memory.noted(&rows), Still.now());
     let change = held.note_rows("forget", noted.clone(), None, Still.fresh_id(), now).unwrap();
@@ -358,9 +365,7 @@ fn what_was_written_over_superseded_and_added_is_taken_back_step_by_step() {
     let memory = open(&path);
     store(&memory, "tea", "green tea in the morning");
     store(&memory, "port", "the gateway listens on 8080");
-    let site =
-        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
-            .unwrap();
+    let site = MarkdownStore::open(folder.path(), &folder.path().join("state"), KEYED).unwrap();
     let held = site.lock().unwrap();
     let mut states = vec![everything(&path)];
     for new in [
@@ -395,9 +400,7 @@ fn a_row_that_somebody_changed_since_is_not_taken_back() {
     let (folder, path) = place();
     let memory = open(&path);
     store(&memory, "tea", "green tea in the morning");
-    let site =
-        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
-            .unwrap();
+    let site = MarkdownStore::open(folder.path(), &folder.path().join("state"), KEYED).unwrap();
     let held = site.lock().unwrap();
     let rows = [
         (given(Some("tea"), "black tea", None), Category::Core),
@@ -418,9 +421,7 @@ fn a_row_that_somebody_changed_since_is_not_taken_back() {
 fn nothing_is_written_when_it_cannot_be_and_nothing_is_left_to_undo() {
     let (folder, path) = place();
     let memory = open(&path);
-    let site =
-        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
-            .unwrap();
+    let site = MarkdownStore::open(folder.path(), &folder.path().join("state"), KEYED).unwrap();
     let held = site.lock().unwrap();
     let rows = [
         (given(None, "black tea", None), Category::Core),

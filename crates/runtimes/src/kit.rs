@@ -1,6 +1,6 @@
 //! What every runtime is made of; nothing in here knows one by name.
 
-pub(crate) mod adapter;
+pub(crate) mod agent;
 pub(crate) mod artifacts;
 pub(crate) mod carrier;
 pub(crate) mod check;
@@ -8,7 +8,6 @@ pub(crate) mod conversation;
 pub(crate) mod database;
 pub(crate) mod ids;
 pub(crate) mod install_paths;
-pub(crate) mod labels;
 pub mod mapping;
 pub(crate) mod new_install;
 pub(crate) mod open_workspace;
@@ -17,6 +16,7 @@ pub(crate) mod persona;
 pub(crate) mod plan;
 pub(crate) mod previous;
 pub(crate) mod restore;
+pub(crate) mod runtime;
 pub(crate) mod searchable;
 pub(crate) mod sidecar;
 pub(crate) mod split_text;

@@ -1,19 +1,27 @@
 //! Runtimes in and out: finds the agents on a machine, reads a workspace into values, plans how a
 //! snapshot becomes a workspace, and applies the plan.
 //!
-//! An adapter yields values and never sees a ZIP; nothing here prints, reads the environment or
-//! asks the clock. What two runtimes need stands beside the runtimes, once.
+//! Each runtime is a folder with all that is known of it, behind one [`Runtime`]: a descriptor of plain
+//! data, and capabilities that are optional. What several runtimes need is in `kit`, which knows none
+//! of them. A runtime yields values and never sees an archive; nothing here prints, reads the
+//! environment or asks the clock.
 
 #![warn(missing_docs)]
 
+mod claude_code;
+mod codex;
 #[doc(hidden)]
 pub mod fuzzing;
 mod kit;
 mod openclaw;
 mod zeroclaw;
 
-pub use kit::adapter::{
-    Adapter, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
+use std::path::Path;
+
+use anemone_memory::ContextRules;
+
+pub use kit::agent::{
+    DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
     NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
     SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
@@ -22,8 +30,7 @@ pub use kit::check::{
     noted_agent_id,
 };
 pub use kit::conversation::{
-    CLAUDE_CODE, Conversation, NotSaid, Reach, ReadConversationError, Role, Said, read_transcript,
-    without_private,
+    Conversation, NotSaid, Reach, ReadConversationError, Role, Said, without_private,
 };
 pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
 pub use kit::mapping;
@@ -34,6 +41,10 @@ pub use kit::plan::{
     RestoreError, Step, StepKind,
 };
 pub use kit::previous::PreviousSnapshot;
+pub use kit::runtime::{
+    EvergreenRecords, FindAgents, OwnIndex, ReadAgents, ReadConversations, RecordRules,
+    RestoreAgents, Runtime, SearchAgents, UsualPlaces, WorkspaceFiles,
+};
 pub use kit::searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched,
@@ -43,11 +54,55 @@ pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover
 pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
 pub use kit::walk::AGENT_ID_FILE;
 
-/// Every runtime we know; a new one is a module and a line here.
-pub const ADAPTERS: &[&dyn Adapter] = &[&openclaw::OpenClaw, &zeroclaw::ZeroClaw];
+/// Every program that we know something of; a new one is a folder and a line here. The first that has
+/// agents takes any folder that no runtime knows.
+pub static RUNTIMES: &[&Runtime] =
+    &[&openclaw::OPENCLAW, &zeroclaw::ZEROCLAW, &claude_code::CLAUDE_CODE, &codex::CODEX];
 
-/// Returns the adapter of a runtime.
-#[must_use]
-pub fn by_name(runtime: &str) -> Option<&'static dyn Adapter> {
-    ADAPTERS.iter().copied().find(|adapter| adapter.runtime() == runtime)
+/// Returns every runtime that has agents of its own.
+pub fn with_agents() -> impl Iterator<Item = &'static Runtime> {
+    RUNTIMES.iter().copied().filter(|runtime| runtime.has_agents())
 }
+
+/// Returns the runtime whose layout a folder of Markdown has that belongs to no agent.
+///
+/// # Panics
+///
+/// Never: some runtime has agents.
+#[must_use]
+pub fn of_plain_folders() -> &'static Runtime {
+    with_agents().next().expect("some runtime has agents")
+}
+
+/// Returns the runtime with agents of a name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static Runtime> {
+    with_agents().find(|runtime| runtime.name == name)
+}
+
+/// Returns what every version of every runtime puts before a session.
+pub fn context_rules() -> impl Iterator<Item = &'static ContextRules> {
+    RUNTIMES.iter().flat_map(|runtime| runtime.contexts).copied()
+}
+
+/// Returns the program that asks hooks on its own behalf, and names the moment when it does.
+///
+/// # Panics
+///
+/// Never: there is such a program.
+#[must_use]
+pub fn asking_hooks() -> &'static Runtime {
+    let own = |runtime: &&&Runtime| runtime.own_channel().is_some();
+    RUNTIMES.iter().find(own).expect("a program asks hooks on its own behalf")
+}
+
+/// Reads the end of a transcript in a file, whichever program wrote it; a link is not followed.
+pub fn read_transcript(path: &Path, reach: Reach) -> Result<Conversation, ReadConversationError> {
+    let formats: Vec<_> = RUNTIMES.iter().filter_map(|runtime| runtime.transcripts).collect();
+    kit::conversation::read_path(&formats, path, reach)
+}
+
+#[cfg(test)]
+mod example_tests;
+#[cfg(test)]
+mod transcript_tests;

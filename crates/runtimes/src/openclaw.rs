@@ -3,38 +3,46 @@
 
 mod check;
 mod config;
+mod context;
 mod conversation;
 mod credentials;
 mod discover;
 mod facts;
 mod index;
 mod install;
+pub(crate) mod labels;
 mod layout;
+mod mapping;
 mod memory;
 mod read;
 mod searchable;
 mod sessions;
+pub(crate) mod transcript;
 mod vectors;
 mod write;
 
 use std::path::Path;
 
+use anemone_format::{Sink, SnapshotSource};
+use anemone_memory::MarkdownLayout;
 use uuid::Uuid;
 
-use crate::kit::adapter::{
-    Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged,
-};
+use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
 use crate::kit::check::Check;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
 use crate::kit::ids::Namespaces;
+use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
+use crate::kit::runtime::{
+    EvergreenRecords, FindAgents, OwnIndex, ReadAgents, ReadConversations, RecordRules,
+    RestoreAgents, Runtime, SearchAgents, UsualPlaces,
+};
 use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
 use crate::kit::vectors::{VectorOf, WantedModel};
-use anemone_format::{Sink, SnapshotSource};
 
-pub(crate) use self::write::home;
+pub(crate) use self::context::SEPTEMBER;
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "openclaw";
@@ -45,14 +53,41 @@ pub(crate) const NAMESPACES: Namespaces = Namespaces {
     agents: Uuid::from_bytes(*b"alf-agent-id-ns1"),
 };
 
-/// The adapter.
-pub(crate) struct OpenClaw;
+/// What there is to know of OpenClaw.
+pub(crate) static OPENCLAW: Runtime = Runtime {
+    name: RUNTIME,
+    title: "OpenClaw",
+    variables: &["OPENCLAW_"],
+    places: Some(UsualPlaces {
+        config: "openclaw.json",
+        folders: &[".openclaw", ".openclaw-*", ".clawdbot", "clawd", "openclaw"],
+        variables: &["OPENCLAW_STATE_DIR", "OPENCLAW_WORKSPACE_DIR"],
+        holds_several: false,
+        first: |machine| machine.home.join(".openclaw/workspace"),
+    }),
+    files: WORKSPACE_FILES,
+    layout: MarkdownLayout::PLAIN,
+    contexts: context::ALL,
+    context_of: context::of,
+    records: RecordRules {
+        evergreen: EvergreenRecords::NotEpisodic,
+        rows: None,
+        vectors_are_of_text: false,
+    },
+    own_index: Some(OwnIndex { rebuild: "openclaw memory index" }),
+    mappings: mapping::MAPPINGS,
+    find: Some(&OpenClaw),
+    read: Some(&OpenClaw),
+    search: Some(&OpenClaw),
+    restore: Some(&OpenClaw),
+    conversations: Some(&OpenClaw),
+    transcripts: Some(transcript::FORMAT),
+};
 
-impl Adapter for OpenClaw {
-    fn runtime(&self) -> &'static str {
-        RUNTIME
-    }
+/// What can be done with its agents.
+struct OpenClaw;
 
+impl FindAgents for OpenClaw {
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {
         discover::discover(machine)
     }
@@ -60,7 +95,9 @@ impl Adapter for OpenClaw {
     fn locate(&self, machine: &Machine, folder: &Path, _: Option<&str>) -> FoundAgent {
         discover::locate(machine, folder)
     }
+}
 
+impl ReadAgents for OpenClaw {
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
         check::check(machine, agent)
     }
@@ -83,27 +120,23 @@ impl Adapter for OpenClaw {
     ) -> Result<Reading, ReadError> {
         read::read(machine, agent, options, sink)
     }
+}
 
-    fn plan(
-        &self,
-        machine: &Machine,
-        source: &dyn SnapshotSource,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        write::plan(machine, source, target, options)
-    }
-
+impl SearchAgents for OpenClaw {
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         searchable::searchable(machine, agent)
     }
 
-    fn searched_file(&self, path: &str) -> SearchedFile {
+    fn file(&self, path: &str) -> SearchedFile {
         searchable::file(path)
     }
 
-    fn searched_folder(&self, path: &str) -> SearchedFolder {
+    fn folder(&self, path: &str) -> SearchedFolder {
         searchable::folder(path)
+    }
+
+    fn database(&self, path: &Path, _: &str) -> Option<(FoundAgent, StoreKind)> {
+        searchable::database(path)
     }
 
     fn read_store(
@@ -117,16 +150,6 @@ impl Adapter for OpenClaw {
         searchable::read(machine, agent, kind, private, take)
     }
 
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError> {
-        conversation::read(machine, agent, session, reach)
-    }
-
     fn read_vectors(
         &self,
         machine: &Machine,
@@ -136,5 +159,29 @@ impl Adapter for OpenClaw {
         take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
     ) -> Result<(), ReadError> {
         vectors::read(machine, agent, wanted, take)
+    }
+}
+
+impl RestoreAgents for OpenClaw {
+    fn plan(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        write::plan(machine, source, target, options)
+    }
+}
+
+impl ReadConversations for OpenClaw {
+    fn read_conversation(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        session: &str,
+        reach: Reach,
+    ) -> Result<Conversation, ReadConversationError> {
+        conversation::read(machine, agent, session, reach)
     }
 }

@@ -6,36 +6,43 @@ mod brain;
 mod cells;
 mod check;
 mod config;
+mod context;
 mod conversation;
 mod credentials;
 mod discover;
 mod entries;
 pub(crate) mod fuzzing;
 mod layout;
+mod mapping;
 mod read;
 mod rows;
 mod searchable;
 mod sessions;
 mod store;
+pub(crate) mod transcript;
 mod vectors;
 mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use anemone_format::{Sink, SnapshotSource};
+use anemone_memory::MarkdownLayout;
 use uuid::Uuid;
 
-use crate::kit::adapter::{
-    Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged,
-};
+use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
 use crate::kit::check::Check;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
 use crate::kit::ids::Namespaces;
+use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
+use crate::kit::runtime::{
+    EvergreenRecords, FindAgents, ReadAgents, ReadConversations, RecordRules, RestoreAgents,
+    RowRules, Runtime, SearchAgents, UsualPlaces,
+};
 use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
 use crate::kit::vectors::{VectorOf, WantedModel};
-use anemone_format::{Sink, SnapshotSource};
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "zeroclaw";
@@ -49,14 +56,51 @@ pub(crate) const NAMESPACES: Namespaces = Namespaces {
 /// The agent of an install that names none, and the owner of entries that belong to nobody.
 pub(crate) const DEFAULT_ALIAS: &str = "default";
 
-/// The adapter.
-pub(crate) struct ZeroClaw;
+/// What there is to know of ZeroClaw.
+pub(crate) static ZEROCLAW: Runtime = Runtime {
+    name: RUNTIME,
+    title: "ZeroClaw",
+    variables: &["ZEROCLAW_"],
+    places: Some(UsualPlaces {
+        config: "config.toml",
+        folders: &[".zeroclaw"],
+        variables: &["ZEROCLAW_CONFIG_DIR"],
+        holds_several: true,
+        first: |machine| {
+            let named = machine.variable("ZEROCLAW_CONFIG_DIR").map(PathBuf::from);
+            named.unwrap_or_else(|| machine.home.join(".zeroclaw"))
+        },
+    }),
+    files: WORKSPACE_FILES,
+    layout: MarkdownLayout {
+        curated_head: "# Long-Term Memory\n\n",
+        daily_title: "# Daily Log \u{2014} ",
+        spaces_entries: true,
+        keys_replace: true,
+        archives: true,
+    },
+    contexts: context::ALL,
+    context_of: context::of,
+    records: RecordRules {
+        // ZeroClaw forgets everything but its core.
+        evergreen: EvergreenRecords::Namespace("core"),
+        rows: Some(RowRules { private_key: "p|", owner_column: "principal_id" }),
+        vectors_are_of_text: true,
+    },
+    own_index: None,
+    mappings: mapping::MAPPINGS,
+    find: Some(&ZeroClaw),
+    read: Some(&ZeroClaw),
+    search: Some(&ZeroClaw),
+    restore: Some(&ZeroClaw),
+    conversations: Some(&ZeroClaw),
+    transcripts: Some(transcript::FORMAT),
+};
 
-impl Adapter for ZeroClaw {
-    fn runtime(&self) -> &'static str {
-        RUNTIME
-    }
+/// What can be done with its agents.
+struct ZeroClaw;
 
+impl FindAgents for ZeroClaw {
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {
         discover::discover(machine)
     }
@@ -72,7 +116,9 @@ impl Adapter for ZeroClaw {
     fn locate_by_files(&self, machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
         discover::locate_by_files(machine, folder, alias)
     }
+}
 
+impl ReadAgents for ZeroClaw {
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
         check::check(machine, agent)
     }
@@ -95,27 +141,23 @@ impl Adapter for ZeroClaw {
     ) -> Result<Reading, ReadError> {
         read::read(machine, agent, options, sink)
     }
+}
 
-    fn plan(
-        &self,
-        machine: &Machine,
-        source: &dyn SnapshotSource,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        write::plan(machine, source, target, options)
-    }
-
+impl SearchAgents for ZeroClaw {
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         searchable::searchable(machine, agent)
     }
 
-    fn searched_file(&self, path: &str) -> SearchedFile {
+    fn file(&self, path: &str) -> SearchedFile {
         searchable::file(path)
     }
 
-    fn searched_folder(&self, path: &str) -> SearchedFolder {
+    fn folder(&self, path: &str) -> SearchedFolder {
         searchable::folder(path)
+    }
+
+    fn database(&self, path: &Path, alias: &str) -> Option<(FoundAgent, StoreKind)> {
+        Some(searchable::database(path, alias))
     }
 
     fn read_store(
@@ -129,16 +171,6 @@ impl Adapter for ZeroClaw {
         searchable::read(machine, agent, kind, private, take)
     }
 
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError> {
-        conversation::read(machine, agent, session, reach)
-    }
-
     fn read_vectors(
         &self,
         machine: &Machine,
@@ -148,5 +180,29 @@ impl Adapter for ZeroClaw {
         take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
     ) -> Result<(), ReadError> {
         vectors::read(machine, agent, wanted, private, take)
+    }
+}
+
+impl RestoreAgents for ZeroClaw {
+    fn plan(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        write::plan(machine, source, target, options)
+    }
+}
+
+impl ReadConversations for ZeroClaw {
+    fn read_conversation(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        session: &str,
+        reach: Reach,
+    ) -> Result<Conversation, ReadConversationError> {
+        conversation::read(machine, agent, session, reach)
     }
 }

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_runtimes::{ADAPTERS, Machine};
+use anemone_runtimes::{Machine, with_agents};
 use serde::Deserialize;
 
 use crate::living::MemoryChoice;
 
-/// The JSON of a hook: the fields of Claude Code's hooks.
+/// The JSON of a hook. A program that holds conversations of its own names the moment as well.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct HookInput {
     /// The session, by its id.
@@ -22,7 +22,7 @@ pub struct HookInput {
     /// The folder in which the session runs.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
-    /// The moment, which only Claude Code names.
+    /// The moment, which only a program names that holds conversations of its own.
     #[serde(default)]
     pub hook_event_name: Option<String>,
     /// What the user wrote.
@@ -31,22 +31,22 @@ pub struct HookInput {
 }
 
 impl HookInput {
-    /// Whether Claude Code asks.
+    /// Whether the program names the moment, see [`anemone_runtimes::asking_hooks`].
     #[must_use]
-    pub fn is_of_claude_code(&self) -> bool {
+    pub fn names_moment(&self) -> bool {
         self.hook_event_name.is_some()
     }
 
     /// Says whose memory is meant: as the request says, or else the folder in which the session
     /// runs, if there is a memory in it.
     ///
-    /// Claude Code runs in any folder, also in one that a stranger has filled: there it must be
-    /// the workspace of an agent of this machine.
+    /// A program that holds conversations of its own runs in any folder, also in one that a stranger
+    /// has filled: there it must be the workspace of an agent of this machine.
     pub(super) fn memory(&self, choice: &MemoryChoice, machine: &Machine) -> MemoryChoice {
         let mut choice = choice.clone();
         let is_named = choice.agent.workspace.is_some() || choice.agent.agent.is_some();
         let is_meant = |folder: &Path| {
-            has_memory(folder) && (!self.is_of_claude_code() || is_known(folder, machine))
+            has_memory(folder) && (!self.names_moment() || is_known(folder, machine))
         };
         if let Some(cwd) = self.cwd.as_ref().filter(|cwd| !is_named && is_meant(cwd)) {
             choice.agent.workspace = Some(cwd.clone());
@@ -58,7 +58,7 @@ impl HookInput {
 /// Whether an agent of this machine works in a folder.
 fn is_known(folder: &Path, machine: &Machine) -> bool {
     let Ok(folder) = fs_err::canonicalize(folder) else { return false };
-    let agents = ADAPTERS.iter().flat_map(|adapter| adapter.discover_by_files(machine));
+    let agents = with_agents().flat_map(|runtime| runtime.discover_by_files(machine));
     let mut workspaces = agents.filter_map(|agent| fs_err::canonicalize(agent.workspace).ok());
     workspaces.any(|workspace| workspace == folder)
 }

@@ -19,7 +19,7 @@ use anemone_index::{
     SkippedDocument, SourceError, is_markdown, markdown_document, may_hold_index,
 };
 use anemone_memory::stamps_in;
-use anemone_runtimes::{FoundAgent, Machine, Store, StoreKind, by_name};
+use anemone_runtimes::{FoundAgent, Machine, Runtime, Store, StoreKind, by_name, with_agents};
 
 use self::archive::ArchiveDocuments;
 use self::documents::Wanted;
@@ -176,29 +176,13 @@ struct Found {
     is_encrypted: bool,
 }
 
-/// Files that a workspace has beside its memories.
-const OF_WORKSPACES: [&str; 13] = [
-    "AGENTS.md",
-    "BOOT.md",
-    "BOOTSTRAP.md",
-    "CLAUDE.md",
-    "DREAMS.md",
-    "HEARTBEAT.md",
-    "IDENTITY.md",
-    "MEMORY.md",
-    "README.md",
-    "SOUL.md",
-    "TOOLS.md",
-    "USER.md",
-    "memory.md",
-];
-
 /// Counts the Markdown files beside the memories of a folder, which may be taken for a workspace
 /// because of one name in it.
-fn notes_beside(workspace: &Path) -> Option<SourceNote> {
+fn notes_beside(runtime: &Runtime, workspace: &Path) -> Option<SourceNote> {
     let names = fs_err::read_dir(workspace).ok()?.flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let is_note = |name: &String| is_markdown(name) && !OF_WORKSPACES.contains(&name.as_str());
+    let is_note =
+        |name: &String| is_markdown(name) && !runtime.files.known.contains(&name.as_str());
     let files = names.filter(is_note).count();
     (files > 0).then_some(SourceNote::NotesBeside { files })
 }
@@ -250,7 +234,8 @@ impl TargetChoice {
             return Err(TargetError::Delta { path: named() });
         }
         if start.starts_with(SQLITE_MAGIC) {
-            return Ok(self.database(path, machine));
+            let found = self.database(path, machine);
+            return found.ok_or_else(|| TargetError::NotSearchable { path: named() });
         }
         if Packaging::of(&start).is_sealed() {
             return self.encrypted(path, host);
@@ -272,26 +257,21 @@ impl TargetChoice {
         Err(TargetError::NotSearchable { path: named() })
     }
 
-    /// Takes the rows of a database, of one agent or of all in it.
-    fn database(&self, path: &Path, machine: &Machine) -> Found {
+    /// Takes a database, of one agent or of all in it: the runtime that was named comes first.
+    fn database(&self, path: &Path, machine: &Machine) -> Option<Found> {
         let path = absolute(path);
-        if path.ends_with("memory/facts.db") && self.agent.runtime.as_deref() != Some("zeroclaw") {
-            // The facts that some users of OpenClaw keep beside their notes.
-            let workspace = path.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
-            let agent =
-                FoundAgent::without_install("openclaw", String::new(), workspace.to_owned());
-            return self.store("openclaw", StoreKind::Facts, &path, agent, machine);
-        }
-        let alias = self.agent.agent.clone().unwrap_or_default();
-        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
-        let mut agent = FoundAgent::without_install("zeroclaw", alias, folder);
-        agent.database = Some(path.clone());
-        self.store("zeroclaw", StoreKind::Rows, &path, agent, machine)
+        let alias = self.agent.agent.as_deref().unwrap_or_default();
+        let named = self.agent.runtime.as_deref().and_then(by_name);
+        let mut runtimes = named.into_iter().chain(with_agents());
+        runtimes.find_map(|runtime| {
+            let (agent, kind) = runtime.database(&path, alias)?;
+            Some(self.store(runtime, kind, &path, agent, machine))
+        })
     }
 
     fn store(
         &self,
-        runtime: &str,
+        adapter: &'static Runtime,
         kind: StoreKind,
         path: &Path,
         agent: FoundAgent,
@@ -303,7 +283,7 @@ impl TargetChoice {
             PathBuf::from(path)
         };
         let source = StoreSource {
-            adapter: by_name(runtime).expect("the runtime is one of ours"),
+            adapter,
             machine: machine.clone(),
             agent: Arc::new(agent),
             store: Store {
@@ -354,7 +334,7 @@ impl TargetChoice {
         let searchable = adapter.searchable(machine, &agent);
         let workspace = absolute(&agent.workspace);
         let mut found = Found {
-            kind: adapter.runtime(),
+            kind: adapter.name,
             place: workspace.clone(),
             notes: searchable
                 .warnings
@@ -384,7 +364,7 @@ impl TargetChoice {
             scope = Scope::Everything;
             found.kind = FOLDER;
         } else if agent.install.is_none() && self.agent.runtime.is_none() {
-            found.notes.extend(notes_beside(&workspace));
+            found.notes.extend(notes_beside(adapter, &workspace));
         }
         let agent = Arc::new(agent);
         if searchable.files && workspace.is_dir() {

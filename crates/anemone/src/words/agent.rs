@@ -1,6 +1,6 @@
 //! Why no agent was chosen, in words.
 
-use anemone_runtimes::ADAPTERS;
+use anemone_runtimes::with_agents;
 
 use crate::agent::{FOLDER, FindAgentError};
 use crate::error::{Error, Kind};
@@ -19,7 +19,7 @@ impl From<FindAgentError> for Error {
                 return Self::from(error).hint(folder_hint);
             }
             FindAgentError::UnknownRuntime { nearest, .. } => {
-                let known: Vec<&str> = ADAPTERS.iter().map(|adapter| adapter.runtime()).collect();
+                let known: Vec<&str> = with_agents().map(|runtime| runtime.name).collect();
                 let known =
                     format!("{}; search and memory commands also take {FOLDER}", known.join(", "));
                 let hint = match nearest {

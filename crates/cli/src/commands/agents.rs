@@ -4,7 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone_format::Moment;
-use anemone_runtimes::{Adapter, FoundAgent, Machine, ReadOptions, SecretPolicy, noted_agent_id};
+use anemone_runtimes::{
+    FoundAgent, Machine, ReadOptions, Runtime, SecretPolicy, noted_agent_id, of_plain_folders,
+    with_agents,
+};
 use clap::Args;
 use serde::Serialize;
 
@@ -104,7 +107,7 @@ pub(crate) fn run(args: &AgentsArgs, context: &Context<'_>) -> Result<Listed, Cl
 }
 
 impl ListedAgent {
-    fn new(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent, alias: String) -> Self {
+    fn new(adapter: &Runtime, machine: &Machine, agent: &FoundAgent, alias: String) -> Self {
         let text = |path: &PathBuf| path.display().to_string();
         Self {
             runtime: agent.runtime,
@@ -128,7 +131,7 @@ impl ListedAgent {
 }
 
 /// Counts files as `status` does, and records by reading the agent as an export does.
-fn count_of(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent) -> Counts {
+fn count_of(adapter: &Runtime, machine: &Machine, agent: &FoundAgent) -> Counts {
     let options = ReadOptions {
         agent_id: None,
         sessions: false,
@@ -164,11 +167,16 @@ impl Report for Listed {
         if self.agents.is_empty() {
             let home = safe(&self.looked_in.display().to_string());
             writeln!(out, "no agents found in {home}")?;
-            writeln!(out, "OpenClaw keeps them in ~/.openclaw or where OPENCLAW_STATE_DIR says.")?;
-            writeln!(out, "ZeroClaw keeps them in ~/.zeroclaw or where ZEROCLAW_CONFIG_DIR says.")?;
+            for runtime in with_agents() {
+                let places = runtime.places.map(|places| (places.folders, places.variables));
+                let Some(([folder, ..], [variable, ..])) = places else { continue };
+                let title = runtime.title;
+                writeln!(out, "{title} keeps them in ~/{folder} or where {variable} says.")?;
+            }
             return writeln!(
                 out,
-                "If the workspace is elsewhere: anemone check -r openclaw -w DIR"
+                "If the workspace is elsewhere: anemone check -r {} -w DIR",
+                of_plain_folders().name
             );
         }
         for (position, agent) in self.agents.iter().enumerate() {

@@ -290,7 +290,7 @@ pub(crate) fn run(args: &ExportArgs, context: &Context<'_>) -> Result<Exported, 
         output: None,
         file_size: None,
         alf_version: ALF_VERSION,
-        runtime: chosen.adapter.runtime(),
+        runtime: chosen.adapter.name,
         workspace: chosen.agent.workspace.display().to_string(),
         summary: None,
         unchanged: None,
@@ -389,7 +389,7 @@ pub(super) fn rehearse(
     machine: &Machine,
     context: &Context<'_>,
 ) -> Result<(), CliError> {
-    let runtime = chosen.adapter.runtime().to_owned();
+    let runtime = chosen.adapter.name.to_owned();
     let args = ExportArgs {
         allow_empty: false,
         redact_secrets: false,

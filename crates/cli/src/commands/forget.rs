@@ -214,11 +214,13 @@ pub(crate) fn run(args: &ForgetArgs, context: &Context<'_>) -> Result<Forgotten,
         ));
     }
     report.prove(proof(looked, &probes, unknown));
-    let is_openclaw = living.adapter.runtime() == "openclaw";
-    if args.for_good && is_openclaw && living.agent.install.is_none() {
-        let note = "not checked: OpenClaw's own index and transcripts, because no OpenClaw \
-                    installation was found for this workspace";
-        report.notes.push(note.to_owned());
+    let has_index = living.adapter.own_index.is_some();
+    if args.for_good && has_index && living.agent.install.is_none() {
+        let title = living.adapter.title;
+        report.notes.push(format!(
+            "not checked: {title}'s own index and transcripts, because no {title} installation was \
+             found for this workspace"
+        ));
     }
     report.wait_for_telling(begun, resumed.finished);
     Ok(report)

@@ -56,11 +56,11 @@ pub(crate) fn run(args: &HookArgs, context: &Context<'_>) -> Result<(), CliError
         true => Ok(HookInput::default()),
         false => input::read(context),
     };
-    let is_of_claude_code = input.as_ref().is_ok_and(HookInput::is_of_claude_code);
+    let names_moment = input.as_ref().is_ok_and(HookInput::names_moment);
     let done = input.and_then(|input| args.moment.answer(input, context));
     // The session goes on: programs take an exit code for an order to stop.
     match done {
-        Err(error) if is_of_claude_code => notice(&format!("anemone: {}", error.message)),
+        Err(error) if names_moment => notice(&format!("anemone: {}", error.message)),
         Err(error) => {
             context.printer.print_error(&error);
         }
@@ -83,11 +83,11 @@ impl Moment {
 
     fn answer(&self, input: HookInput, context: &Context<'_>) -> Result<(), CliError> {
         let (printer, host) = (context.printer, &context.host);
-        let for_claude_code = input.is_of_claude_code();
+        let names_moment = input.names_moment();
         match self {
             Self::SessionStart(args) => {
                 let report = session_start(&args.request(input), host)?;
-                if for_claude_code {
+                if names_moment {
                     return printer.print(&ClaudeContext::new("SessionStart", report.context));
                 }
                 printer.print(&report)
@@ -96,7 +96,7 @@ impl Moment {
             Self::PreCompact(args) => printer.print(&pre_compact(&args.request(input), host)?),
             Self::Prompt(args) => {
                 let report = prompt(&args.request(input), host)?;
-                if for_claude_code {
+                if names_moment {
                     return printer.print(&ClaudeContext::new("UserPromptSubmit", report.context));
                 }
                 printer.print(&report)

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{AgentId, ArchiveSource, SnapshotSource as _};
 use anemone_runtimes::{
-    Action, Adapter, Machine, OnConflict, Plan, Step, StepKind, by_name, noted_agent_id,
-    recover_leftovers,
+    Action, Machine, OnConflict, Plan, Runtime, Step, StepKind, by_name, noted_agent_id,
+    recover_leftovers, with_agents,
 };
 use clap::Args;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use super::Context;
 use super::diff::open_sound;
 use super::validate::edits;
 use crate::agent::{
-    ChosenAgent, NamedAgent, adapter, check_alias, check_name, check_runtime, discover, usual_place,
+    ChosenAgent, NamedAgent, adapter, check_alias, check_name, check_runtime, discover,
 };
 use crate::args::ConflictWord;
 use crate::args::RestoreArgs;
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
     check_alias(&target, args.agent.as_deref())?;
     check_agent(&target.workspace, args.restore.on_conflict, source.manifest().agent.id)?;
     let choice = args.restore.choice();
-    let options = choice.plan_options(adapter.runtime(), vault_key.as_ref())?;
+    let options = choice.plan_options(adapter.name, vault_key.as_ref())?;
     let mut recovered = Vec::new();
     if !args.dry_run {
         recovered = recover_leftovers(&target.workspace);
@@ -155,7 +155,7 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
     let layers = &source.manifest().layers;
     let mut imported = Imported {
         ok: true,
-        runtime: adapter.runtime(),
+        runtime: adapter.name,
         workspace: shown(&workspace, &plan).display().to_string(),
         agent_name: source.manifest().agent.name.clone(),
         memory_records: plan.records,
@@ -194,34 +194,37 @@ pub(crate) fn run(args: &ImportArgs, context: &Context<'_>) -> Result<Imported, 
     Ok(imported)
 }
 
-/// Returns the adapter of the runtime that an archive was made from.
-fn adapter_of(runtime: &str) -> Result<&'static dyn Adapter, CliError> {
+/// Returns the arguments that name a runtime.
+fn runtime_options() -> String {
+    let options: Vec<String> =
+        with_agents().map(|runtime| format!("-r {}", runtime.name)).collect();
+    options.join(" or ")
+}
+
+/// Returns the runtime that an archive was made from.
+fn adapter_of(runtime: &str) -> Result<&'static Runtime, CliError> {
     by_name(runtime).ok_or_else(|| {
         let message = format!("the archive is of the runtime {runtime:?}, which is not known here");
         CliError::new(Kind::Usage, "unknown_runtime", message)
-            .hint("say which runtime gets the agent with -r openclaw or -r zeroclaw")
+            .hint(format!("say which runtime gets the agent with {}", runtime_options()))
     })
 }
 
 /// Returns the folder in which a runtime looks for an agent: that of the one agent it has here, or
 /// the usual one where it has none yet.
 fn usual_target(
-    adapter: &'static dyn Adapter,
+    adapter: &'static Runtime,
     machine: &Machine,
     alias: Option<&str>,
 ) -> Result<PathBuf, CliError> {
     let found = discover(&[adapter], machine);
     let named = found.iter().find(|it| Some(it.alias.as_str()) == alias);
-    let place = |it: &NamedAgent| match (adapter.runtime(), &it.agent.install) {
-        // One install has several agents, so the install is named.
-        ("zeroclaw", Some(install)) => install.clone(),
-        _ => it.agent.workspace.clone(),
-    };
+    let place = |named: &NamedAgent| adapter.named_place(&named.agent).to_owned();
     match (named, &found[..]) {
         (Some(one), _) | (None, [one]) => Ok(place(one)),
-        (None, []) => Ok(usual_place(adapter.runtime(), machine)),
+        (None, []) => Ok(adapter.first_place(machine)),
         (None, several) => {
-            let message = format!("{} has {} agents here", adapter.runtime(), several.len());
+            let message = format!("{} has {} agents here", adapter.name, several.len());
             let mut error = CliError::new(Kind::Usage, "agent_selection_ambiguous", message);
             error.causes = several.iter().map(NamedAgent::line).collect();
             Err(error.hint("say where the archive goes with -w DIR, or with --agent ALIAS"))

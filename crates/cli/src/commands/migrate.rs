@@ -24,7 +24,7 @@ use super::Context;
 use super::import::{check_agent, stopped};
 use crate::agent::{
     ChosenAgent, adapter, aliases, check_alias, check_folder, check_known, check_name,
-    check_runtime, find, only, usual_place,
+    check_runtime, find, only,
 };
 use crate::args::RestoreArgs;
 use crate::error::{CliError, Kind};
@@ -215,7 +215,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     refuse_same(&source, &target)?;
     let key = args.credentials.then(random_key).transpose()?;
     let choice = args.restore.choice();
-    let options = choice.plan_options(target.adapter.runtime(), key.as_ref())?;
+    let options = choice.plan_options(target.adapter.name, key.as_ref())?;
     let folder = args.snapshots_folder(context, [&source.agent, &target.agent])?;
     let reader = Reader { args, context, machine: &machine, key: key.as_ref(), folder: &folder };
 
@@ -224,7 +224,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     let snapshot = ArchiveSource::new(&archive)?;
     let manifest = snapshot.manifest();
     check_agent(&target.agent.workspace, args.restore.on_conflict, manifest.agent.id)?;
-    let coming_back = ComingBack::open(&machine, &snapshot, target.adapter.runtime())?;
+    let coming_back = ComingBack::open(&machine, &snapshot, target.adapter.name)?;
     let moving = coming_back.as_ref().map_or(&snapshot as &dyn SnapshotSource, |it| it);
     let mut recovered = Vec::new();
     if !args.dry_run {
@@ -232,7 +232,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context<'_>) -> Result<Migrated,
     }
     let plan =
         target.adapter.plan(&machine, &snapshot, &target.agent, &options).map_err(cannot_plan)?;
-    let runtime = target.adapter.runtime();
+    let runtime = target.adapter.name;
     let known = match &plan.memories {
         // Where there is a choice, what goes into no database goes into files.
         None => mapping_with(runtime, InstallBackend::Markdown),
@@ -376,14 +376,14 @@ impl MigrateArgs {
                 return Ok(ChosenAgent { adapter, agent: found[at].clone() });
             }
             let folder = found.first().and_then(|it| it.install.clone());
-            let folder = folder.unwrap_or_else(|| usual_place(adapter.runtime(), machine));
+            let folder = folder.unwrap_or_else(|| adapter.first_place(machine));
             let agent = adapter.locate(machine, &folder, Some(alias));
             check_alias(&agent, Some(alias))?;
             return Ok(ChosenAgent { adapter, agent });
         }
         match &found[..] {
             [] => {
-                let folder = usual_place(adapter.runtime(), machine);
+                let folder = adapter.first_place(machine);
                 Ok(ChosenAgent { adapter, agent: adapter.locate(machine, &folder, None) })
             }
             [agent] => Ok(ChosenAgent { adapter, agent: agent.clone() }),
@@ -446,7 +446,7 @@ fn refuse_same(source: &ChosenAgent, target: &ChosenAgent) -> Result<(), CliErro
         own.into_iter().flatten().map(|it| real(it)).collect::<Vec<_>>()
     };
     let (from, to) = (places(&source.agent), places(&target.agent));
-    let is_same_runtime = source.adapter.runtime() == target.adapter.runtime();
+    let is_same_runtime = source.adapter.name == target.adapter.name;
     // Agents of one runtime may share an install.
     let meet = match is_same_runtime {
         true => from[0].starts_with(&to[0]) || to[0].starts_with(&from[0]),

@@ -6,6 +6,7 @@ use anemone_mcp::FoundMemory;
 use anemone_memory::{Label, ParsedEntry, units};
 
 use anemone::search::target::SearchTarget;
+use anemone_runtimes::{Runtime, by_name};
 
 /// What the paths of rows begin with.
 const ROWS: &str = "memories/";
@@ -16,8 +17,9 @@ const MEMORY: &str = "memory";
 /// lies in no file of its own, is left as it was found.
 pub(super) fn name(found: &mut [FoundMemory], searched: &SearchTarget) {
     let mut read: HashMap<String, Vec<ParsedEntry>> = HashMap::new();
+    let has_rows = by_name(searched.kind).is_some_and(Runtime::keeps_rows);
     for memory in found {
-        if let Some(name) = memory.path.strip_prefix(ROWS).filter(|_| searched.kind == "zeroclaw") {
+        if let Some(name) = memory.path.strip_prefix(ROWS).filter(|_| has_rows) {
             memory.key = decoded(name);
             continue;
         }

@@ -12,7 +12,7 @@ use anemone_format::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::kit::adapter::{
+use crate::kit::agent::{
     LeftOut, LeftOutReason, ReadError, ReadOptions, SecretFinding, SecretPolicy, Warning,
 };
 use crate::kit::artifacts::{Artifact, Mentions, is_included};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anemone_files::each_block;
 use anemone_format::{AgentId, Moment};
 
-use crate::kit::adapter::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, SecretFinding};
 use crate::kit::paths::lossy;
 use crate::kit::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
 use anemone_secrets::{FileScanner, SecretHit};

@@ -1,13 +1,7 @@
 //! The end of a conversation: what was said last, by whom, and how long the conversation is.
 //!
 //! A transcript is read from its end, because it may be hundreds of megabytes and only the last
-//! messages matter. Each line says by its own shape whose it is:
-//!
-//! | shape | who writes it |
-//! |---|---|
-//! | `{"type":"message","message":{"role",..}}` | OpenClaw |
-//! | `{"type":"user","message":{"role",..},"sessionId"}` | Claude Code |
-//! | `{"role","content"}` | ZeroClaw |
+//! messages matter. Each line says by its own form whose it is, see [`TranscriptFormat`].
 //!
 //! Only what a person or the agent said is taken. Commands, tools, what a program put in and what
 //! is not text is left out and counted, and so is what somebody marked as private; secrets are
@@ -27,9 +21,12 @@ use anemone_format::Moment;
 use anemone_secrets::SecretValues;
 
 pub use clean::without_private;
-pub use gather::CLAUDE_CODE;
+pub(crate) use event::{
+    Boundary, Entrance, Event, LineReading, Message, TranscriptFormat, TranscriptLine, boundary,
+    spoken,
+};
 use gather::Gather;
-pub(crate) use gather::{Held, channel_in};
+pub(crate) use gather::Held;
 use tail::{Line, lines_from_end};
 
 /// The most that is read of a transcript to find the last messages.
@@ -162,6 +159,12 @@ pub enum ReadConversationError {
         /// The cause.
         source: io::Error,
     },
+    /// Conversations of this runtime cannot be read by their ids.
+    #[error("conversations of {runtime} cannot be read by their ids")]
+    NotSupported {
+        /// The runtime.
+        runtime: &'static str,
+    },
     /// Nothing in the file looks like a conversation.
     #[error("{} is not a transcript of a runtime that we know", path.display())]
     Unknown {
@@ -184,25 +187,30 @@ pub enum ReadConversationError {
     },
 }
 
-/// Reads the end of a transcript in a file; a link is not followed.
-pub fn read_transcript(path: &Path, reach: Reach) -> Result<Conversation, ReadConversationError> {
+/// Reads the end of a transcript in a file, in one of these formats; a link is not followed.
+pub(crate) fn read_path(
+    formats: &[TranscriptFormat],
+    path: &Path,
+    reach: Reach,
+) -> Result<Conversation, ReadConversationError> {
     let fail = |source| ReadConversationError::Io { path: path.to_owned(), source };
     let name = path.file_name().ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
     let folder = Folder::open(folder_of(path)).map_err(fail)?;
     let name = Path::new(name);
-    let conversation = read_file(&folder, name, reach).map_err(fail)?;
+    let conversation = read_file(formats, &folder, name, reach).map_err(fail)?;
     conversation.ok_or_else(|| ReadConversationError::Unknown { path: path.to_owned() })
 }
 
 /// Reads the end of a transcript in a folder; `None` when it is none.
 pub(crate) fn read_file(
+    formats: &[TranscriptFormat],
     folder: &Folder,
     name: &Path,
     reach: Reach,
 ) -> io::Result<Option<Conversation>> {
     let mut file = folder.file(name)?;
     let size = file.metadata()?.len();
-    let mut gather = Gather::new(reach);
+    let mut gather = Gather::new(formats, reach);
     let mut begin = size;
     lines_from_end(&mut file, size, reach.bytes(), &mut |line, from| {
         let flow = match line {
@@ -223,10 +231,12 @@ pub(crate) fn read_file(
     if gather.is_strange() && size > 0 {
         return Ok(None);
     }
-    let mut held = Held::beside(folder, name, gather.session_id());
+    let session = gather.session_id();
+    let mut lookups = formats.iter().filter_map(|format| format.beside);
+    let mut held = lookups.find_map(|beside| beside(folder, name, session)).unwrap_or_default();
     if gather.is_nameless() {
         // Only the name of the file says which session it is.
-        let stem = name.file_stem().and_then(|it| it.to_str()).unwrap_or_default();
+        let stem = name.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         held.session_key.get_or_insert_with(|| stem.to_owned());
     }
     // Where nothing ended the part that counts, all of the file counts.
@@ -236,6 +246,7 @@ pub(crate) fn read_file(
 
 /// Reads the end of a transcript of which the events come in order, the oldest first.
 pub(crate) fn read_events<E>(
+    format: TranscriptFormat,
     events: impl Iterator<Item = Result<Option<Vec<u8>>, E>>,
     reach: Reach,
     held: Held,
@@ -249,13 +260,14 @@ pub(crate) fn read_events<E>(
         all += size;
         last.push_back(event);
         while kept > reach.bytes() && last.len() > 1 {
-            kept -= last.pop_front().flatten().map_or(0, |it| it.len()) as u64;
+            kept -= last.pop_front().flatten().map_or(0, |event| event.len()) as u64;
         }
     }
     if last.is_empty() {
         return Ok(None);
     }
-    let mut gather = Gather::new(reach);
+    let formats = [format];
+    let mut gather = Gather::new(&formats, reach);
     let mut since = 0;
     for event in last.iter().rev() {
         let flow = match event {
@@ -272,6 +284,3 @@ pub(crate) fn read_events<E>(
     let since = if gather.has_ended() { since } else { all };
     Ok(Some(gather.finish(since, held)))
 }
-
-#[cfg(test)]
-mod tests;

@@ -20,7 +20,7 @@ use anemone_format::Hex;
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-use crate::kit::adapter::Machine;
+use crate::kit::agent::Machine;
 
 pub(crate) use copy::{COPY_NAME, Copy, CopyError};
 pub(crate) use merge::{

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use anemone_format::Moment;
 use jiff::Timestamp;
 
-use crate::kit::adapter::{FoundAgent, Oddity};
+use crate::kit::agent::{FoundAgent, Oddity};
 use crate::kit::paths::without_dots;
 use crate::kit::times;
 

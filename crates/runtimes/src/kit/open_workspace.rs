@@ -7,7 +7,7 @@ use anemone_format::{
     ReadingInfo, Root, RuntimeHints,
 };
 
-use crate::kit::adapter::{
+use crate::kit::agent::{
     FoundAgent, LeftOut, LeftOutReason, NotRequested, NotRequestedKind, ReadError, ReadOptions,
     Reading, SessionCounts, Warning,
 };

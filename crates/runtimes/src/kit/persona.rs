@@ -1,5 +1,5 @@
-//! The files that say who the agent is and whom it works for; runtimes that descend from OpenClaw
-//! have the same ones.
+//! The files that say who the agent is and whom it works for, under the names that several runtimes
+//! have in common.
 
 mod identity;
 mod principals;
@@ -11,12 +11,33 @@ use self::identity::IdentityFiles;
 use crate::kit::carrier::{Carrier, keep_newest};
 use crate::kit::ids;
 use crate::kit::previous::PreviousSnapshot;
+use crate::kit::runtime::WorkspaceFiles;
 use crate::kit::walk::Found;
 
 pub(crate) use self::write::{documents, one_line};
 
 /// Bytes of all files of one document: JSON may take six times as much, and has a limit.
 const MAX_PROSE_BYTES: u64 = 8 << 20;
+
+/// The files of a workspace where the persona lies in files of these names.
+pub(crate) const WORKSPACE_FILES: WorkspaceFiles = WorkspaceFiles {
+    known: &[
+        "AGENTS.md",
+        "BOOT.md",
+        "BOOTSTRAP.md",
+        "CLAUDE.md",
+        "DREAMS.md",
+        "HEARTBEAT.md",
+        "IDENTITY.md",
+        "MEMORY.md",
+        "README.md",
+        "SOUL.md",
+        "TOOLS.md",
+        "USER.md",
+        "memory.md",
+    ],
+    evergreen: &["MEMORY.md", "memory.md", "USER.md"],
+};
 
 /// What a file says something of.
 #[derive(Clone, Debug, PartialEq, Eq)]

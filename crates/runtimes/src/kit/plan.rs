@@ -24,7 +24,7 @@ use anemone_format::{
 pub use self::choice::{InstallBackend, InstallLayout, NotRestored, NotRestoredKind};
 use self::databases::Ruling;
 pub use self::error::PlanError;
-use crate::kit::adapter::{Machine, Warning};
+use crate::kit::agent::{Machine, Warning};
 use crate::kit::new_install::NewInstall;
 use crate::kit::paths::{as_path, destination, lossy, without_dots};
 use crate::kit::sidecar::{SIDECAR, is_within};

@@ -8,7 +8,7 @@ use anemone_format::{
     Capability, Manifest, Portability, RecordPlace, SnapshotSource, StructuredIdentity,
 };
 
-use crate::kit::adapter::Machine;
+use crate::kit::agent::Machine;
 use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, Wanted};
 use crate::kit::walk::AGENT_ID_FILE;
 

@@ -11,8 +11,10 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::kit::adapter::Warning;
+use crate::by_name;
+use crate::kit::agent::Warning;
 use crate::kit::ids::short_digest;
+use crate::kit::runtime::RowRules;
 use crate::kit::times;
 
 /// Bytes of one part of a path, at most: what is longer is cut, and a digest keeps it apart.
@@ -41,7 +43,7 @@ pub enum MemoryBackend {
     /// In Markdown files of its workspace.
     #[default]
     Markdown,
-    /// In a database of ZeroClaw's, which may not be there yet.
+    /// In rows of a database, which may not exist yet.
     Sqlite(PathBuf),
     /// Nowhere: it is told to keep nothing.
     None,
@@ -265,18 +267,16 @@ impl Remembered {
         let is_session = line.namespace == "session" && source.origin.as_deref() == Some("session");
         let path = path_of(&line, row.as_ref(), is_session);
         let is_episodic = line.memory_type == MemoryType::Episodic.as_str();
-        // ZeroClaw forgets everything but its core.
-        let evergreen = match source.runtime.as_str() {
-            crate::zeroclaw::RUNTIME => line.namespace == "core",
-            _ => !is_episodic,
-        };
+        let rules = by_name(&source.runtime).map(|runtime| runtime.records);
+        let evergreen =
+            rules.map_or(!is_episodic, |rules| rules.is_evergreen(&line.namespace, is_episodic));
         Self {
             origin: origin(source),
             is_withdrawn: [Status::Superseded.as_str(), Status::Deleted.as_str()]
                 .contains(&line.status.as_str()),
             is_private: match is_session {
                 true => is_private_piece(&line),
-                false => row.is_some_and(|it| it.is_private()),
+                false => row.zip(rows_of(&line)).is_some_and(|(row, rules)| row.is_private(rules)),
             },
             created_at: known_time(&line.temporal, is_fact(&line)),
             is_session,
@@ -339,16 +339,21 @@ struct Row {
 
 impl Row {
     fn of(line: &Line) -> Option<Self> {
-        let is_row = line.source.runtime == crate::zeroclaw::RUNTIME
-            && line.source.origin.as_deref() == Some("sqlite");
+        let is_row = line.source.origin.as_deref() == Some("sqlite") && rows_of(line).is_some();
         line.raw_source_format.as_ref().filter(|_| is_row)?.parse().ok()
     }
 
     /// Whether it is somebody's own: its key says so, or a column does.
-    fn is_private(&self) -> bool {
-        let owner = self.row.iter().flatten().find(|it| it.0.eq_ignore_ascii_case("principal_id"));
-        self.key.starts_with("p|") || owner.is_some_and(|(_, value)| value.is_some())
+    fn is_private(&self, rules: RowRules) -> bool {
+        let columns = || self.row.iter().flatten();
+        let owner = columns().find(|(name, _)| name.eq_ignore_ascii_case(rules.owner_column));
+        self.key.starts_with(rules.private_key) || owner.is_some_and(|(_, value)| value.is_some())
     }
+}
+
+/// Returns how rows of the runtime of a record are told from each other.
+fn rows_of(line: &Line) -> Option<RowRules> {
+    by_name(&line.source.runtime)?.records.rows
 }
 
 /// Whether a piece of a conversation is somebody's own.

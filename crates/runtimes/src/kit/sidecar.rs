@@ -35,7 +35,7 @@ use anemone_format::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::kit::adapter::Machine;
+use crate::kit::agent::Machine;
 use crate::kit::paths::spelled;
 use crate::kit::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, Wanted, WantedNode};
 

@@ -38,7 +38,7 @@ pub(crate) use self::site::{
     Site, Survey, equal, join, key_of, leftovers, look, open_file, path_of, read_link, sha256_of,
     time_of,
 };
-use crate::kit::adapter::Warning;
+use crate::kit::agent::Warning;
 use crate::kit::paths::lossy;
 use crate::kit::plan::{Action, Plan};
 use anemone_format::SnapshotSource;

@@ -112,8 +112,8 @@ struct EmbeddingLine {
 /// Hands out the vectors of a model that the line of a record has; what cannot be read has none.
 ///
 /// A vector is of the record's text, unless it says of which. Without that, a record with several
-/// of one model has none, and neither has one of OpenClaw's: it has those of all pieces of the file
-/// that it is a part of.
+/// of one model has none, and neither has one of a runtime whose records have those of all pieces of
+/// the file that they are a part of.
 pub fn vectors_in(
     line: &[u8],
     wanted: &WantedModel<'_>,
@@ -121,7 +121,8 @@ pub fn vectors_in(
 ) {
     let Ok(line) = serde_json::from_slice::<Line>(line) else { return };
     let own = |it: &EmbeddingLine| wanted.is_named(&it.model);
-    let is_of_content = line.source.runtime != crate::openclaw::RUNTIME
+    let rules = crate::by_name(&line.source.runtime).map(|runtime| runtime.records);
+    let is_of_content = rules.is_none_or(|rules| rules.vectors_are_of_text)
         && line.embeddings.iter().filter(|it| own(it)).count() == 1;
     for it in line.embeddings.into_iter().filter(own) {
         if !wanted.fits(&it.vector) {

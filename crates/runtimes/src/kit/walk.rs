@@ -13,7 +13,7 @@ use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, read_lim
 use anemone_format::{AgentId, Moment, StampTable};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::kit::adapter::{LeftOut, LeftOutReason, SecretPolicy, Warning};
+use crate::kit::agent::{LeftOut, LeftOutReason, SecretPolicy, Warning};
 use crate::kit::paths::{as_path, destination, lossy, path_bytes, without_dots};
 use crate::kit::plan::MAX_DEPTH;
 use crate::kit::sidecar::SIDECAR;

@@ -8,7 +8,7 @@ use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
 use super::facts::each_fact;
 use super::layout::{FACTS, MEMORY, MemoryKind, Place, place_of};
-use crate::kit::adapter::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::Severity::{Info, Warning};
 use crate::kit::check::{

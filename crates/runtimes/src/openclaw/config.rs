@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::kit::adapter::{Machine, Oddity};
+use crate::kit::agent::{Machine, Oddity};
 use crate::kit::paths::without_dots;
 
 /// How long all files of a configuration may be together.

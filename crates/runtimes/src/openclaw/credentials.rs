@@ -32,7 +32,7 @@ use zeroize::Zeroizing;
 use super::install::{
     AGENT_DATABASE, InstallDatabase, PROFILES_FILE, STATE_DATABASE, agent_folder,
 };
-use crate::kit::adapter::{FoundAgent, Machine, ReadError, SealSecret, Warning};
+use crate::kit::agent::{FoundAgent, Machine, ReadError, SealSecret, Warning};
 use crate::kit::database::{DatabaseError, Read, Value};
 use crate::kit::{ids, times};
 pub(super) use store::{OnExisting, plan_store};

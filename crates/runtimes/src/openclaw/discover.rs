@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use super::RUNTIME;
 use super::config::{Config, DEFAULT_AGENT, agent_id, home, resolve};
 use super::install::{AGENT_DATABASE, PROFILES_FILE, STATE_DATABASE};
-use crate::kit::adapter::{FoundAgent, Machine, Oddity};
+use crate::kit::agent::{FoundAgent, Machine, Oddity};
 use crate::kit::check::a_few;
 use crate::kit::install_paths::{
     absolute, each_workspace_once, names_in, real, same_place, settle,

@@ -10,7 +10,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::memory::Shared;
 use super::{NAMESPACES, RUNTIME};
-use crate::kit::adapter::Warning;
+use crate::kit::agent::Warning;
 use crate::kit::database::{Database, DatabaseError, Read, Value};
 use crate::kit::times;
 

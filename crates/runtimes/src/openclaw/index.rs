@@ -17,7 +17,7 @@ use anemone_format::{Hex, Moment, sha256_hex};
 use sha2::{Digest, Sha256};
 
 use super::install::InstallDatabase;
-use crate::kit::adapter::Warning;
+use crate::kit::agent::Warning;
 use crate::kit::database::{DatabaseError, Read, Rows, Value};
 use crate::kit::ids::short_digest;
 use crate::kit::times;

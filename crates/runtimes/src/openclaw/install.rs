@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::discover::GEN_9;
-use crate::kit::adapter::{FoundAgent, Machine, ReadOptions, Warning};
+use crate::kit::agent::{FoundAgent, Machine, ReadOptions, Warning};
 use crate::kit::database::{CopyError, Database, DatabaseError, Read, Rows};
 use crate::kit::paths::is_name;
 
@@ -78,7 +78,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::kit::adapter::SecretPolicy;
+    use crate::kit::agent::SecretPolicy;
     use crate::kit::database::tests::machine;
     use crate::openclaw::RUNTIME;
 

@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::index::Chunk;
 use super::layout::MemoryKind;
 use super::{NAMESPACES, RUNTIME};
-use crate::kit::labels::{self, Labels, Standing};
 use crate::kit::split_text::pieces;
 use crate::kit::stamps::{LEAST_FIRST, note_stamps};
 use crate::kit::times::{self, Dated, SessionHeader};
 use crate::kit::vectors::{TEXT_DIGEST, digest_in};
+use crate::openclaw::labels::{self, Labels, Standing};
 use anemone_markdown::{Page, Section, line_ends};
 
 /// What all records of a reading share.

@@ -13,7 +13,7 @@ use super::install::InstallDatabase;
 use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
 use super::memory::{self, MemoryFile, Shared};
 use super::{NAMESPACES, RUNTIME, credentials, facts, searchable, sessions};
-use crate::kit::adapter::{
+use crate::kit::agent::{
     FoundAgent, Machine, NotRequested, ReadError, ReadOptions, Reading, SecretPolicy,
     SessionCounts, Unchanged, Warning,
 };
@@ -438,7 +438,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::kit::adapter::LeftOutReason;
+    use crate::kit::agent::LeftOutReason;
     use crate::kit::database::tests::machine;
     use crate::openclaw::discover::GEN_9;
 

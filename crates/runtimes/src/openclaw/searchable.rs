@@ -9,8 +9,8 @@ use super::config::{self, Config, ExtraText};
 use super::install::{InstallDatabase, agent_folder};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
 use super::memory::Shared;
-use super::{NAMESPACES, facts, sessions};
-use crate::kit::adapter::{FoundAgent, Machine, ReadError, Warning};
+use super::{NAMESPACES, RUNTIME, facts, sessions};
+use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
 use crate::kit::database::Database;
 use crate::kit::install_paths::{real, with_logs};
 use crate::kit::paths::lossy;
@@ -78,6 +78,15 @@ fn warnings(config: &Config) -> impl Iterator<Item = Warning> {
         path: Some(path.clone()),
         message: it.message.clone(),
     })
+}
+
+/// Takes the facts that some users keep beside their notes, by the path of their database.
+pub(super) fn database(path: &Path) -> Option<(FoundAgent, StoreKind)> {
+    if !path.ends_with(FACTS) {
+        return None;
+    }
+    let workspace = path.ancestors().nth(2).unwrap_or(Path::new("/")).to_owned();
+    Some((FoundAgent::without_install(RUNTIME, String::new(), workspace), StoreKind::Facts))
 }
 
 /// Says what a file is.
@@ -213,7 +222,6 @@ mod tests {
 
     use super::*;
     use crate::kit::database::tests::machine;
-    use crate::openclaw::RUNTIME;
 
     #[test]
     fn memories_are_told_from_what_machines_note_and_from_everything_else() {

@@ -24,7 +24,7 @@ use serde::Serialize;
 use super::install::{InstallDatabase, agent_folder};
 use super::memory::Shared;
 use super::{NAMESPACES, RUNTIME};
-use crate::kit::adapter::{FoundAgent, SessionCounts, Warning};
+use crate::kit::agent::{FoundAgent, SessionCounts, Warning};
 use crate::kit::database::{Read, Value};
 use crate::kit::times;
 use places::{MOST, Most, Place, Places, part_of, row_of};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::index::{Meta, vector_in};
 use super::install::InstallDatabase;
-use crate::kit::adapter::{FoundAgent, Machine, ReadError};
+use crate::kit::agent::{FoundAgent, Machine, ReadError};
 use crate::kit::database::{DatabaseError, Read, Value};
 use crate::kit::vectors::{VectorOf, WantedModel, digest_in};
 

@@ -23,7 +23,7 @@ use self::records::{Became, Pages};
 use super::RUNTIME;
 use super::credentials::{OnExisting, plan_store};
 use super::layout::{MemoryKind, Place, place_of};
-use crate::kit::adapter::{FoundAgent, Machine};
+use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::paths::lossy;
 use crate::kit::persona::{documents, one_line};
 use crate::kit::plan::{

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use serde::Serialize;
 
 use super::DEFAULT_ALIAS;
-use crate::kit::adapter::Machine;
+use crate::kit::agent::Machine;
 use crate::kit::database::{Column, Database, DatabaseError, Read, Table, Value};
 use crate::kit::stamps::RowStamp;
 

@@ -7,7 +7,7 @@ use super::config::{Backend, Config};
 use super::discover::is_live;
 use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, Place, USER};
 use super::read::redact::texts;
-use crate::kit::adapter::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
 use crate::kit::artifacts::is_included;
 use crate::kit::check::Severity::{Error, Info, Warning};
 use crate::kit::check::{

@@ -30,7 +30,7 @@ use serde_json::{Map, Value};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::config::{Config, Named, SecretLeaf, dotted, map_texts, read_plain};
-use crate::kit::adapter::{FoundAgent, ReadError, SealSecret, Warning};
+use crate::kit::agent::{FoundAgent, ReadError, SealSecret, Warning};
 use crate::kit::ids;
 use key::{OpenError, SecretKey};
 pub(super) use store::plan;

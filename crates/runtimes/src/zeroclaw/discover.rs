@@ -22,7 +22,7 @@ use super::brain::Brain;
 use super::config::{Backend, Config};
 use super::layout::{CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation};
 use super::{DEFAULT_ALIAS, RUNTIME};
-use crate::kit::adapter::{FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
+use crate::kit::agent::{FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
 use crate::kit::check::a_few;
 use crate::kit::install_paths::{absolute, names_in, real, same_place, settle};
 use crate::kit::paths::{is_name, without_dots};

@@ -15,7 +15,7 @@ use super::brain::{Brain, RowCounts};
 use super::layout::{self, AIEOS, MEMORY, Place};
 use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, aieos, brain, entries, sessions};
-use crate::kit::adapter::{
+use crate::kit::agent::{
     FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SessionCounts,
     Unchanged, Warning,
 };

@@ -32,7 +32,7 @@ use super::brain::{Brain, Row, RowHead, position_of};
 use super::cells;
 use super::config::EmbeddingSettings;
 use super::{NAMESPACES, RUNTIME};
-use crate::kit::adapter::Warning;
+use crate::kit::agent::Warning;
 use crate::kit::database::{DatabaseError, Value};
 use crate::kit::ids::short_digest;
 use crate::kit::stamps::RowStamp;

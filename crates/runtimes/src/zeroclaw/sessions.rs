@@ -27,7 +27,7 @@ use serde_json::Value as Json;
 use super::DEFAULT_ALIAS;
 use super::layout::generation;
 use super::rows::Shared;
-use crate::kit::adapter::{FoundAgent, Machine, SessionCounts, Warning};
+use crate::kit::agent::{FoundAgent, Machine, SessionCounts, Warning};
 use crate::kit::database::{Database, DatabaseError, Read, Rows, Value};
 use crate::kit::ids::short_digest;
 use crate::kit::paths::{is_name, lossy, path_bytes};

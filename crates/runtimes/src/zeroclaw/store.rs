@@ -31,7 +31,7 @@ use super::brain::DESCRIPTION;
 use super::rows::raw_of;
 use super::write::returned;
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
-use crate::kit::adapter::{FoundAgent, Machine, Warning};
+use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::database::{
     AgentEntry, DatabaseError, KNOWN, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value,
     is_addable, is_known, merge_rows,

@@ -10,7 +10,7 @@ use super::brain::{Brain, Row, position_of};
 use super::config::Config;
 use super::rows::{CONFIG, Model, vector_of};
 use super::searchable::aliases;
-use crate::kit::adapter::{FoundAgent, Machine, ReadError};
+use crate::kit::agent::{FoundAgent, Machine, ReadError};
 use crate::kit::database::{DatabaseError, Value};
 use crate::kit::vectors::{VectorOf, WantedModel};
 

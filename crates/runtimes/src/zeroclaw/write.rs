@@ -22,7 +22,7 @@ use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
 use super::layout::{self, Place, generation};
 use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
-use crate::kit::adapter::{FoundAgent, Machine, Warning};
+use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::new_install::{NewInstall, Note};
 use crate::kit::paths::{lossy, spelled};
 use crate::kit::persona;

@@ -231,13 +231,10 @@ impl Search<'_> {
         scan.found
     }
 
-    /// The index that OpenClaw makes for itself; it is only read.
+    /// The index that the runtime makes for itself; it is only read.
     fn runtime_index(&self, looked: &mut Looked) {
         let AgentMemory { adapter, agent, .. } = self.living;
-        let Some(database) = agent.database.as_ref().filter(|_| adapter.runtime() == "openclaw")
-        else {
-            return;
-        };
+        let (Some(database), Some(index)) = (&agent.database, adapter.own_index) else { return };
         let with = |ending: &str| {
             let mut name = database.as_os_str().to_owned();
             name.push(ending);
@@ -247,7 +244,7 @@ impl Search<'_> {
             looked.holders.push(Holder {
                 place: database.display().to_string(),
                 kind: "runtime_index",
-                clear_with: "openclaw memory index".to_owned(),
+                clear_with: index.rebuild.to_owned(),
             });
         }
     }
@@ -267,7 +264,7 @@ impl Search<'_> {
         let place = store.folders.first().or(store.files.first());
         let place = place.map_or_else(|| store.name.clone(), |it| it.display().to_string());
         if is_in {
-            let clear_with = format!("delete the conversation in {}", adapter.runtime());
+            let clear_with = format!("delete the conversation in {}", adapter.name);
             looked.holders.push(Holder { place, kind: "transcript", clear_with });
         } else if read.is_err() || read.is_ok_and(|it| it.unreadable > 0) {
             looked.unreadable.push(place);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anemone_memory::Clock as _;
+use anemone_runtimes::by_name;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -71,25 +72,26 @@ pub(super) fn choose(
     next
 }
 
-/// The agent gets the tools. OpenClaw searches its own memory by itself: it is only given what it
+/// The agent gets the tools. A runtime that searches its own memory by itself is only given what it
 /// does not have, an archive or a memory elsewhere.
 fn connect(agent: &AgentStatus) -> Option<Next> {
     let words = &agent.words;
     if !agent.is_connectable {
         return None;
     }
-    if agent.runtime != "openclaw" {
-        let command = format!("anemone connect {}{words} --dry-run", agent.runtime);
+    let name = agent.runtime;
+    let searching = by_name(name).filter(|runtime| runtime.own_index.is_some());
+    let Some(title) = searching.map(|runtime| runtime.title) else {
+        let command = format!("anemone connect {name}{words} --dry-run");
         return Some(Next::new(command, "shows how the agent gets these tools"));
-    }
+    };
     if agent.is_named {
-        let command = format!("anemone connect openclaw{words} --dry-run");
-        return Some(Next::new(command, "shows how OpenClaw gets to search this memory"));
+        let command = format!("anemone connect {name}{words} --dry-run");
+        return Some(Next::new(command, format!("shows how {title} gets to search this memory")));
     }
     let archive = agent.last_export.as_ref().filter(|it| it.exists && !it.sealed)?;
-    let command =
-        format!("anemone connect openclaw --source {} --dry-run", quoted(&archive.archive));
-    Some(Next::new(command, "shows how OpenClaw gets to search the archive"))
+    let command = format!("anemone connect {name} --source {} --dry-run", quoted(&archive.archive));
+    Some(Next::new(command, format!("shows how {title} gets to search the archive")))
 }
 
 /// The agent whose memory is least safe gets an archive.

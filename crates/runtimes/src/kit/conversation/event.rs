@@ -1,14 +1,17 @@
-//! One line of a transcript, whoever wrote it.
+//! One line of a transcript, whoever wrote it, and what a format needs to read it.
 
+use std::path::Path;
+
+use anemone_files::Folder;
 use anemone_format::Moment;
 use serde_json::Value as Json;
 
-use super::Role;
+use super::{Held, Role};
 use crate::kit::times;
 
 /// What a line says.
 #[derive(Debug, PartialEq)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// Which session it is.
     Header { session_id: String },
     /// Somebody spoke.
@@ -25,7 +28,7 @@ pub(super) enum Event {
 
 /// Why what was said before does not count any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Boundary {
+pub(crate) enum Boundary {
     /// It was put together into a summary.
     Compaction,
     /// Somebody began anew.
@@ -34,112 +37,113 @@ pub(super) enum Boundary {
 
 /// What somebody said.
 #[derive(Debug, PartialEq)]
-pub(super) struct Message {
-    pub(super) role: Role,
-    pub(super) text: String,
-    pub(super) at: Option<Moment>,
-    pub(super) by_owner: Option<bool>,
+pub(crate) struct Message {
+    pub(crate) role: Role,
+    pub(crate) text: String,
+    pub(crate) at: Option<Moment>,
+    pub(crate) by_owner: Option<bool>,
     /// The tokens that the request had, its answer included.
-    pub(super) tokens: Option<u64>,
-    pub(super) tools: u64,
-    pub(super) other: u64,
+    pub(crate) tokens: Option<u64>,
+    pub(crate) tools: u64,
+    pub(crate) other: u64,
 }
 
-/// How somebody spoke to Claude Code.
+/// How somebody spoke to a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Entrance {
+pub(crate) enum Entrance {
     /// A person typed in a terminal or an editor.
     Typed,
-    /// A program called it: `claude -p`, or the SDK.
+    /// Another program called it.
     Scripted,
 }
 
-/// A line with what every line may say.
+/// A line of a transcript.
 #[derive(Debug, PartialEq)]
-pub(super) struct Read {
-    pub(super) event: Event,
+pub(crate) struct TranscriptLine {
+    /// What it says.
+    pub(crate) event: Event,
     /// The session, where each line names it.
-    pub(super) session_id: Option<String>,
+    pub(crate) session_id: Option<String>,
     /// Whether the line alone does not say which session it is.
-    pub(super) nameless: bool,
-    /// Whether it has the shape that Claude Code writes.
-    pub(super) of_claude_code: bool,
-    /// By which door somebody spoke to Claude Code, where the line says so.
-    pub(super) entrance: Option<Entrance>,
+    pub(crate) nameless: bool,
+    /// The channel, where the form of the line tells it.
+    pub(crate) channel: Option<&'static str>,
+    /// How somebody spoke to the program, where the line says so.
+    pub(crate) entrance: Option<Entrance>,
     /// The characters of its texts.
-    pub(super) characters: u64,
+    pub(crate) characters: u64,
 }
 
-/// Reads a line; `None` when it is none of a transcript.
-pub(super) fn read(bytes: &[u8]) -> Option<Read> {
+/// What a format makes of a line.
+#[derive(Debug, PartialEq)]
+pub(crate) enum LineReading {
+    /// It has another form.
+    Unknown,
+    /// It has this form, but something is missing.
+    Undecodable,
+    /// A line.
+    Line(TranscriptLine),
+}
+
+/// How a runtime writes transcripts.
+#[derive(Clone, Copy)]
+pub(crate) struct TranscriptFormat {
+    /// Reads a line.
+    pub(crate) line: fn(&Json) -> LineReading,
+    /// Looks a transcript up in what the runtime keeps beside it, by the folder, the name of the file
+    /// and the session that its lines name.
+    pub(crate) beside: Option<fn(&Folder, &Path, Option<&str>) -> Option<Held>>,
+    /// The channel of conversations that the program itself holds with a person.
+    pub(crate) own_channel: Option<&'static str>,
+}
+
+impl TranscriptLine {
+    /// Takes what a line says.
+    pub(crate) fn new(json: &Json, event: Event) -> Self {
+        let characters = json.get("message").or(json.get("content")).map_or(0, text_characters);
+        Self {
+            event,
+            session_id: json.get("sessionId").and_then(Json::as_str).map(str::to_owned),
+            nameless: json.get("type").is_none(),
+            channel: None,
+            entrance: None,
+            characters,
+        }
+    }
+}
+
+impl LineReading {
+    /// Takes what a line says; `None` when something is missing.
+    pub(crate) fn of(json: &Json, event: Option<Event>) -> Self {
+        event.map_or(Self::Undecodable, |event| Self::Line(TranscriptLine::new(json, event)))
+    }
+}
+
+/// Reads a line in one of these formats; `None` when it is none of a transcript.
+pub(super) fn read(formats: &[TranscriptFormat], bytes: &[u8]) -> Option<TranscriptLine> {
     let json: Json = serde_json::from_slice(bytes).ok()?;
-    let line = json.as_object()?;
-    let text = |name: &str| line.get(name).and_then(Json::as_str);
-    let session_id = text("sessionId").map(str::to_owned);
-    let characters = line.get("message").or(line.get("content")).map_or(0, text_characters);
-    let nameless = line.get("type").is_none();
-    let of_claude_code = session_id.is_some() && matches!(text("type"), Some("user" | "assistant"));
-    let event = match text("type") {
-        None => plain(&json)?,
-        Some("session") => Event::Header { session_id: text("id")?.to_owned() },
-        Some("message") => match line.get("message") {
-            Some(message) => spoken(&json, message),
-            None => return None,
-        },
-        Some("compaction") => boundary(&json, Boundary::Compaction),
-        Some("reset") => boundary(&json, Boundary::Reset),
-        Some("system") if text("subtype") == Some("compact_boundary") => {
-            boundary(&json, Boundary::Compaction)
+    json.as_object()?;
+    let mut readings = formats.iter().map(|format| (format.line)(&json));
+    match readings.find(|reading| *reading != LineReading::Unknown) {
+        Some(LineReading::Line(line)) => Some(line),
+        Some(LineReading::Undecodable) => None,
+        // Runtimes note many things that nobody said.
+        Some(LineReading::Unknown) | None => {
+            json.get("type")?.as_str()?;
+            Some(TranscriptLine::new(&json, Event::Other))
         }
-        Some("user" | "assistant") => {
-            let is_set = |name: &str| line.get(name).and_then(Json::as_bool) == Some(true);
-            let of_program = ["isMeta", "isCompactSummary", "isApiErrorMessage"];
-            match line.get("message") {
-                None => return None,
-                _ if of_program.into_iter().any(is_set) => Event::System,
-                // What helpers say to each other is a tool's business.
-                _ if is_set("isSidechain") => Event::Tool,
-                Some(message) => spoken(&json, message),
-            }
-        }
-        Some("system" | "custom_message") => Event::System,
-        Some(_) => Event::Other,
-    };
-    let entrance = text("entrypoint").map(|it| match it.starts_with("sdk") {
-        true => Entrance::Scripted,
-        false => Entrance::Typed,
-    });
-    Some(Read { event, session_id, nameless, of_claude_code, entrance, characters })
+    }
 }
 
-fn boundary(event: &Json, kind: Boundary) -> Event {
-    let named = ["id", "uuid", "timestamp"].into_iter().find_map(|it| event.get(it)?.as_str());
+/// Reads where what was said before ends.
+pub(crate) fn boundary(event: &Json, kind: Boundary) -> Event {
+    let named = ["id", "uuid", "timestamp"].into_iter().find_map(|name| event.get(name)?.as_str());
     let id = named.unwrap_or_default().chars().take(100).collect();
     Event::Boundary { kind, id }
 }
 
-/// Reads `{"role","content"}` as it stands alone.
-fn plain(line: &Json) -> Option<Event> {
-    line.get("role")?.as_str()?;
-    line.get("content")?;
-    let mut event = spoken(line, line);
-    if let Event::Message(message) = &mut event {
-        take_calls(message);
-    }
-    Some(event)
-}
-
-/// Takes the calls out of an answer that is kept as JSON, with what was said in it.
-fn take_calls(message: &mut Message) {
-    let is_json = message.role == Role::Assistant && message.text.starts_with('{');
-    let json = is_json.then(|| serde_json::from_str::<Json>(&message.text).ok()).flatten();
-    let Some(json) = json else { return };
-    let Some(calls) = json.get("tool_calls").and_then(Json::as_array) else { return };
-    message.tools += calls.len() as u64;
-    message.text = json.get("content").and_then(Json::as_str).unwrap_or_default().to_owned();
-}
-
-fn spoken(event: &Json, message: &Json) -> Event {
+/// Reads what somebody said; `event` is the line around the message.
+pub(crate) fn spoken(event: &Json, message: &Json) -> Event {
     let role = match message.get("role").and_then(Json::as_str) {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
@@ -163,18 +167,17 @@ fn spoken(event: &Json, message: &Json) -> Event {
         }
         _ => other += 1,
     }
-    parts.retain(|it| !it.is_empty());
-    let written = event.get("timestamp").and_then(Json::as_str).and_then(|it| it.parse().ok());
+    parts.retain(|part| !part.is_empty());
+    let written = event.get("timestamp").and_then(Json::as_str).and_then(|text| text.parse().ok());
     let millis = || {
-        let millis = message.get("timestamp")?.as_i64().filter(|it| *it > 0)?;
+        let millis = message.get("timestamp")?.as_i64().filter(|millis| *millis > 0)?;
         times::from_millis(millis)
     };
-    let owner = |json: &Json| json.get("__openclaw")?.get("senderIsOwner")?.as_bool();
     Event::Message(Message {
         role,
         text: parts.join("\n"),
         at: written.or_else(millis),
-        by_owner: owner(event).or_else(|| owner(message)),
+        by_owner: None,
         tokens: message.get("usage").and_then(tokens_of),
         tools,
         other,
@@ -193,7 +196,7 @@ fn tokens_of(usage: &Json) -> Option<u64> {
         "cache_read_input_tokens",
         "cache_creation_input_tokens",
     ];
-    let numbers = NAMES.into_iter().filter_map(|it| usage.get(it)?.as_u64());
+    let numbers = NAMES.into_iter().filter_map(|name| usage.get(name)?.as_u64());
     let total = numbers.fold(0, u64::saturating_add);
     (total > 0).then_some(total)
 }
@@ -208,7 +211,11 @@ fn text_characters(value: &Json) -> u64 {
             let is_told = |name: &&String| {
                 matches!(name.as_str(), "content" | "text" | "thinking" | "arguments" | "input")
             };
-            fields.iter().filter(|(name, _)| is_told(name)).map(|(_, it)| text_characters(it)).sum()
+            fields
+                .iter()
+                .filter(|(name, _)| is_told(name))
+                .map(|(_, text)| text_characters(text))
+                .sum()
         }
         _ => 0,
     }

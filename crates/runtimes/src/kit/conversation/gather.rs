@@ -1,30 +1,21 @@
 //! Messages as they are gathered, the last one first.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
 
-use anemone_files::{Folder, read_limited};
 use anemone_secrets::scan;
-use serde::Deserialize;
 
 use super::clean::{Cleaned, PrivateSections, clean, private_sections};
-use super::event::{Boundary, Entrance, Event, Message, read};
+use super::event::{Boundary, Entrance, Event, Message, TranscriptFormat, read};
 use super::{Conversation, Reach, Role, Said};
 
 /// A longer line is seldom a question or its answer.
 const SHORT_LINE: usize = 4096;
 /// A longer message is cut.
 const MAX_MESSAGE_CHARS: usize = 32_000;
-/// The list of sessions, with what the runtime keeps of each.
-const MAX_INDEX_BYTES: u64 = 16 << 20;
 /// Names of sessions are cut to this.
 const MAX_NAME_CHARS: usize = 200;
 /// Characters of a token, as runtimes estimate it.
 const TOKEN_CHARS: u64 = 4;
-
-/// What a conversation with Claude Code has for its channel.
-pub const CLAUDE_CODE: &str = "claude-code";
 
 /// What is known of a session from elsewhere than its transcript.
 #[derive(Clone, Debug, Default)]
@@ -35,60 +26,9 @@ pub(crate) struct Held {
     pub(crate) compaction_count: Option<u64>,
 }
 
-/// What OpenClaw's list of sessions says of one of them.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Entry {
-    session_id: Option<String>,
-    channel: Option<String>,
-    last_channel: Option<String>,
-    compaction_count: Option<u64>,
-}
-
-/// Reads the list of sessions that OpenClaw keeps beside transcripts; one that cannot be read
-/// lists nothing.
-fn listed(folder: &Folder) -> BTreeMap<String, Entry> {
-    let read = folder.file("sessions.json").and_then(|file| read_limited(&file, MAX_INDEX_BYTES));
-    read.map_or_else(
-        |_| BTreeMap::new(),
-        |bytes| serde_json::from_slice(&bytes).unwrap_or_default(),
-    )
-}
-
-impl Held {
-    /// Returns the session that a key stands for now.
-    pub(crate) fn id_of(folder: &Folder, key: &str) -> Option<String> {
-        listed(folder).remove(key)?.session_id
-    }
-
-    /// Looks a session up in the list of sessions.
-    pub(super) fn beside(folder: &Folder, name: &Path, session_id: Option<&str>) -> Self {
-        let Some(stem) = name.file_name().and_then(|it| it.to_str()) else {
-            return Self::default();
-        };
-        let stem = stem.split(".jsonl").next().unwrap_or(stem);
-        let wanted = session_id.unwrap_or(stem);
-        let own = |(_, it): &(String, Entry)| it.session_id.as_deref() == Some(wanted);
-        let Some((key, entry)) = listed(folder).into_iter().find(own) else {
-            return Self::default();
-        };
-        Self {
-            session_id: None,
-            source: entry.channel.or(entry.last_channel).or_else(|| channel_in(&key)),
-            session_key: Some(key),
-            compaction_count: entry.compaction_count,
-        }
-    }
-}
-
-/// Returns the channel that a key of OpenClaw's names, as in `agent:main:telegram:group:1`.
-pub(crate) fn channel_in(key: &str) -> Option<String> {
-    let parts: Vec<_> = key.split(':').collect();
-    (parts.len() > 3 && parts[0] == "agent").then(|| parts[2].to_owned())
-}
-
 /// Gathers messages from the end of a transcript.
-pub(crate) struct Gather {
+pub(crate) struct Gather<'a> {
+    formats: &'a [TranscriptFormat],
     reach: Reach,
     conversation: Conversation,
     /// What was said, the last message first.
@@ -107,7 +47,7 @@ pub(crate) struct Gather {
     ended: bool,
     known: bool,
     nameless: bool,
-    of_claude_code: bool,
+    channel: Option<&'static str>,
     typed: bool,
     scripted: bool,
     /// The two messages behind the one that is read next, the earlier one first.
@@ -126,9 +66,10 @@ struct GatheredMessage {
     ends_open: bool,
 }
 
-impl Gather {
-    pub(crate) fn new(reach: Reach) -> Self {
+impl<'a> Gather<'a> {
+    pub(crate) fn new(formats: &'a [TranscriptFormat], reach: Reach) -> Self {
         Self {
+            formats,
             reach,
             conversation: Conversation::default(),
             entries: Vec::new(),
@@ -140,7 +81,7 @@ impl Gather {
             ended: false,
             known: false,
             nameless: false,
-            of_claude_code: false,
+            channel: None,
             typed: false,
             scripted: false,
             following: Vec::new(),
@@ -153,14 +94,14 @@ impl Gather {
         if self.is_enough {
             return self.look_back(bytes);
         }
-        let Some(line) = read(bytes) else { return self.skip() };
+        let Some(line) = read(self.formats, bytes) else { return self.skip() };
         let left_out = &mut self.conversation.left_out;
         if self.conversation.session_id.is_none() {
             self.conversation.session_id = line.session_id.as_deref().map(short);
         }
         self.known |= line.event != Event::Other;
         self.nameless |= line.nameless;
-        self.of_claude_code |= line.of_claude_code;
+        self.channel = self.channel.or(line.channel);
         self.typed |= line.entrance == Some(Entrance::Typed);
         self.scripted |= line.entrance == Some(Entrance::Scripted);
         match line.event {
@@ -219,13 +160,13 @@ impl Gather {
     /// password that is named there, may be said again in these.
     fn look_back(&mut self, bytes: &[u8]) -> ControlFlow<()> {
         // Few lines need to be read: those with a tag, a secret, or the end of what is to be read.
-        let matters = |it: &[u8]| it.eq_ignore_ascii_case(b"private") || it == b"\"reset\"";
+        let matters = |part: &[u8]| part.eq_ignore_ascii_case(b"private") || part == b"\"reset\"";
         // Questions and answers are short, and the last question may have its answer behind it.
         let may_ask = bytes.len() <= SHORT_LINE || !self.looked_back;
         if !may_ask && !bytes.windows(7).any(matters) && scan(bytes).is_empty() {
             return ControlFlow::Continue(());
         }
-        match read(bytes).map(|line| line.event) {
+        match read(self.formats, bytes).map(|line| line.event) {
             Some(Event::Boundary { kind: Boundary::Reset, .. }) => ControlFlow::Break(()),
             Some(Event::Message(message)) => {
                 self.conversation.secrets.learn(&message.text);
@@ -313,7 +254,7 @@ impl Gather {
     fn shown(&mut self) -> Vec<Said> {
         let entries: Vec<GatheredMessage> =
             std::mem::take(&mut self.entries).into_iter().rev().collect();
-        let last_close = entries.iter().rposition(|it| it.behind_close.is_some());
+        let last_close = entries.iter().rposition(|entry| entry.behind_close.is_some());
         let mut messages = Vec::new();
         let mut is_private = false;
         for (at, entry) in entries.into_iter().enumerate() {
@@ -335,7 +276,7 @@ impl Gather {
 
     /// Takes the first line for the name of the session alone.
     pub(super) fn header(&mut self, bytes: &[u8]) {
-        let Some(line) = read(bytes) else { return };
+        let Some(line) = read(self.formats, bytes) else { return };
         if let Event::Header { session_id } = line.event {
             self.conversation.session_id = Some(short(&session_id));
             self.known = true;
@@ -384,11 +325,11 @@ impl Gather {
         conversation.messages = messages;
         conversation.bytes = bytes;
         conversation.tokens_used =
-            self.tokens.map(|it| it.saturating_add(self.characters_since / TOKEN_CHARS));
+            self.tokens.map(|tokens| tokens.saturating_add(self.characters_since / TOKEN_CHARS));
         let name = |text: Option<String>| text.as_deref().map(short);
         conversation.session_id = name(conversation.session_id.or(held.session_id));
         conversation.session_key = name(held.session_key);
-        let known = held.source.or_else(|| self.of_claude_code.then(|| CLAUDE_CODE.to_owned()));
+        let known = held.source.or_else(|| self.channel.map(str::to_owned));
         conversation.source = name(known);
         conversation.compaction_count = held.compaction_count;
         conversation.is_scripted = self.scripted && !self.typed;
@@ -398,7 +339,7 @@ impl Gather {
 
 /// Makes a name that fits on a line.
 fn short(text: &str) -> String {
-    text.chars().filter(|it| !it.is_control()).take(MAX_NAME_CHARS).collect()
+    text.chars().filter(|c| !c.is_control()).take(MAX_NAME_CHARS).collect()
 }
 
 /// Cuts a text that is too long, and says whether it was.

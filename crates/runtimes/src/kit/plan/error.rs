@@ -7,6 +7,12 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
+    /// No snapshot can become an agent of this runtime.
+    #[error("no agent can be restored into {runtime}")]
+    NotSupported {
+        /// The runtime.
+        runtime: &'static str,
+    },
     /// Something that is no folder has the workspace's name.
     #[error("{path} is not a folder")]
     NotAFolder {

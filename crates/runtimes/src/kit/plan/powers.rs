@@ -4,7 +4,7 @@
 //! exceptions, so an import names them.
 
 use super::{Action, Plan, Step, StepKind};
-use crate::kit::adapter::Warning;
+use crate::kit::agent::Warning;
 use crate::kit::paths::lossy;
 
 /// Files that are named one by one, at most.

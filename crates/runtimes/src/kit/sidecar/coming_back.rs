@@ -9,7 +9,7 @@ use anemone_format::{
 };
 
 use super::Returned;
-use crate::kit::adapter::Machine;
+use crate::kit::agent::Machine;
 use crate::kit::plan::PlanError;
 
 /// A snapshot that is on its way back to the runtime it came from: records and files as they were

@@ -22,7 +22,7 @@ use super::{
     ATTACHMENTS, CREDENTIALS, FILES, FileLine, IDENTITY, LINKS, LinkLine, MANIFEST, MARK, Mark,
     PLACED, PRINCIPALS, RECORDS, SIDECAR, VERSION, digest_of_node, is_within, root_of,
 };
-use crate::kit::adapter::{Machine, Warning};
+use crate::kit::agent::{Machine, Warning};
 use crate::kit::ids::short_digest;
 use crate::kit::paths::{is_name, lossy, spelled};
 use crate::kit::persona::one_line;

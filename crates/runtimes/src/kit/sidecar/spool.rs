@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 
 use serde::Serialize;
 
-use crate::kit::adapter::Machine;
+use crate::kit::agent::Machine;
 use crate::kit::plan::{Piece, PlanBuilder, PlanError};
 
 /// Writes behind what a draft's spool holds.

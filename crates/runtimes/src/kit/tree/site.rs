@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 use super::BUFFER_BYTES;
-use crate::kit::adapter::Warning;
+use crate::kit::agent::Warning;
 use crate::kit::plan::{MAX_DEPTH, PlanError};
 
 /// What lies where the workspace is to be.

@@ -16,7 +16,7 @@ use super::{
     AGENT_DATABASE, Fields, InstallDatabase, PROFILES_FILE, STATE_DATABASE, STATE_KEY, STATE_TABLE,
     agent_folder, own_store, read_below, state_text, unreadable,
 };
-use crate::kit::adapter::{FoundAgent, Machine, Warning};
+use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::database::{Copy, CopyError, DatabaseError, Put, put_rows};
 use crate::kit::plan::{NotRestored, NotRestoredKind, Restore, RestoreError};
 

@@ -14,7 +14,7 @@ use anemone_format::{
 use super::cut::{self, cut};
 use super::records::{Became, Item, Leaf, Pages, changed_at, file_of, heading_end};
 use super::{Homes, one_line};
-use crate::kit::adapter::{FoundAgent, Machine, Warning};
+use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::carrier::MAX_TEXT_BYTES;
 use crate::kit::paths::spelled;
 use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::cut::{self, cut};
 use super::one_line;
-use crate::kit::adapter::{FoundAgent, Machine};
+use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::plan::{self, PlanBuilder, PlanError, Wanted};
 use crate::kit::restore::{Lost, SESSION};
 use crate::kit::sidecar::{LinkPart, Placed, Spooler, Written};

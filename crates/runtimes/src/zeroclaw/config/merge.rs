@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::allowed::{Allowed, powers};
 use super::redact::{Rule, Shape, is_redacted, rule_below};
 use super::{Config, MAX_BYTES, file, schema_of};
-use crate::kit::adapter::{Machine, Warning};
+use crate::kit::agent::{Machine, Warning};
 use crate::kit::plan::{ConfigStep, Restore, RestoreError};
 
 /// Keys that a message names, at most.

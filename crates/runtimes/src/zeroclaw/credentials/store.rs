@@ -21,7 +21,7 @@ use super::{
     Body, CONFIG_TAG, Fields, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, REFERENCE_TAG, Secret,
     TOKENS,
 };
-use crate::kit::adapter::{FoundAgent, Machine};
+use crate::kit::agent::{FoundAgent, Machine};
 use crate::kit::plan::{
     CredentialsStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanOptions, Restore,
     RestoreError,

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use super::super::RUNTIME;
 use super::bullets::{CORE_TITLE, DAILY_TITLE, escaped};
-use crate::kit::adapter::Machine;
+use crate::kit::agent::Machine;
 use crate::kit::ids::short_digest;
 use crate::kit::plan::{Piece, PlanBuilder, PlanError, Wanted};
 use crate::kit::restore::Lost;

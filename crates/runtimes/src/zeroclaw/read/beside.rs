@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::layout::{self, CONFIG, Place, generation};
-use crate::kit::adapter::{FoundAgent, LeftOut, LeftOutReason, ReadOptions};
+use crate::kit::agent::{FoundAgent, LeftOut, LeftOutReason, ReadOptions};
 use crate::kit::install_paths::names_in;
 
 /// Files that are counted, at most.

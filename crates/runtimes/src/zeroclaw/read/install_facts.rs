@@ -15,7 +15,7 @@ use super::super::layout::CONFIG;
 use super::super::searchable::sessions_in;
 use super::super::{RUNTIME, credentials};
 use super::{MAX_DOCUMENT_BYTES, REVISION};
-use crate::kit::adapter::{
+use crate::kit::agent::{
     FoundAgent, Machine, NotRequested, ReadError, ReadOptions, SecretPolicy, Warning,
 };
 use crate::kit::carrier::Made;

@@ -8,7 +8,7 @@ use fs_err as fs;
 use sha2::{Digest as _, Sha256};
 
 use super::super::brain::{AgentRow, Brain, position_of};
-use crate::kit::adapter::Machine;
+use crate::kit::agent::Machine;
 use crate::kit::database::{DatabaseError, Value, digest};
 use crate::kit::ids::short_digest;
 use crate::kit::plan::PlanError;

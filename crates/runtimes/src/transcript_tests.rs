@@ -1,11 +1,12 @@
 //! Transcripts of each runtime, and of nobody.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::*;
+use crate::{Conversation, NotSaid, Reach, ReadConversationError, Said, read_transcript};
 
 struct Home(TempDir);
 

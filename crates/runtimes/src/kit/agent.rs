@@ -1,121 +1,17 @@
-//! The seam between a runtime and everything else.
+//! Agents on a machine: how they are found, and what reading one yields.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anemone_format::{
-    AgentId, Attachments, Credentials, Identity, Manifest, Principals, Sink, SinkError,
-    SnapshotSource,
+    AgentId, Attachments, Credentials, Identity, Manifest, Principals, SinkError,
 };
 
-use crate::kit::check::Check;
-use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
-use crate::kit::plan::{Plan, PlanError, PlanOptions};
 use crate::kit::previous::PreviousSnapshot;
-use crate::kit::searchable::{
-    Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
-};
-use crate::kit::vectors::{VectorOf, WantedModel};
 
-/// A runtime that we can read from and write to.
-pub trait Adapter: Sync {
-    /// The runtime's name, such as `openclaw`.
-    fn runtime(&self) -> &'static str;
-
-    /// Finds every agent of this runtime on the machine; reads little and writes nothing.
-    fn discover(&self, machine: &Machine) -> Vec<FoundAgent>;
-
-    /// Takes a folder as a workspace: the discovered agent that lives there, or one without an
-    /// install. A runtime that keeps several agents in one install also takes the install's
-    /// folder, and then `alias` says which agent is meant.
-    fn locate(&self, machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent;
-
-    /// Finds agents as [`Adapter::discover`] does, by files and folders alone: it is quick, and
-    /// agents that only a database knows are not found.
-    fn discover_by_files(&self, machine: &Machine) -> Vec<FoundAgent> {
-        self.discover(machine)
-    }
-
-    /// Takes a folder as [`Adapter::locate`] does, and looks into a database only where nothing
-    /// else names an agent.
-    fn locate_by_files(&self, machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
-        self.locate(machine, folder, alias)
-    }
-
-    /// Says whether an agent can be exported, and what stands in the way.
-    fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check;
-
-    /// Says whether an agent is what `options.earlier` says; `None` when it is not, or when only
-    /// reading it can tell.
-    fn is_unchanged(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-    ) -> Result<Option<Unchanged>, ReadError>;
-
-    /// Reads an agent: files and records go to the sink as they come, the rest is returned.
-    fn read(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        options: &ReadOptions<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<Reading, ReadError>;
-
-    /// Plans how a snapshot becomes the workspace of `target`; changes nothing.
-    fn plan(
-        &self,
-        machine: &Machine,
-        source: &dyn SnapshotSource,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError>;
-
-    /// Says what of an agent can be searched; looks at its configuration and at nothing else.
-    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable;
-
-    /// Says what a file is to a search, by its path in the workspace.
-    fn searched_file(&self, path: &str) -> SearchedFile;
-
-    /// Says what a folder is to a search, by its path in the workspace.
-    fn searched_folder(&self, path: &str) -> SearchedFolder;
-
-    /// Reads a store of an agent, in a fixed order; entries for one person only if `private` says
-    /// so. Pieces of one conversation come one after the other.
-    fn read_store(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        kind: StoreKind,
-        private: bool,
-        take: &mut dyn FnMut(Remembered),
-    ) -> Result<Unsearched, ReadError>;
-
-    /// Reads the end of one session of an agent, by its id or its key.
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError>;
-
-    /// Hands out the vectors of one model that the runtime made of an agent's memories, in no
-    /// particular order; those of entries for one person only if `private` says so.
-    fn read_vectors(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        wanted: &WantedModel<'_>,
-        private: bool,
-        take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
-    ) -> Result<(), ReadError>;
-}
-
-/// What an adapter may know of the machine it runs on; only `cli` asks the machine itself.
+/// What a runtime may know of the machine it runs on; only a door asks the machine itself.
 #[derive(Clone)]
 pub struct Machine {
     /// The user's home folder.
@@ -448,6 +344,12 @@ pub struct SecretFinding {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
+    /// Agents of this runtime cannot be read.
+    #[error("agents of {runtime} cannot be read")]
+    NotSupported {
+        /// The runtime.
+        runtime: &'static str,
+    },
     /// There is no workspace.
     #[error("there is no workspace at {path}")]
     NoWorkspace {
