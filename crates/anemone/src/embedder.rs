@@ -352,7 +352,7 @@ impl Maker<'_> {
             match self.make(wanted, None) {
                 Ok(chosen) => return Ok(Some(chosen)),
                 Err(error) => {
-                    notes.push(SearchNote::EmbedderUnavailable { embedder: wanted.clone(), error })
+                    notes.push(SearchNote::EmbedderUnavailable { embedder: wanted.clone(), error });
                 }
             }
         }

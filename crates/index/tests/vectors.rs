@@ -127,10 +127,10 @@ impl Embedder for Bag {
                 return Err(EmbedError::Failed { provider: "test".to_owned(), source });
             }
             fault if fault == Fault::TooShort as u8 => {
-                vectors.iter_mut().for_each(|vector| vector.truncate(3))
+                vectors.iter_mut().for_each(|vector| vector.truncate(3));
             }
             fault if fault == Fault::NoNumber as u8 => {
-                vectors.iter_mut().for_each(|vector| vector[0] = f32::NAN)
+                vectors.iter_mut().for_each(|vector| vector[0] = f32::NAN);
             }
             fault if fault == Fault::TooFew as u8 => drop(vectors.pop()),
             _ => {}

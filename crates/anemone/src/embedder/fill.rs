@@ -133,7 +133,7 @@ pub enum FillError {
         /// The service.
         host: String,
         /// The embedder.
-        embedder: NamedEmbedder,
+        embedder: Box<NamedEmbedder>,
     },
     /// Somebody was asked, and did not say yes.
     #[error("nothing was sent")]
@@ -142,11 +142,11 @@ pub enum FillError {
     #[error("the index has vectors of {} ({}), not of {model}", .there.model, .there.provider)]
     OtherModel {
         /// The other model.
-        there: ModelIdentity,
+        there: Box<ModelIdentity>,
         /// The model that was asked for.
         model: String,
         /// The embedder.
-        embedder: NamedEmbedder,
+        embedder: Box<NamedEmbedder>,
     },
     /// Somebody stopped it.
     #[error("stopped; what was embedded is kept")]
@@ -154,7 +154,7 @@ pub enum FillError {
         /// What was done until then.
         filled: Box<Filled>,
         /// The embedder.
-        embedder: NamedEmbedder,
+        embedder: Box<NamedEmbedder>,
     },
     /// The embedder failed.
     #[error("{source}")]
@@ -164,7 +164,7 @@ pub enum FillError {
         /// What was done until then.
         filled: Box<Filled>,
         /// The embedder.
-        embedder: NamedEmbedder,
+        embedder: Box<NamedEmbedder>,
     },
     /// The index.
     #[error(transparent)]
@@ -241,13 +241,14 @@ pub fn fill(
         Err(EmbeddingError::Embedder { done, source }) => (done, Some(source)),
         Err(EmbeddingError::OtherModel { there }) => {
             let model = chosen.identity().model.clone();
-            return Err(FillError::OtherModel { there, model, embedder: chosen.named() });
+            let (there, embedder) = (Box::new(there), Box::new(chosen.named()));
+            return Err(FillError::OtherModel { there, model, embedder });
         }
         Err(EmbeddingError::Store(error)) => return Err(error.into()),
     };
     let filled = filled(index, chosen, &carried, done, started)?;
     let Some(source) = failure else { return Ok(filled) };
-    let (filled, embedder) = (Box::new(filled), chosen.named());
+    let (filled, embedder) = (Box::new(filled), Box::new(chosen.named()));
     Err(match stop.is_told() {
         true => FillError::Stopped { filled, embedder },
         false => FillError::Failed { source, filled, embedder },
@@ -263,7 +264,7 @@ pub fn take_carried(
     if !chosen.is_work() {
         return Ok(CarriedReport::default());
     }
-    Ok(index.take_carried(chosen.identity(), &sources(searched))?)
+    index.take_carried(chosen.identity(), &sources(searched))
 }
 
 /// Takes the vectors that come with what is searched, of the texts that another program's ranking
@@ -337,7 +338,7 @@ fn confirm(job: &Job, chosen: &ChosenEmbedder, host: &Host) -> Result<(), FillEr
             false => Err(FillError::NotConfirmed),
         };
     }
-    let (host, embedder) = (service.to_owned(), chosen.named());
+    let (host, embedder) = (service.to_owned(), Box::new(chosen.named()));
     Err(FillError::LargeJob { texts, tokens, host, embedder })
 }
 
@@ -358,7 +359,7 @@ pub fn top_up(
         embedders.notes.extend(notes_of(&carried));
         match index.embed_missing(&*main.embedder, GAP) {
             Ok(_) | Err(EmbeddingError::OtherModel { .. }) => {}
-            Err(EmbeddingError::Store(error)) => return Err(error.into()),
+            Err(EmbeddingError::Store(error)) => return Err(error),
             Err(EmbeddingError::Embedder { source, .. }) => {
                 let (embedder, reason) = (main.wanted.to_string(), chain(&source));
                 embedders.notes.push(SearchNote::Vectors(VectorNote::Failed { embedder, reason }));

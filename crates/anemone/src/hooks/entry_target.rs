@@ -24,6 +24,7 @@ pub(super) struct EntryTarget<'a> {
 }
 
 /// What a hook wrote.
+#[derive(Clone, Copy)]
 pub(super) struct LoggedWrite<'a> {
     pub(super) hook: &'a str,
     pub(super) path: &'a str,

@@ -82,7 +82,7 @@ pub enum EvalError {
     },
     /// The embedder that was named failed: figures of another one are worth nothing.
     #[error("the embedder failed")]
-    EmbedderFailed(VectorNote),
+    EmbedderFailed(Box<VectorNote>),
     /// There was no answer.
     #[error(transparent)]
     Search(#[from] SearchError),
@@ -236,7 +236,7 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
         let took_ms = milliseconds(started);
         let failed = tally.compare(Compared::of(&answer.rankers, &embedders));
         if let Some(note) = failed.filter(|_| is_named) {
-            return Err(EvalError::EmbedderFailed(note));
+            return Err(EvalError::EmbedderFailed(Box::new(note)));
         }
         let hits: Vec<_> = answer.hits.iter().map(Returned::of).collect();
         tally.take(query, &hits, took_ms);

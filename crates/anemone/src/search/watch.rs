@@ -60,7 +60,7 @@ pub enum WatchEvent {
         mode: Option<WatchMode>,
     },
     /// It could not be; the next look may succeed.
-    Failed(SearchError),
+    Failed(Box<SearchError>),
 }
 
 /// Brings an index up to date after every change, until the process is told to stop or `each` has
@@ -114,7 +114,7 @@ pub fn watch_index(
             }
             Ok(_) => None,
             // What cannot be read now may be readable later: a folder that is being replaced.
-            Err(error) => Some(WatchEvent::Failed(error)),
+            Err(error) => Some(WatchEvent::Failed(Box::new(error))),
         };
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn check_document(
     match document {
         SchemaDocument::Manifest => drop(parse::<Manifest>(document, path, bytes, findings)),
         SchemaDocument::DeltaManifest => {
-            drop(parse::<DeltaManifest>(document, path, bytes, findings))
+            drop(parse::<DeltaManifest>(document, path, bytes, findings));
         }
         SchemaDocument::Identity => drop(parse::<Identity>(document, path, bytes, findings)),
         SchemaDocument::Principals => drop(parse::<Principals>(document, path, bytes, findings)),

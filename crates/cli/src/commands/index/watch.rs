@@ -25,7 +25,7 @@ pub(super) fn watch(request: &IndexRequest, context: &Context<'_>) -> Result<(),
                 printed = context.printer.print_one(&Watched { indexed, how });
             }
             WatchEvent::Failed(error) => {
-                context.printer.print_error(&error.into());
+                context.printer.print_error(&(*error).into());
             }
         }
         match printed {
