@@ -1,6 +1,8 @@
 //! What each version of each runtime shows a session. Expected texts are written by hand from what is
 //! known of the runtimes.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use anemone_memory::{
     Budget, ComposeRequest, Composed, ContextRules, Fate, MarkdownLayout, MarkdownStore,
     SessionKind, compose, estimated_tokens,

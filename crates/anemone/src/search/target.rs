@@ -710,7 +710,7 @@ mod tests {
         let name = std::ffi::OsStr::from_bytes(b"nu\xff.db");
         let path = home.folder.path().join(name);
         fs_err::write(&path, [SQLITE_MAGIC, b"x"].concat()).unwrap();
-        let found = args().database(&path, &home.machine);
+        let found = args().database(&path, &home.machine).unwrap();
         let before = found.sources[0].list().unwrap().entries;
         let mut log = path.into_os_string();
         log.push("-wal");

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::entry::Clock;
+use crate::layout::MarkdownLayout;
 use crate::recall_counts::{RecallKey, mark_of, note_recalls};
 
 const TODAY: Date = jiff::civil::date(2026, 11, 16);

@@ -84,9 +84,7 @@ impl DocumentSource for StoreSource {
     ) -> Result<(), SourceError> {
         let Self { adapter, machine, agent, private, .. } = self;
         match self.store.kind {
-            StoreKind::Rows => {
-                vectors::of_agent(*adapter, machine, agent, *private, identity, each)
-            }
+            StoreKind::Rows => vectors::of_agent(adapter, machine, agent, *private, identity, each),
             StoreKind::Facts | StoreKind::Sessions => Ok(()),
         }
     }

@@ -211,7 +211,7 @@ impl Claim {
             return path == self.root;
         };
         match &self.rules {
-            Claimed::Agent(adapter) => takes(&AgentRules(*adapter), rest),
+            Claimed::Agent(adapter) => takes(&AgentRules(adapter), rest),
             Claimed::Markdown(rules) => takes(rules, rest),
         }
     }

@@ -35,9 +35,9 @@ pub(super) fn at(
     let workspace_exists = workspace.is_dir();
     let noted = last_of(host, &workspace);
     let survey = match &noted {
-        Some(export) => export.compare(*adapter, &workspace, &searchable.stores),
+        Some(export) => export.compare(adapter, &workspace, &searchable.stores),
         None => WorkspaceScan {
-            adapter: *adapter,
+            adapter,
             workspace: &workspace,
             stores: &searchable.stores,
             since: None,
@@ -66,7 +66,7 @@ pub(super) fn at(
         search: search.clone(),
         now,
     };
-    let site = site_of(*adapter, agent, &searchable.keeps, host).ok();
+    let site = site_of(adapter, agent, &searchable.keeps, host).ok();
     let hook_writes = site.map(|it| it.hook_writes(start_of_day(now))).unwrap_or_default();
     let mut problems = problems(&facts);
     for oddity in &agent.oddities {

@@ -85,14 +85,16 @@ pub(crate) enum LineReading {
     Line(TranscriptLine),
 }
 
+/// Looks a transcript up, by its folder, the name of its file and the session that its lines name.
+type SessionLookup = fn(&Folder, &Path, Option<&str>) -> Option<Held>;
+
 /// How a runtime writes transcripts.
 #[derive(Clone, Copy)]
 pub(crate) struct TranscriptFormat {
     /// Reads a line.
     pub(crate) line: fn(&Json) -> LineReading,
-    /// Looks a transcript up in what the runtime keeps beside it, by the folder, the name of the file
-    /// and the session that its lines name.
-    pub(crate) beside: Option<fn(&Folder, &Path, Option<&str>) -> Option<Held>>,
+    /// Looks a transcript up in what the runtime keeps beside it.
+    pub(crate) beside: Option<SessionLookup>,
     /// The channel of conversations that the program itself holds with a person.
     pub(crate) own_channel: Option<&'static str>,
 }
