@@ -1,10 +1,8 @@
-//! Makes the released program smaller, where the linker is known to be able to.
+//! Makes the program smaller, where the linker is known to be able to.
 //!
-//! A program that ends at a panic never unwinds, so the tables for that are dead weight; of
-//! functions that became the same machine code one is enough; and of the places that the loader
-//! has to fill in most are told by one bit each. Together that is a tenth of the program. It is
-//! left alone with another linker and on other systems. Cargo does not tell whether panics unwind:
-//! in a release they do not, by the profile of this workspace.
+//! Of functions that became the same machine code one is enough, and of the places that the loader
+//! has to fill in most are told by one bit each. It is left alone with another linker, on other
+//! systems, and in builds for tests.
 
 use std::path::Path;
 use std::process::Command;
@@ -36,10 +34,10 @@ fn has_own_linker(target: &str) -> Option<bool> {
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=release.ld");
     let target = variable("TARGET");
     let flags = variable("CARGO_ENCODED_RUSTFLAGS");
     let is_chosen = flags.contains("link") || !variable("RUSTC_LINKER").is_empty();
+    // This is what cargo says of `dist` too, because it inherits from `release`.
     if variable("PROFILE") != "release" || target != "x86_64-unknown-linux-gnu" || is_chosen {
         return;
     }
@@ -47,11 +45,8 @@ fn main() {
     if has_own_linker(&target) != Some(true) {
         return;
     }
-    let folder = variable("CARGO_MANIFEST_DIR");
     println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
-    println!("cargo::rustc-link-arg-bins=-Wl,--no-eh-frame-hdr");
-    println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/release.ld");
-    if variable("HOST") == target && glibc().is_some_and(|it| it >= LEAST_GLIBC) {
+    if variable("HOST") == target && glibc().is_some_and(|version| version >= LEAST_GLIBC) {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
 }

@@ -151,7 +151,9 @@ fn of_runtime(runtime: Option<&str>) -> String {
 
 /// An agent and the runtime that knows it.
 pub struct ChosenAgent {
+    /// What reads and writes it.
     pub adapter: &'static Runtime,
+    /// The agent.
     pub agent: FoundAgent,
 }
 
@@ -253,8 +255,11 @@ fn only_by(
 
 /// An agent that was found on this machine, by the name that `--agent` takes.
 pub struct NamedAgent {
+    /// What reads and writes it.
     pub adapter: &'static Runtime,
+    /// The agent.
     pub agent: FoundAgent,
+    /// The name.
     pub alias: String,
 }
 
@@ -352,7 +357,7 @@ pub fn check_known(agent: &FoundAgent) -> Result<(), FindAgentError> {
 }
 
 /// Returns the agent in a folder, with the runtime that knows the folder best; the first runtime
-/// takes any folder that none knows.
+/// takes any folder that nobody knows.
 fn locate(
     adapters: &[&'static Runtime],
     machine: &Machine,

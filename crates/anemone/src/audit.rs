@@ -9,9 +9,8 @@ use serde::Serialize;
 
 use crate::config::{Config, ConfigError};
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
-use crate::error::Error;
 use crate::host::Host;
-use crate::living::MemoryChoice;
+use crate::living::{MemoryChoice, OpenMemoryError};
 use crate::text::safe;
 
 /// Which memory is examined.
@@ -184,9 +183,12 @@ pub enum AuditError {
     /// The config.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Something that has no error of its own yet.
+    /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Other(#[from] Error),
+    Open(#[from] OpenMemoryError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }
 
 /// Examines a memory.

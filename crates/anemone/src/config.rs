@@ -38,28 +38,42 @@ pub struct Config {
     pub fallback: Option<Choice>,
     /// Of these, the first that can be had.
     pub order: Vec<Wanted>,
+    /// Services that embed, and how they are called.
     pub services: HashMap<Provider, ServiceConfig>,
     /// A chat model that may be asked.
     pub chat: ChatSettings,
+    /// When a text counts as known.
     pub remember: RememberSettings,
+    /// What is kept before a conversation is compacted.
     pub flush: FlushSettings,
+    /// What is kept of a turn.
     pub capture: CaptureSettings,
+    /// What is recalled for a prompt.
     pub recall: RecallSettings,
+    /// When entries are archived.
     pub tidy: TidySettings,
+    /// What an audit reports.
     pub audit: AuditSettings,
 }
 
 /// What the file says about one service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServiceConfig {
+    /// Its address.
     pub url: Option<String>,
+    /// The model that is used.
     pub model: Option<String>,
+    /// The length of its vectors.
     pub dimensions: Option<usize>,
     /// The file that holds the key, as an absolute path.
     pub key_file: Option<PathBuf>,
+    /// How many texts it takes at once.
     pub max_batch: Option<usize>,
+    /// What it is told that a query is.
     pub query_input_type: Option<String>,
+    /// What it is told that a document is.
     pub document_input_type: Option<String>,
+    /// Whether it may be called without encryption.
     pub allow_http: bool,
 }
 

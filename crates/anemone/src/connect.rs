@@ -1,50 +1,36 @@
 //! Giving other programs a memory: tools, and hooks where they have them; and taking them out again.
 
 mod by_hand;
-mod claude_code;
-mod codex;
-mod document;
-mod edit;
-mod json_file;
+mod error;
 mod lock;
 mod memory;
-mod openclaw;
-mod own;
 mod place;
 mod plan;
 mod record;
-mod scan;
-mod shell;
 mod target;
-#[cfg(test)]
-mod tests;
-mod toml_cut;
-mod toml_file;
-mod wish;
-mod zeroclaw;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_runtimes::Machine;
+pub use anemone_runtimes::connect::{ConnectOption, Format, Hooks, RefuseError};
+use anemone_runtimes::connect::{
+    ConnectPlace, ConnectedMemory, Connection as ProgramConnection, DesiredConfig, ServerEntry,
+};
+pub use anemone_runtimes::connect::{quoted, words as shell_words};
 use serde::Serialize;
 
 use crate::agent::AgentChoice;
-use crate::error::{Error, Kind};
 use crate::host::Host;
 pub use by_hand::names as names_of_others;
-pub use claude_code::Hooks;
-use claude_code::Scope;
-use document::{Format, RefuseError};
+pub use error::ConnectError;
 use lock::Lock;
 use memory::{Memory, program_of, source_of, utf8};
 use place::Place;
 pub use plan::Fate;
-use plan::{Extent, Plan, refused};
+use plan::{Extent, Plan};
 use record::{Record, of_projects, path_of};
-pub use shell::words as shell_words;
 pub use target::{Program, Target};
-use wish::{Entry, Wish};
 
 /// Which program gets which memory.
 #[derive(Clone, Debug)]
@@ -53,15 +39,15 @@ pub struct ConnectRequest {
     pub program: Program,
     /// The memory.
     pub memory: AgentChoice,
-    /// OpenClaw: archives, databases and folders that its plugin searches.
+    /// Archives, databases and folders to search, for a program that searches its own memory.
     pub sources: Vec<PathBuf>,
     /// Whether the program may remember and forget, not only search.
     pub allow_write: bool,
-    /// Claude Code: which hooks it gets.
+    /// Which hooks it gets, where it has hooks.
     pub hooks: Option<Hooks>,
-    /// Claude Code: the project whose sessions alone are connected.
+    /// The project whose sessions alone are connected.
     pub project: Option<PathBuf>,
-    /// ZeroClaw: the agent that gets the tools.
+    /// The agent of the program that gets the tools, where it shows tools to single agents.
     pub to: Option<String>,
     /// The program that entries start; this one where none is given.
     pub command: Option<String>,
@@ -74,7 +60,7 @@ pub struct ConnectRequest {
 pub struct DisconnectRequest {
     /// The program.
     pub target: Target,
-    /// Claude Code: the project whose sessions alone are disconnected.
+    /// The project whose sessions alone are disconnected.
     pub project: Option<PathBuf>,
     /// Whether entries go that start anemone, whoever wrote or changed them.
     pub all: bool,
@@ -87,16 +73,21 @@ pub struct DisconnectRequest {
 pub struct ConnectReport {
     /// Always true.
     pub ok: bool,
+    /// The program.
     pub target: String,
     /// `connected`, `already_connected`, `disconnected`, `not_connected`, `planned`, or `by_hand`
     /// where the user adds it.
     pub status: &'static str,
+    /// Whether nothing was written because only a plan was asked for.
     pub dry_run: bool,
     /// The arguments that name the memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<String>,
+    /// The files of the program.
     pub files: Vec<FileLine>,
+    /// What the user should know.
     pub notes: Vec<String>,
+    /// What the user does next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<&'static str>,
     /// The project, where only that is connected.
@@ -108,6 +99,7 @@ pub struct ConnectReport {
     /// Where that is to be added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_file: Option<&'static str>,
+    /// Whether lines were removed, not added.
     #[serde(skip)]
     pub takes_out: bool,
 }
@@ -115,6 +107,7 @@ pub struct ConnectReport {
 /// A file of the program, and what becomes of it.
 #[derive(Serialize)]
 pub struct FileLine {
+    /// The file.
     pub path: String,
     /// `made`, `changed`, `removed` or `same`.
     pub fate: Fate,
@@ -123,31 +116,30 @@ pub struct FileLine {
 }
 
 /// Gives a program a memory.
-pub fn connect(request: &ConnectRequest, host: &Host) -> Result<ConnectReport, Error> {
+pub fn connect(request: &ConnectRequest, host: &Host) -> Result<ConnectReport, ConnectError> {
     let machine = host.machine()?;
     let target = match &request.program {
         Program::Known(target) => *target,
         Program::Other(name) => return request.by_hand(name, &machine),
     };
     request.check(target)?;
-    let places = Places::of(host, &machine);
     let project = request.project.as_deref().map(project_of).transpose()?;
     let _lock = Lock::take(&machine.home)?;
-    let kept = path_of(host, target.word(), project.as_deref());
+    let place = place_of(host, &machine, project.as_deref());
+    let kept = path_of(host, target.name(), project.as_deref());
     let record = Record::load(&kept)?;
-    let (wish, memory) =
-        request.wish(target, &places, project.as_deref(), &machine, record.as_ref())?;
-    let mut plan = plan::connect(&wish, record.as_ref())?;
+    let (desired, memory) = request.desired(target, &place, record.as_ref())?;
+    let mut plan = plan::connect(&desired, record.as_ref())?;
     plan.record.project.clone_from(&project);
     plan.check()?;
-    if record.as_ref().is_some_and(claude_code::writes) && !claude_code::writes(&plan.record) {
+    if record.as_ref().is_some_and(|before| target.writes(before)) && !target.writes(&plan.record) {
         plan.notes.push(
             "the hooks that wrote into the memory (at the end of a session, and before a \
              conversation is compacted) are taken out; --hooks write keeps them"
                 .to_owned(),
         );
     }
-    let is_kept = record.as_ref().is_some_and(|it| it.is_same(&plan.record));
+    let is_kept = record.as_ref().is_some_and(|before| before.is_same(&plan.record));
     let is_done = plan.is_done() && is_kept;
     if !request.dry_run {
         plan.sweep();
@@ -171,31 +163,30 @@ pub fn connect(request: &ConnectRequest, host: &Host) -> Result<ConnectReport, E
     };
     let mut report = ConnectReport::of(target, status, request.dry_run, plan);
     report.memory = memory;
-    report.next = Some(wish.next).filter(|_| status == "connected");
+    report.next = Some(desired.next).filter(|_| status == "connected");
     report.project = project;
     Ok(report)
 }
 
 /// Takes out of a program what [`connect`] wrote.
-pub fn disconnect(request: &DisconnectRequest, host: &Host) -> Result<ConnectReport, Error> {
+pub fn disconnect(request: &DisconnectRequest, host: &Host) -> Result<ConnectReport, ConnectError> {
     let machine = host.machine()?;
-    let places = Places::of(host, &machine);
-    if request.project.is_some() && request.target != Target::ClaudeCode {
-        return Err(only_for("--project", Target::ClaudeCode));
+    if request.project.is_some() {
+        check_option(ConnectOption::Project, Some(request.target))?;
     }
     let project = request.project.as_deref().map(project_of).transpose()?;
     let _lock = Lock::take(&machine.home)?;
-    let kept = path_of(host, request.target.word(), project.as_deref());
+    let kept = path_of(host, request.target.name(), project.as_deref());
     let record = Record::load(&kept)?;
-    let wish = request.target.bare_wish(&places, project.as_deref())?;
+    let desired = request.target.locate(&place_of(host, &machine, project.as_deref()));
     let extent = if request.all { Extent::All } else { Extent::Written };
-    let mut plan = plan::disconnect(&wish, record.as_ref(), extent)?;
+    let mut plan = plan::disconnect(&desired, record.as_ref(), extent)?;
     plan.check()?;
     if project.is_none() {
-        for (folder, _) in of_projects(host, request.target.word()) {
+        for (folder, _) in of_projects(host, request.target.name()) {
             plan.notes.push(format!(
                 "{folder} is connected by itself; `disconnect {} --project` takes that out",
-                request.target.word()
+                request.target.name()
             ));
         }
     }
@@ -220,7 +211,7 @@ pub fn disconnect(request: &DisconnectRequest, host: &Host) -> Result<ConnectRep
 
 /// Returns the name that a project has in configuration files. One that is gone can still be
 /// disconnected.
-fn project_of(folder: &Path) -> Result<String, Error> {
+fn project_of(folder: &Path) -> Result<String, ConnectError> {
     let folder = match fs_err::canonicalize(folder) {
         Ok(folder) => folder,
         Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(folder)?,
@@ -229,53 +220,55 @@ fn project_of(folder: &Path) -> Result<String, Error> {
     utf8(&folder)
 }
 
-fn only_for(flag: &str, target: Target) -> Error {
-    Error::new(Kind::Usage, "usage", format!("{flag} only applies to {}", target.word()))
+fn place_of<'a>(host: &Host, machine: &'a Machine, project: Option<&'a str>) -> ConnectPlace<'a> {
+    ConnectPlace { machine, data: host.folders.data.join("anemone"), project }
+}
+
+/// Refuses an option that a program does not understand; `None` is a program whose configuration
+/// the user edits.
+fn check_option(option: ConnectOption, target: Option<Target>) -> Result<(), ConnectError> {
+    if target.is_some_and(|target| target.takes(option)) {
+        return Ok(());
+    }
+    let takers = Target::all().filter(|target| target.takes(option)).collect();
+    Err(ConnectError::OnlyFor { option, takers })
 }
 
 impl ConnectRequest {
     /// Refuses what the program has no use for.
-    fn check(&self, target: Target) -> Result<(), Error> {
-        let for_claude_code =
-            [(self.hooks.is_some(), "--hooks"), (self.project.is_some(), "--project")];
-        let for_others = [
-            (!self.sources.is_empty(), "--source", Target::OpenClaw),
-            (self.to.is_some(), "--to", Target::ZeroClaw),
+    fn check(&self, target: Target) -> Result<(), ConnectError> {
+        let options = [
+            (self.hooks.is_some(), ConnectOption::Hooks),
+            (self.project.is_some(), ConnectOption::Project),
+            (!self.sources.is_empty(), ConnectOption::Source),
+            (self.to.is_some(), ConnectOption::To),
         ];
-        let of_claude_code =
-            for_claude_code.map(|(is_set, flag)| (is_set, flag, Target::ClaudeCode));
-        for (is_set, flag, whose) in of_claude_code.into_iter().chain(for_others) {
-            if is_set && whose != target {
-                return Err(only_for(flag, whose));
-            }
+        for (_, option) in options.into_iter().filter(|(is_set, _)| *is_set) {
+            check_option(option, Some(target))?;
         }
-        if let Some(project) = self.project.as_deref().filter(|it| !it.is_dir()) {
-            let error = Error::new(Kind::Failed, "not_found", "there is no such folder");
-            return Err(error
-                .about(project)
-                .hint("give the folder in which Claude Code is started"));
+        if let Some(folder) = self.project.as_deref().filter(|folder| !folder.is_dir()) {
+            return Err(ConnectError::NoProject { folder: folder.to_owned(), target });
         }
-        if self.allow_write && target == Target::OpenClaw {
-            let message = "OpenClaw writes its own memory, so --allow-write has no effect here";
-            return Err(Error::new(Kind::Usage, "usage", message));
+        if self.allow_write && matches!(target.memory(), ConnectedMemory::Sources { .. }) {
+            return Err(ConnectError::WritesItself { target });
         }
         Ok(())
     }
 
     /// Returns what the user adds to a program whose configuration we do not edit.
-    fn by_hand(&self, name: &str, machine: &Machine) -> Result<ConnectReport, Error> {
-        let flags = [
-            (!self.sources.is_empty(), "--source", Target::OpenClaw),
-            (self.to.is_some(), "--to", Target::ZeroClaw),
-            (self.hooks.is_some(), "--hooks", Target::ClaudeCode),
-            (self.project.is_some(), "--project", Target::ClaudeCode),
+    fn by_hand(&self, name: &str, machine: &Machine) -> Result<ConnectReport, ConnectError> {
+        let options = [
+            (!self.sources.is_empty(), ConnectOption::Source),
+            (self.to.is_some(), ConnectOption::To),
+            (self.hooks.is_some(), ConnectOption::Hooks),
+            (self.project.is_some(), ConnectOption::Project),
         ];
-        if let Some((_, flag, whose)) = flags.into_iter().find(|it| it.0) {
-            return Err(only_for(flag, whose));
+        for (_, option) in options.into_iter().filter(|(is_set, _)| *is_set) {
+            check_option(option, None)?;
         }
         let program = program_of(self.command.as_deref(), machine)?;
         let Memory { words, .. } = Memory::of(&self.memory, machine)?;
-        let entry = Entry { program, memory: words, allow_write: self.allow_write };
+        let entry = ServerEntry { program, memory: words, allow_write: self.allow_write };
         let mut report = ConnectReport::new(name.to_owned(), "by_hand", self.dry_run);
         report.config = Some(by_hand::config(name, &entry));
         report.config_file = Some(by_hand::file_of(name));
@@ -284,59 +277,46 @@ impl ConnectRequest {
     }
 
     /// Returns what the program needs, and the arguments that name the memory.
-    fn wish(
+    fn desired(
         &self,
         target: Target,
-        places: &Places,
-        project: Option<&str>,
-        machine: &Machine,
+        place: &ConnectPlace<'_>,
         record: Option<&Record>,
-    ) -> Result<(Wish, Vec<String>), Error> {
+    ) -> Result<(DesiredConfig, Vec<String>), ConnectError> {
+        let machine = place.machine;
         let program = program_of(self.command.as_deref(), machine)?;
-        let document = || {
-            let bare = target.bare_wish(places, project)?;
-            plan::base(&bare.files[0], record).map(|(_, _, document)| document)
+        let (memory, owner) = match target.memory() {
+            ConnectedMemory::Agent => {
+                let Memory { words, chosen } = Memory::of(&self.memory, machine)?;
+                let is_own = chosen.adapter.name == target.name();
+                (words, Some(chosen.agent.alias).filter(|_| is_own))
+            }
+            ConnectedMemory::Sources { .. } => (self.sources(target, machine, record)?, None),
         };
-        let memory = || {
-            let Memory { words, chosen } = Memory::of(&self.memory, machine)?;
-            let program = program.clone();
-            let entry = Entry { program, memory: words, allow_write: self.allow_write };
-            Ok::<_, Error>((entry, chosen))
+        let bare = target.locate(place);
+        let first = &bare.files[0];
+        let (_, _, document) = plan::base(first, record)?;
+        let entry = ServerEntry { program, memory, allow_write: self.allow_write };
+        let connection = ProgramConnection {
+            entry: &entry,
+            hooks: self.hooks.unwrap_or_default(),
+            agent: self.to.as_deref(),
+            owner: owner.as_deref(),
+            document: &document,
         };
-        match target {
-            Target::ClaudeCode => {
-                let (entry, _) = memory()?;
-                let (folders, scope) = (&places.claude_code, scope_of(project));
-                let wish =
-                    claude_code::wish(folders, scope, Some(&entry), self.hooks.unwrap_or_default());
-                Ok((wish.map_err(|error| embedded(&error))?, entry.memory))
-            }
-            Target::Codex => {
-                let (entry, _) = memory()?;
-                let wish = codex::wish(&places.codex, Some(&entry));
-                Ok((wish.map_err(|it| embedded(&it))?, entry.memory))
-            }
-            Target::OpenClaw => {
-                let sources = self.sources(machine, record)?;
-                let entry = Some((program.as_str(), sources.as_slice()));
-                Ok((openclaw::wish(&places.openclaw, Some(&document()?), entry), sources))
-            }
-            Target::ZeroClaw => {
-                let (entry, chosen) = memory()?;
-                let is_own = chosen.adapter.name == "zeroclaw";
-                let owner = Some(chosen.agent.alias.as_str()).filter(|_| is_own);
-                let grant = zeroclaw::Grant { named: self.to.as_deref(), owner };
-                let refuse = |error: RefuseError| {
-                    refused(Format::Toml, &places.zeroclaw.join("config.toml"), &error)
-                };
-                let wish = zeroclaw::wish(&places.zeroclaw, &document()?, Some(&entry), &grant);
-                Ok((wish.map_err(refuse)?, entry.memory))
-            }
-        }
+        let desired = target.desire(place, &connection);
+        let desired = desired.map_err(|error| ConnectError::refused(first, error))?;
+        Ok((desired, entry.memory))
     }
 
-    /// Returns what OpenClaw's plugin searches.
-    fn sources(&self, machine: &Machine, record: Option<&Record>) -> Result<Vec<String>, Error> {
+    /// Returns the sources that a program searches besides its own memory.
+    fn sources(
+        &self,
+        target: Target,
+        machine: &Machine,
+        record: Option<&Record>,
+    ) -> Result<Vec<String>, ConnectError> {
+        let ConnectedMemory::Sources { most, of } = target.memory() else { return Ok(Vec::new()) };
         let mut sources = Vec::new();
         let AgentChoice { runtime, workspace, agent } = &self.memory;
         if runtime.is_some() || workspace.is_some() || agent.is_some() {
@@ -349,21 +329,13 @@ impl ConnectRequest {
             }
         }
         if sources.is_empty() {
-            sources = record.map(openclaw::sources_of).unwrap_or_default();
+            sources = record.and_then(|record| record.edits().find_map(of)).unwrap_or_default();
         }
         if sources.is_empty() {
-            let message = "there is nothing for the plugin to search: OpenClaw searches its own \
-                           memory by itself; nothing was changed";
-            let error = Error::new(Kind::Usage, "nothing_to_search", message);
-            return Err(error.hint(
-                "name an archive, a folder or a database with --source, or another memory with -w",
-            ));
+            return Err(ConnectError::NothingToSearch { target });
         }
-        if sources.len() > openclaw::MOST_SOURCES {
-            let most = openclaw::MOST_SOURCES;
-            let message = format!("the plugin searches at most {most} sources");
-            let error = Error::new(Kind::Usage, "too_many_sources", message);
-            return Err(error.hint("name a folder that holds several of them"));
+        if sources.len() > most {
+            return Err(ConnectError::TooManySources { most });
         }
         Ok(sources)
     }
@@ -371,13 +343,16 @@ impl ConnectRequest {
 
 /// The programs that are connected, and those whose record makes no sense.
 pub struct Connections {
+    /// The programs that are connected.
     pub connected: Vec<Connection>,
+    /// The programs whose record cannot be read.
     pub broken: Vec<String>,
 }
 
 /// A program that has a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
+    /// Its name.
     pub program: &'static str,
     /// The project, where only that is connected.
     pub project: Option<String>,
@@ -388,13 +363,14 @@ pub struct Connection {
 impl Connections {
     /// Looks at what was kept when programs were connected.
     pub fn look(host: &Host) -> Self {
-        let mut names: Vec<&str> = Target::ALL.iter().map(|it| it.word()).collect();
-        names.sort_unstable();
+        let mut targets: Vec<Target> = Target::all().collect();
+        targets.sort_unstable_by_key(|target| target.name());
         let mut all = Self { connected: Vec::new(), broken: Vec::new() };
-        for program in names {
+        for target in targets {
+            let program = target.name();
             let path = path_of(host, program, None);
             let of = |record: &Record, project| {
-                let writes = claude_code::writes(record);
+                let writes = target.writes(record);
                 record.has_anything().then_some(Connection { program, project, writes })
             };
             match Record::load(&path) {
@@ -410,90 +386,15 @@ impl Connections {
     }
 }
 
-/// Whether the agent of a runtime can be given the tools by that runtime: ZeroClaw shows them only
-/// to agents that its configuration lists.
+/// Whether the agent of a runtime can be given the tools by that runtime: some show them only to
+/// agents that their configuration lists.
 pub fn is_connectable(runtime: &str, alias: &str, host: &Host, machine: &Machine) -> bool {
-    if runtime != Target::ZeroClaw.word() {
-        return true;
-    }
-    let config = Places::of(host, machine).zeroclaw.join("config.toml");
-    let text = Place::look(&config).ok().and_then(|it| it.text).unwrap_or_default();
-    let document = Format::Toml.parse(&text);
-    document.is_ok_and(|document| zeroclaw::shows_tools_to(&document, alias))
-}
-
-/// What is in this binary is in order; were it not, this says so.
-fn embedded(error: &RefuseError) -> Error {
-    Error::from_error(Kind::Failed, "embedded", error)
-}
-
-fn scope_of(project: Option<&str>) -> Scope<'_> {
-    project.map_or(Scope::User, Scope::Project)
-}
-
-impl Target {
-    /// Returns where something of ours may be, wanting nothing.
-    fn bare_wish(self, places: &Places, project: Option<&str>) -> Result<Wish, Error> {
-        let nobody = zeroclaw::Grant { named: None, owner: None };
-        match self {
-            Self::ClaudeCode => {
-                let (folders, scope) = (&places.claude_code, scope_of(project));
-                claude_code::wish(folders, scope, None, Hooks::None)
-            }
-            Self::OpenClaw => Ok(openclaw::wish(&places.openclaw, None, None)),
-            Self::ZeroClaw => {
-                zeroclaw::wish(&places.zeroclaw, &serde_json::Value::Null, None, &nobody)
-            }
-            Self::Codex => codex::wish(&places.codex, None),
-        }
-        .map_err(|it| embedded(&it))
-    }
-}
-
-/// Where the programs keep their configuration.
-struct Places {
-    claude_code: claude_code::Folders,
-    openclaw: openclaw::Places,
-    zeroclaw: PathBuf,
-    codex: PathBuf,
-}
-
-impl Places {
-    fn of(host: &Host, machine: &Machine) -> Self {
-        let variable = |name: &str| {
-            let value = machine.variable(name)?;
-            let path = match value.to_str().and_then(|it| it.strip_prefix("~/")) {
-                Some(rest) => machine.home.join(rest),
-                None => PathBuf::from(value),
-            };
-            Some(path).filter(|it| it.is_absolute())
-        };
-        // These programs take a relative path too, from the current folder.
-        let named = |name: &str| std::path::absolute(machine.variable(name)?).ok();
-        let profile = machine.variable("OPENCLAW_PROFILE").and_then(|it| it.to_str());
-        let folder = match profile.filter(|it| !it.is_empty() && !it.contains(['/', '\\'])) {
-            Some(profile) if profile != "default" => format!(".openclaw-{profile}"),
-            _ => ".openclaw".to_owned(),
-        };
-        let home = variable("OPENCLAW_HOME").unwrap_or_else(|| machine.home.clone());
-        let state = variable("OPENCLAW_STATE_DIR").unwrap_or_else(|| home.join(folder));
-        let config =
-            variable("OPENCLAW_CONFIG_PATH").unwrap_or_else(|| state.join("openclaw.json"));
-        Self {
-            claude_code: claude_code::Folders {
-                home: machine.home.clone(),
-                set: named("CLAUDE_CONFIG_DIR"),
-            },
-            openclaw: openclaw::Places {
-                config,
-                state,
-                plugin: host.folders.data.join("anemone/integrations/openclaw"),
-            },
-            zeroclaw: variable("ZEROCLAW_CONFIG_DIR")
-                .unwrap_or_else(|| machine.home.join(".zeroclaw")),
-            codex: named("CODEX_HOME").unwrap_or_else(|| machine.home.join(".codex")),
-        }
-    }
+    let target = Target::of_name(runtime).filter(|target| target.takes(ConnectOption::To));
+    let Some(target) = target else { return true };
+    let desired = target.locate(&place_of(host, machine, None));
+    let Some(file) = desired.files.first() else { return true };
+    let text = Place::look(&file.path).ok().and_then(|place| place.text).unwrap_or_default();
+    file.format.parse(&text).is_ok_and(|document| target.shows_tools_to(&document, alias))
 }
 
 impl ConnectReport {
@@ -515,15 +416,15 @@ impl ConnectReport {
     }
 
     fn of(target: Target, status: &'static str, dry_run: bool, plan: Plan) -> Self {
-        let line = |it: plan::FilePlan| FileLine {
-            path: it.place.path.to_string_lossy().into_owned(),
-            fate: it.fate,
-            lines: it.lines,
+        let line = |file: plan::FilePlan| FileLine {
+            path: file.place.path.to_string_lossy().into_owned(),
+            fate: file.fate,
+            lines: file.lines,
         };
         Self {
             files: plan.files.into_iter().map(line).collect(),
             notes: plan.notes,
-            ..Self::new(target.word().to_owned(), status, dry_run)
+            ..Self::new(target.name().to_owned(), status, dry_run)
         }
     }
 }

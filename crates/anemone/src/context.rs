@@ -10,9 +10,8 @@ use anemone_memory::{
 use anemone_runtimes::{Machine, MemoryBackend};
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice, delimiter};
+use crate::living::{AgentMemory, MemoryChoice, OpenMemoryError, RandomError, delimiter};
 use crate::text::count;
 
 /// So many memories are recalled for one question.
@@ -210,9 +209,15 @@ pub enum ContextError {
     /// The index of the memory.
     #[error(transparent)]
     Find(#[from] FindError),
-    /// Something that has no error of its own yet.
+    /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Other(#[from] Error),
+    Open(#[from] OpenMemoryError),
+    /// The system gives no random numbers.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }
 
 /// Composes what a session should see.

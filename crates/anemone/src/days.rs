@@ -1,7 +1,8 @@
 //! Days as people say them: a date, a word, or how long ago.
 
 use jiff::civil::Date;
-use jiff::{Span, ToSpan as _};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan as _};
 
 /// Reads a day: `2026-03-01`, `today`, `yesterday`, `7d`, `2w`, `3m`, `1y`.
 #[must_use]
@@ -17,6 +18,29 @@ pub fn day(text: &str, today: Date) -> Option<Date> {
     }
     // Nothing but the date: what follows a time would be dropped silently.
     text.parse().ok().filter(|_| text.len() == "2026-03-01".len())
+}
+
+/// Which end of a day is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DayEnd {
+    /// Its first moment.
+    First,
+    /// Its last moment.
+    Last,
+}
+
+/// Reads a time such as `2026-03-01T10:00:00Z`, or one end of a [`day`].
+#[must_use]
+pub fn time_of(text: &str, end: DayEnd, today: Date, zone: TimeZone) -> Option<Timestamp> {
+    if let Ok(time) = text.trim().parse() {
+        return Some(time);
+    }
+    let day = day(text, today)?.to_zoned(zone).ok()?;
+    let time = match end {
+        DayEnd::First => day,
+        DayEnd::Last => day.end_of_day().ok()?,
+    };
+    Some(time.timestamp())
 }
 
 /// Reads how long ago, with the unit behind the number.

@@ -10,7 +10,6 @@ use anemone_embed::http_client;
 use reqwest::Url;
 use reqwest::redirect::{Attempt, Policy};
 
-use crate::error::{Error, Kind};
 use crate::models::{Content, Pinned, copy};
 
 /// How often we may be sent on.
@@ -20,19 +19,78 @@ const CONNECT: Duration = Duration::from_secs(15);
 /// How long nothing may come.
 const QUIET: Duration = Duration::from_secs(60);
 
+/// Why a file was not fetched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DownloadError {
+    /// The address makes no sense.
+    #[error("the address is no URL: {error}")]
+    NotAUrl {
+        /// Why.
+        error: String,
+    },
+    /// The address is neither https nor on this machine.
+    #[error("a model is fetched over https only")]
+    NotHttps,
+    /// The host does not answer.
+    #[error("cannot fetch the file from {host}")]
+    Failed {
+        /// The host.
+        host: String,
+        /// Why, without the URL: it may hold a password.
+        error: reqwest::Error,
+    },
+    /// The host answers with an error.
+    #[error("{host} refused the download: {status}")]
+    Refused {
+        /// The host.
+        host: String,
+        /// What it answered.
+        status: reqwest::StatusCode,
+    },
+    /// The file cannot be read or written to its end.
+    #[error("the download from {host} was interrupted")]
+    Interrupted {
+        /// The host.
+        host: String,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// The host sends less than the file.
+    #[error("the download from {host} was interrupted")]
+    Incomplete {
+        /// The host.
+        host: String,
+    },
+    /// The host sends another number of bytes.
+    #[error("what {host} gives is {length} bytes long, not {expected}")]
+    WrongLength {
+        /// The host.
+        host: String,
+        /// How many bytes it sends.
+        length: u64,
+        /// How many the file has.
+        expected: u64,
+    },
+    /// The host sends another file.
+    #[error("what {host} gives is not the one that is known, by its digest")]
+    WrongDigest {
+        /// The host.
+        host: String,
+    },
+}
+
 /// Fetches a file into `to`. An error means that what was written is not the file.
 pub fn download(
     url: &str,
     file: Pinned,
     to: &mut dyn Write,
     advance: &dyn Fn(u64),
-) -> Result<(), Error> {
-    let url = Url::parse(url)
-        .map_err(|error| Error::new(Kind::Usage, "usage", format!("--url is no URL: {error}")))?;
+) -> Result<(), DownloadError> {
+    let url =
+        Url::parse(url).map_err(|error| DownloadError::NotAUrl { error: error.to_string() })?;
     if !is_allowed(&url) {
-        let message = "a model is fetched over https only";
-        return Err(Error::new(Kind::Usage, "usage", message)
-            .hint("http is taken for this machine alone, such as http://127.0.0.1:8000/file"));
+        return Err(DownloadError::NotHttps);
     }
     let host = url.host_str().unwrap_or_default().to_owned();
     let client = http_client()
@@ -44,17 +102,15 @@ pub fn download(
     let mut answer = client.get(url).send().map_err(|error| failed(&host, error))?;
     let status = answer.status();
     if !status.is_success() {
-        let message = format!("{host} refused the download: {status}");
-        return Err(Error::new(Kind::Failed, "download", message));
+        return Err(DownloadError::Refused { host, status });
     }
-    if let Some(length) = answer.content_length().filter(|it| *it != file.bytes) {
-        return Err(another(&host, &format!("{length} bytes long, not {}", file.bytes)));
+    if let Some(length) = answer.content_length().filter(|length| *length != file.bytes) {
+        return Err(DownloadError::WrongLength { host, length, expected: file.bytes });
     }
-    let content = copy(&mut answer, to, file.bytes, advance).map_err(|error| Error {
-        message: format!("the download from {host} was interrupted"),
-        ..error.into()
-    })?;
-    check(&host, &content, file)
+    match copy(&mut answer, to, file.bytes, advance) {
+        Ok(content) => check(host, &content, file),
+        Err(error) => Err(DownloadError::Interrupted { host, error }),
+    }
 }
 
 /// Whether a file may come from there: over https, or from this machine.
@@ -71,7 +127,7 @@ fn is_this_machine(url: &Url) -> bool {
         Some("localhost") => true,
         Some(host) => {
             let host = host.trim_start_matches('[').trim_end_matches(']');
-            host.parse::<std::net::IpAddr>().is_ok_and(|it| it.is_loopback())
+            host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
         }
         None => false,
     }
@@ -82,40 +138,23 @@ fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
         return attempt.error("sent on too often");
     }
     // From https only to https: what was asked for in private stays so.
-    let was_https = attempt.previous().last().is_some_and(|it| it.scheme() == "https");
-    match attempt.url().scheme() == "https" || (!was_https && is_allowed(attempt.url())) {
-        true => attempt.follow(),
-        false => attempt.error("sent on to a place that is not https"),
+    let was_https = attempt.previous().last().is_some_and(|url| url.scheme() == "https");
+    if attempt.url().scheme() == "https" || (!was_https && is_allowed(attempt.url())) {
+        attempt.follow()
+    } else {
+        attempt.error("sent on to a place that is not https")
     }
 }
 
-fn check(host: &str, content: &Content, file: Pinned) -> Result<(), Error> {
+fn check(host: String, content: &Content, file: Pinned) -> Result<(), DownloadError> {
     if content.bytes < file.bytes {
-        let message = format!("the download from {host} was interrupted");
-        return Err(Error::new(Kind::Failed, "download", message));
+        return Err(DownloadError::Incomplete { host });
     }
-    match content.is(file) {
-        true => Ok(()),
-        false => Err(another(host, "not the one that is known, by its digest")),
-    }
+    if content.is(file) { Ok(()) } else { Err(DownloadError::WrongDigest { host }) }
 }
 
-fn another(host: &str, why: &str) -> Error {
-    let message = format!("what {host} gives is {why}");
-    Error::new(Kind::Failed, "wrong_file", message)
-}
-
-/// Says why there is no answer, without the URL: it may hold a password.
-fn failed(host: &str, error: reqwest::Error) -> Error {
-    let error = error.without_url();
-    let mut failure =
-        Error::new(Kind::Failed, "download", format!("cannot fetch the file from {host}"));
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        failure.causes.push(cause.to_string());
-        source = cause.source();
-    }
-    failure
+fn failed(host: &str, error: reqwest::Error) -> DownloadError {
+    DownloadError::Failed { host: host.to_owned(), error: error.without_url() }
 }
 
 #[cfg(test)]
@@ -139,7 +178,7 @@ mod tests {
                 let Ok((stream, _)) = listener.accept() else { return };
                 let mut reader = BufReader::new(stream);
                 let mut line = String::new();
-                while reader.read_line(&mut line).is_ok_and(|it| it > 2) {
+                while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
                     line.clear();
                 }
                 reader.get_mut().write_all(answer.as_bytes()).ok();
@@ -163,7 +202,7 @@ mod tests {
         let mut file = Vec::new();
         match download(url, ABC, &mut file, &|_| {}) {
             Ok(()) => Ok(file),
-            Err(error) => Err(format!("{}: {} {:?}", error.code, error.message, error.causes)),
+            Err(error) => Err(format!("{error} {error:?}")),
         }
     }
 
@@ -174,12 +213,14 @@ mod tests {
 
     #[test]
     fn another_file_is_refused() {
-        for (text, code) in [("xyz", "wrong_file"), ("abcd", "wrong_file"), ("", "wrong_file")] {
+        for (text, variant) in
+            [("xyz", "WrongDigest"), ("abcd", "WrongLength"), ("", "WrongLength")]
+        {
             let error = fetch(&server(vec![body(text)])).unwrap_err();
-            assert!(error.starts_with(code), "{text}: {error}");
+            assert!(error.contains(variant), "{text}: {error}");
         }
         let endless = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nabcdefghij".to_owned();
-        assert!(fetch(&server(vec![endless])).unwrap_err().starts_with("wrong_file"));
+        assert!(fetch(&server(vec![endless])).unwrap_err().contains("WrongDigest"));
         let short = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nab".to_owned();
         assert!(fetch(&server(vec![short])).unwrap_err().contains("was interrupted"));
     }
@@ -193,7 +234,7 @@ mod tests {
         assert!(!error.contains("hidden"), "{error}");
         let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let error = fetch(&format!("http://lin:hidden@{closed}/x")).unwrap_err();
-        assert!(error.starts_with("download") && !error.contains("hidden"), "{error}");
+        assert!(error.contains("Failed") && !error.contains("hidden"), "{error}");
     }
 
     #[test]
@@ -213,7 +254,8 @@ mod tests {
     #[test]
     fn other_schemes_are_wrong_usage() {
         for url in ["http://example.com/x", "file:///etc/passwd", "ftp://localhost/x", "x"] {
-            assert!(fetch(url).unwrap_err().starts_with("usage"), "{url}");
+            let error = fetch(url).unwrap_err();
+            assert!(error.contains("NotHttps") || error.contains("NotAUrl"), "{url}: {error}");
         }
     }
 }

@@ -19,7 +19,6 @@ use anemone_embed::{
 use anemone_index::{Index, StoreError, VectorSet};
 
 use crate::config::{Config, ConfigError};
-use crate::error::Error;
 use crate::host::Host;
 use crate::models::{MINILM, MODELS};
 use crate::search::index::{NotedEmbedder, noted_embedder};
@@ -137,14 +136,13 @@ pub enum EmbedderError {
     /// The index does not say whose vectors it has.
     #[error(transparent)]
     Index(#[from] StoreError),
-    /// Something that has no error of its own yet.
-    #[error(transparent)]
-    Other(#[from] Error),
 }
 
 /// An embedder, and how it is called.
 pub struct ChosenEmbedder {
+    /// Its name.
     pub wanted: Wanted,
+    /// The embedder.
     pub embedder: Box<dyn Embedder>,
     /// Where its texts go, when they leave this program.
     pub host: Option<String>,
@@ -155,6 +153,7 @@ pub struct ChosenEmbedder {
 }
 
 impl ChosenEmbedder {
+    /// Returns whose vectors it makes.
     pub fn identity(&self) -> &ModelIdentity {
         self.embedder.identity()
     }
@@ -164,6 +163,7 @@ impl ChosenEmbedder {
         self.embedder.effort() != Effort::Trivial
     }
 
+    /// Whether its texts leave this program.
     pub fn is_remote(&self) -> bool {
         self.embedder.effort() == Effort::Remote
     }

@@ -15,9 +15,8 @@ use anemone_format::{Bytes, ReaderAt};
 use anemone_runtimes::StagingWatch;
 use tempfile::NamedTempFile;
 
-use crate::error::{Error, Kind};
-use crate::host::{Host, Progress};
-use crate::keys::{Confirmation, Sealing, encryptor};
+use crate::host::{Host, Progress, StandardStreamError};
+use crate::keys::{Confirmation, KeysError, Sealing, encryptor};
 use crate::sealed_header::{self, HeaderFault, Packaging, WORK_FACTOR, unarmor};
 
 /// The path that stands for stdin where something is read, and for stdout where it is written.
@@ -30,9 +29,123 @@ pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
 }
 
+/// Why a file cannot be opened, written or given its name.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The system refused to give a file its name.
+    #[error("{}: {error}", .path.display())]
+    Name {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A folder has the name of a file to read.
+    #[error("{}: this is a folder", .path.display())]
+    ReadsFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A device or a pipe has the name of a file to read.
+    #[error("{}: this is not a regular file", .path.display())]
+    ReadsNoFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// There is no such file to read.
+    #[error("there is no file {}", .path.display())]
+    NotFound {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file may not be read.
+    #[error("no permission to read {}", .path.display())]
+    NotReadable {
+        /// The file.
+        path: PathBuf,
+    },
+    /// More is piped in than fits.
+    #[error("stdin is too large")]
+    InputTooLarge,
+    /// What is sealed is damaged.
+    #[error("{}: the file is damaged: {error}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// How that was noticed.
+        error: io::Error,
+    },
+    /// None of the keys opens the file.
+    #[error("{}: cannot open the sealed file: {error}", .path.display())]
+    WrongKey {
+        /// The file.
+        path: PathBuf,
+        /// What the age library says.
+        error: age::DecryptError,
+    },
+    /// The header of the sealed file is out of bounds.
+    #[error("{}: {fault}", .path.display())]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// Which bound.
+        fault: HeaderFault,
+    },
+    /// A key to open the file cannot be used.
+    #[error("{}: {error}", .path.display())]
+    Unlock {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: KeysError,
+    },
+    /// A key cannot be used.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// Stdin or stdout cannot be used.
+    #[error(transparent)]
+    Standard(#[from] StandardStreamError),
+    /// A folder has the name of a file to write.
+    #[error("{}: this is a folder", .path.display())]
+    WritesFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A device or a pipe has the name of a file to write.
+    #[error("{}: this is not a regular file", .path.display())]
+    WritesNoFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file has the name already.
+    #[error("{}: the file already exists", .path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is no folder for a file to write.
+    #[error("there is no folder {} to write to", .folder.display())]
+    NoFolder {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Nothing may be written to the folder.
+    #[error("no permission to write to the folder {}", .folder.display())]
+    NotWritable {
+        /// The folder.
+        folder: PathBuf,
+    },
+}
+
 /// An archive or a delta that can be read.
 pub struct Source {
+    /// What is in it, opened where it was sealed.
     pub bytes: Bytes,
+    /// How many bytes that are.
     pub length: u64,
     /// How it was sealed, if it was.
     pub sealing: Option<Sealing>,
@@ -41,7 +154,7 @@ pub struct Source {
 impl Source {
     /// Opens a file, or stdin for `-`; a sealed one is opened with the user's keys and its content
     /// is never written to disk.
-    pub fn open(path: &Path, host: &Host, progress: &Progress) -> Result<Self, Error> {
+    pub fn open(path: &Path, host: &Host, progress: &Progress) -> Result<Self, FileError> {
         Self::open_with(path, host, progress, WORK_FACTOR)
     }
 
@@ -51,7 +164,7 @@ impl Source {
         host: &Host,
         progress: &Progress,
         max_factor: u8,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FileError> {
         let mut file = if is_standard(path) { spool_stdin(host)? } else { open_file(path)? };
         let packaging = Packaging::read(&mut file)?;
         file.seek(SeekFrom::Start(0))?;
@@ -65,7 +178,7 @@ impl Source {
                 let mut binary = tempfile::tempfile()?;
                 let mut out = BufWriter::new(&mut binary);
                 let decoded = unarmor(file, &mut out).and_then(|()| out.flush());
-                decoded.map_err(|error| damaged(path, &error))?;
+                decoded.map_err(|error| damaged(path, error))?;
                 drop(out);
                 Self::open_sealed(path, binary, host, progress, max_factor)
             }
@@ -78,95 +191,70 @@ impl Source {
         host: &Host,
         progress: &Progress,
         max_factor: u8,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, FileError> {
         file.seek(SeekFrom::Start(0))?;
-        sealed_header::check(&file, max_factor)?.map_err(|fault| refused_header(path, &fault))?;
+        sealed_header::check(&file, max_factor)?
+            .map_err(|fault| FileError::Header { path: path.to_owned(), fault })?;
         file.seek(SeekFrom::Start(0))?;
-        let failed = |error: age::DecryptError| {
-            Error::new(Kind::Failed, "wrong_key", format!("cannot open the sealed file: {error}"))
-                .about(path)
-        };
+        let failed =
+            |error: age::DecryptError| FileError::WrongKey { path: path.to_owned(), error };
         let decryptor = age::Decryptor::new_buffered(BufReader::new(file)).map_err(failed)?;
         let (reader, sealing) = if decryptor.is_scrypt() {
             let passphrase = host.keys.passphrase(Confirmation::None, &*host.console);
-            let passphrase = passphrase.map_err(|error| error.about(path))?;
+            let passphrase =
+                passphrase.map_err(|error| FileError::Unlock { path: path.to_owned(), error })?;
             let mut identity = age::scrypt::Identity::new(passphrase.clone());
             identity.set_max_work_factor(max_factor);
             let reader = decryptor.decrypt(std::iter::once(&identity as &dyn age::Identity));
             (reader.map_err(failed)?, Sealing::Passphrase(passphrase))
         } else {
             let (identities, recipients) = host.keys.identities(path)?;
-            let reader = decryptor.decrypt(identities.iter().map(|it| &**it));
+            let reader = decryptor.decrypt(identities.iter().map(|identity| &**identity));
             (reader.map_err(failed)?, Sealing::Recipients(recipients))
         };
         let mut reader = reader;
-        let length = reader.seek(SeekFrom::End(0)).map_err(|error| damaged(path, &error))?;
+        let length = reader.seek(SeekFrom::End(0)).map_err(|error| damaged(path, error))?;
         let bytes: Bytes = Box::new(Seeking(Mutex::new((reader, length))));
         Ok(Self { bytes: progress.watch(bytes, length), length, sealing: Some(sealing) })
     }
 }
 
-fn damaged(path: &Path, error: &io::Error) -> Error {
-    Error::new(Kind::Failed, "corrupt_archive", format!("the file is damaged: {error}"))
-        .about(path)
-        .hint("take another copy of the file, if there is one")
-}
-
-fn refused_header(path: &Path, fault: &HeaderFault) -> Error {
-    let error = Error::new(Kind::Failed, "sealed_header", fault.to_string()).about(path);
-    match fault {
-        HeaderFault::WorkFactor { factor, .. } => error.hint(format!(
-            "if you trust the file, `anemone decrypt --max-work-factor {factor} FILE -o OPEN.alf` \
-             opens it; seal it again with `anemone encrypt`"
-        )),
-        HeaderFault::Length | HeaderFault::Recipients => {
-            error.hint("if you trust the file, open it with `age -d` and read the result")
-        }
-    }
+fn damaged(path: &Path, error: io::Error) -> FileError {
+    FileError::Damaged { path: path.to_owned(), error }
 }
 
 /// Opens a regular file that the user named.
-fn open_file(path: &Path) -> Result<std::fs::File, Error> {
+fn open_file(path: &Path) -> Result<std::fs::File, FileError> {
     // Looked at before it is opened: opening a pipe waits for somebody to write to it.
     let there = fs_err::metadata(path).map_err(|error| cannot_read(error, path))?;
     if there.is_dir() {
-        return Err(Error::new(Kind::Failed, "is_a_folder", "this is a folder")
-            .about(path)
-            .hint("give the .alf or .alf-delta file"));
+        return Err(FileError::ReadsFolder { path: path.to_owned() });
     }
     if !there.is_file() {
-        return Err(not_a_file(path).hint("save it to a file, or pipe it in and give `-`"));
+        return Err(FileError::ReadsNoFile { path: path.to_owned() });
     }
     let file = fs_err::File::open(path).map_err(|error| cannot_read(error, path))?;
     Ok(file.into_file())
 }
 
-/// Says in plain words why a file that the user named cannot be read.
-fn cannot_read(error: io::Error, path: &Path) -> Error {
-    let shown = path.display();
+/// Says why a file that the user named cannot be read.
+fn cannot_read(error: io::Error, path: &Path) -> FileError {
+    let path = path.to_owned();
     match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            Error::new(Kind::Failed, "not_found", format!("there is no file {shown}"))
-                .hint("check the path")
-        }
-        io::ErrorKind::PermissionDenied => {
-            let message = format!("no permission to read {shown}");
-            Error::new(Kind::Failed, "permission_denied", message)
-                .hint("check the permissions of the file and its folders")
-        }
-        _ => Error::from(error),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => FileError::NotFound { path },
+        io::ErrorKind::PermissionDenied => FileError::NotReadable { path },
+        _ => FileError::Io(error),
     }
 }
 
 /// Copies stdin to a temporary file, because an archive is read from both ends. The file has no
 /// name, and only its owner could have opened it.
-fn spool_stdin(host: &Host) -> Result<std::fs::File, Error> {
+fn spool_stdin(host: &Host) -> Result<std::fs::File, FileError> {
     let input = host.console.standard_input()?;
     let mut file = tempfile::tempfile()?;
     let copied = io::copy(&mut input.take(MAX_STDIN_BYTES + 1), &mut file)?;
     if copied > MAX_STDIN_BYTES {
-        return Err(Error::new(Kind::Failed, "too_large", "stdin is too large")
-            .hint("save it to a file, and give its path"));
+        return Err(FileError::InputTooLarge);
     }
     file.seek(SeekFrom::Start(0))?;
     Ok(file)
@@ -202,7 +290,7 @@ impl<R: Read + Seek> ReaderAt for Seeking<R> {
 }
 
 /// Takes a finished temporary file as a source, to check it before it gets its name.
-pub fn reopen(file: &NamedTempFile) -> Result<(Bytes, u64), Error> {
+pub fn reopen(file: &NamedTempFile) -> Result<(Bytes, u64), FileError> {
     positioned(file.reopen()?)
 }
 
@@ -216,7 +304,7 @@ pub fn open_plain(path: &Path) -> io::Result<(Bytes, u64)> {
     Ok((Box::new(Positioned(file.into_file())), there.len()))
 }
 
-fn positioned(mut file: std::fs::File) -> Result<(Bytes, u64), Error> {
+fn positioned(mut file: std::fs::File) -> Result<(Bytes, u64), FileError> {
     let length = file.seek(SeekFrom::End(0))?;
     Ok((Box::new(Positioned(file)), length))
 }
@@ -224,25 +312,25 @@ fn positioned(mut file: std::fs::File) -> Result<(Bytes, u64), Error> {
 /// A temporary file for lines that are put aside; it has no name and goes with the process.
 ///
 /// It lies beside the result, where there is room for it, or with other temporary files.
-pub fn spool(near: Option<&Path>) -> Result<Box<dyn anemone_format::Spool>, Error> {
+pub fn spool(near: Option<&Path>) -> Result<Box<dyn anemone_format::Spool>, FileError> {
     Ok(Box::new(nameless(near)?))
 }
 
 /// Writes a step on the way to a result into a file without a name, and hands it back to read.
-pub fn write_step<T>(
+pub fn write_step<T, E: From<FileError>>(
     near: Option<&Path>,
-    write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
-) -> Result<(T, Bytes, u64), Error> {
+    write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
+) -> Result<(T, Bytes, u64), E> {
     let mut file = nameless(near)?;
     let mut out = BufWriter::with_capacity(256 << 10, &mut file);
     let result = write(&mut out)?;
-    out.flush()?;
+    out.flush().map_err(FileError::Io)?;
     drop(out);
     let (bytes, length) = positioned(file)?;
     Ok((result, bytes, length))
 }
 
-fn nameless(near: Option<&Path>) -> Result<std::fs::File, Error> {
+fn nameless(near: Option<&Path>) -> Result<std::fs::File, FileError> {
     match near.filter(|path| !is_standard(path)) {
         Some(path) => {
             let folder = folder_of(path);
@@ -253,7 +341,11 @@ fn nameless(near: Option<&Path>) -> Result<std::fs::File, Error> {
 }
 
 /// Copies a whole source.
-pub fn copy_bytes(source: &impl ReaderAt, length: u64, out: &mut dyn Write) -> Result<(), Error> {
+pub fn copy_bytes(
+    source: &impl ReaderAt,
+    length: u64,
+    out: &mut dyn Write,
+) -> Result<(), FileError> {
     let mut buffer = vec![0; 256 << 10];
     let mut at = 0;
     while at < length {
@@ -346,7 +438,8 @@ pub struct Scratch {
 const SCRATCH: &str = "anemone-scratch-";
 
 impl Scratch {
-    pub fn new() -> Result<Self, Error> {
+    /// Makes a folder.
+    pub fn new() -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(SCRATCH);
         #[cfg(unix)]
@@ -363,6 +456,7 @@ impl Scratch {
         Ok(Self { folder, _lock: lock })
     }
 
+    /// Returns where the folder is.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -383,7 +477,7 @@ pub struct Target {
 
 impl Target {
     /// Prepares a file; nothing has that name until [`Target::commit`].
-    pub fn create(path: &Path, existing: Existing) -> Result<Self, Error> {
+    pub fn create(path: &Path, existing: Existing) -> Result<Self, FileError> {
         if !is_standard(path) {
             check_file_free(path, existing)?;
         }
@@ -398,45 +492,47 @@ impl Target {
     }
 
     /// Runs `write` with the file, sealed if it should be.
-    pub fn write<T>(
+    pub fn write<T, E: From<FileError>>(
         &mut self,
         sealing: Option<&Sealing>,
-        write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut out = BufWriter::with_capacity(256 << 10, self.file.as_file_mut());
         let result = match sealing {
             None => write(&mut out)?,
             Some(sealing) => {
-                let mut sealed = encryptor(sealing)?.wrap_output(&mut out)?;
+                let encryptor = encryptor(sealing).map_err(FileError::Keys)?;
+                let mut sealed = encryptor.wrap_output(&mut out).map_err(FileError::Io)?;
                 let result = write(&mut sealed)?;
-                sealed.finish()?;
+                sealed.finish().map_err(FileError::Io)?;
                 result
             }
         };
-        out.flush()?;
+        out.flush().map_err(FileError::Io)?;
         Ok(result)
     }
 
+    /// Returns the file before it has its name.
     pub fn file(&self) -> &NamedTempFile {
         &self.file
     }
 
     /// Returns how long the file is.
-    pub fn length(&self) -> Result<u64, Error> {
+    pub fn length(&self) -> Result<u64, FileError> {
         Ok(self.file.as_file().metadata()?.len())
     }
 
     /// Gives the file its name: data first, then the name, then the folder.
-    pub fn commit(self) -> Result<(), Error> {
+    pub fn commit(self) -> Result<(), FileError> {
         let named = commit(self.file, &self.path, self.existing, Durability::Immediate);
         named.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => taken(&self.path),
-            _ => Error::from(error).about(&self.path),
+            _ => FileError::Name { path: self.path.clone(), error },
         })
     }
 
     /// As [`commit`](Self::commit); for the path `-` the file is written to stdout.
-    pub fn deliver(mut self, host: &Host) -> Result<(), Error> {
+    pub fn deliver(mut self, host: &Host) -> Result<(), FileError> {
         if !is_standard(&self.path) {
             return self.commit();
         }
@@ -449,48 +545,35 @@ impl Target {
 
 /// Refuses a path that is taken, unless it may be replaced. For `-`, the report goes to stderr from
 /// now on.
-pub fn check_free(path: &Path, existing: Existing, host: &Host) -> Result<(), Error> {
+pub fn check_free(path: &Path, existing: Existing, host: &Host) -> Result<(), FileError> {
     if is_standard(path) {
-        return host.console.check_standard_output();
+        return Ok(host.console.check_standard_output()?);
     }
     check_file_free(path, existing)
 }
 
-fn check_file_free(path: &Path, existing: Existing) -> Result<(), Error> {
+fn check_file_free(path: &Path, existing: Existing) -> Result<(), FileError> {
     match fs_err::symlink_metadata(path) {
-        Ok(there) if there.is_dir() => {
-            Err(Error::new(Kind::Failed, "is_a_folder", "this is a folder").about(path))
-        }
+        Ok(there) if there.is_dir() => Err(FileError::WritesFolder { path: path.to_owned() }),
         // A device or a pipe would be replaced by a file of its name.
-        Ok(there) if !there.is_file() && !there.is_symlink() => Err(not_a_file(path)),
+        Ok(there) if !there.is_file() && !there.is_symlink() => {
+            Err(FileError::WritesNoFile { path: path.to_owned() })
+        }
         Ok(_) if existing == Existing::Keep => Err(taken(path)),
         _ => Ok(()),
     }
 }
 
-fn not_a_file(path: &Path) -> Error {
-    Error::new(Kind::Failed, "not_a_file", "this is not a regular file").about(path)
-}
-
-fn taken(path: &Path) -> Error {
-    Error::new(Kind::Failed, "exists", "the file already exists")
-        .about(path)
-        .hint("choose another name, or give --force to overwrite it")
+fn taken(path: &Path) -> FileError {
+    FileError::Exists { path: path.to_owned() }
 }
 
 /// Says that no file can be made in a folder; the library would name a file that nobody knows.
-fn cannot_write(error: io::Error, folder: &Path) -> Error {
-    let folder = folder.display();
+fn cannot_write(error: io::Error, folder: &Path) -> FileError {
+    let folder = folder.to_owned();
     match error.kind() {
-        io::ErrorKind::NotFound => {
-            let message = format!("there is no folder {folder} to write to");
-            Error::new(Kind::Failed, "not_found", message).hint("create the folder first")
-        }
-        io::ErrorKind::PermissionDenied => {
-            let message = format!("no permission to write to the folder {folder}");
-            Error::new(Kind::Failed, "permission_denied", message)
-                .hint("choose another folder for the output")
-        }
-        _ => Error::from(error),
+        io::ErrorKind::NotFound => FileError::NoFolder { folder },
+        io::ErrorKind::PermissionDenied => FileError::NotWritable { folder },
+        _ => FileError::Io(error),
     }
 }

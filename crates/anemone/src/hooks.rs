@@ -20,7 +20,7 @@ pub use self::input::HookInput;
 use crate::chat::ChatError;
 use crate::config::ConfigError;
 use crate::context::ContextError;
-use crate::error::Error;
+use crate::living::{NotWritable, OpenMemoryError, RandomError};
 
 /// Why a hook did not do what it is for.
 #[derive(Debug, thiserror::Error)]
@@ -45,11 +45,8 @@ pub enum HookError {
         name: String,
     },
     /// The agent would not read what is written.
-    #[error("the agent keeps its memory {place}, and would not read what is written")]
-    OutOfReach {
-        /// Where it keeps it: `nowhere`, or `in ...`.
-        place: String,
-    },
+    #[error(transparent)]
+    NotWritable(#[from] NotWritable),
     /// The conversation cannot be read.
     #[error(transparent)]
     Conversation(#[from] ReadConversationError),
@@ -74,7 +71,13 @@ pub enum HookError {
     /// What a session sees when it begins.
     #[error(transparent)]
     Context(#[from] ContextError),
-    /// Something that has no error of its own yet.
+    /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Other(#[from] Error),
+    Open(#[from] OpenMemoryError),
+    /// The system gives no random numbers.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }

@@ -19,7 +19,6 @@ use jiff::tz::TimeZone;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-use crate::error::Error;
 use crate::files::Scratch;
 use crate::keys::Keys;
 
@@ -124,7 +123,7 @@ impl Host {
 
     /// Returns what runtimes may know of this machine, with a folder for copies that is removed with
     /// it.
-    pub fn machine(&self) -> Result<OwnMachine, Error> {
+    pub fn machine(&self) -> io::Result<OwnMachine> {
         let scratch = Scratch::new()?;
         let machine = Machine {
             home: self.folders.home.clone(),
@@ -211,6 +210,24 @@ pub enum Total {
     Unknown,
 }
 
+/// Why stdin or stdout is not used for an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StandardStreamError {
+    /// A person would have to type the archive.
+    #[error("stdin is a terminal")]
+    InputIsTerminal,
+    /// Stdin was read already.
+    #[error("stdin can be read once")]
+    InputTaken,
+    /// A person would see the bytes of the archive.
+    #[error("stdout is a terminal")]
+    OutputIsTerminal,
+    /// The program has none to offer.
+    #[error("unsupported")]
+    Unsupported,
+}
+
 /// Who is shown progress and asked questions. Each method does nothing unless it is implemented, and
 /// nobody says yes.
 pub trait Console: Send + Sync {
@@ -257,13 +274,13 @@ pub trait Console: Send + Sync {
     fn forget_first_interrupt(&self) {}
 
     /// Returns what is piped in, for the path `-`.
-    fn standard_input(&self) -> Result<Box<dyn Read>, Error> {
-        Err(io::Error::from(io::ErrorKind::Unsupported).into())
+    fn standard_input(&self) -> Result<Box<dyn Read>, StandardStreamError> {
+        Err(StandardStreamError::Unsupported)
     }
 
     /// Checks that a result can be written to the path `-`.
-    fn check_standard_output(&self) -> Result<(), Error> {
-        Err(io::Error::from(io::ErrorKind::Unsupported).into())
+    fn check_standard_output(&self) -> Result<(), StandardStreamError> {
+        Err(StandardStreamError::Unsupported)
     }
 
     /// Returns where a result for the path `-` is written.

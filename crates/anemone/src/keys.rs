@@ -5,16 +5,63 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use age::secrecy::SecretString;
-use anemone_format::VaultKey;
+use anemone_format::{VaultError, VaultKey};
 use zeroize::Zeroizing;
 
-use crate::error::{Error, Kind};
 use crate::host::Console;
 use crate::sealed_header::{MAX_RECIPIENTS, WORK_FACTOR};
+
+/// Why a key is not found or cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeysError {
+    /// A file of keys cannot be read, or nobody could be asked.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// What was typed the second time is another passphrase.
+    #[error("the two passphrases differ")]
+    PassphrasesDiffer,
+    /// No passphrase was given, and nobody can be asked.
+    #[error("a passphrase is needed")]
+    NoPassphrase,
+    /// The passphrase has no characters.
+    #[error("the passphrase is empty")]
+    EmptyPassphrase,
+    /// No identity was given.
+    #[error("{}: the archive is sealed for a recipient; its identity is needed", .sealed.display())]
+    NoIdentity {
+        /// The file that is to be opened.
+        sealed: PathBuf,
+    },
+    /// A file holds no identities.
+    #[error("{}: not a file of age identities", .path.display())]
+    NotIdentities {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file is sealed for too many.
+    #[error("a file is sealed for at most {} recipients", MAX_RECIPIENTS - 1)]
+    TooManyRecipients,
+    /// A recipient cannot be read.
+    #[error("not an age recipient: {reason}")]
+    NotARecipient {
+        /// What the age library says.
+        reason: String,
+    },
+    /// A file holds no vault key.
+    #[error("{}: {error}", .path.display())]
+    VaultKey {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: VaultError,
+    },
+}
 
 /// What seals a file, so that a result can be sealed as its source was.
 #[derive(Clone)]
 pub enum Sealing {
+    /// A passphrase.
     Passphrase(SecretString),
     /// Text forms of recipients, such as `age1...`.
     Recipients(Vec<String>),
@@ -58,7 +105,7 @@ impl Keys {
         &self,
         confirmation: Confirmation,
         console: &dyn Console,
-    ) -> Result<SecretString, Error> {
+    ) -> Result<SecretString, KeysError> {
         let text = if let Some(path) = &self.passphrase_file {
             let text = Zeroizing::new(fs_err::read_to_string(path)?);
             Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned())
@@ -72,23 +119,21 @@ impl Keys {
             if confirmation == Confirmation::TypeTwice {
                 let again = console.passphrase("Once more: ")?;
                 if *first != *again {
-                    let message = "the two passphrases differ";
-                    return Err(Error::new(Kind::Failed, "passphrase", message));
+                    return Err(KeysError::PassphrasesDiffer);
                 }
             }
             self.answer.get_or_init(|| first).clone()
         } else {
-            return Err(Error::new(Kind::Failed, "key_needed", "a passphrase is needed")
-                .hint("give --passphrase-file FILE or set ANEMONE_PASSPHRASE"));
+            return Err(KeysError::NoPassphrase);
         };
         if text.is_empty() {
-            return Err(Error::new(Kind::Failed, "passphrase", "the passphrase is empty"));
+            return Err(KeysError::EmptyPassphrase);
         }
         Ok(SecretString::from(text.to_string()))
     }
 
     /// Returns the identities that the user gave, and who they are.
-    pub fn identities(&self, sealed: &Path) -> Result<(Identities, Vec<String>), Error> {
+    pub fn identities(&self, sealed: &Path) -> Result<(Identities, Vec<String>), KeysError> {
         let mut identities: Identities = Vec::new();
         let mut recipients = Vec::new();
         for path in &self.identities {
@@ -98,10 +143,7 @@ impl Keys {
             }
         }
         if identities.is_empty() {
-            let message = "the archive is sealed for a recipient; its identity is needed";
-            return Err(Error::new(Kind::Failed, "key_needed", message)
-                .about(sealed)
-                .hint("give --identity FILE, the file that age-keygen or `anemone vault keygen --age` wrote"));
+            return Err(KeysError::NoIdentity { sealed: sealed.to_owned() });
         }
         Ok((identities, recipients))
     }
@@ -109,21 +151,19 @@ impl Keys {
 
 type Identities = Vec<Box<dyn age::Identity>>;
 
-fn read_identities(path: &Path) -> Result<Vec<age::x25519::Identity>, Error> {
+fn read_identities(path: &Path) -> Result<Vec<age::x25519::Identity>, KeysError> {
     let text = Zeroizing::new(fs_err::read_to_string(path)?);
     let lines = text.lines().map(str::trim);
     let keys = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let identities: Result<Vec<_>, _> = keys.map(str::parse::<age::x25519::Identity>).collect();
     match identities {
         Ok(identities) if !identities.is_empty() => Ok(identities),
-        _ => Err(Error::new(Kind::Failed, "identity", "not a file of age identities")
-            .about(path)
-            .hint("it should have a line that starts with AGE-SECRET-KEY-1")),
+        _ => Err(KeysError::NotIdentities { path: path.to_owned() }),
     }
 }
 
 /// Makes an age encryptor for a sealing.
-pub fn encryptor(sealing: &Sealing) -> Result<age::Encryptor, Error> {
+pub fn encryptor(sealing: &Sealing) -> Result<age::Encryptor, KeysError> {
     match sealing {
         Sealing::Passphrase(passphrase) => {
             let mut recipient = age::scrypt::Recipient::new(passphrase.clone());
@@ -131,33 +171,27 @@ pub fn encryptor(sealing: &Sealing) -> Result<age::Encryptor, Error> {
             // another one may refuse.
             recipient.set_work_factor(WORK_FACTOR);
             age::Encryptor::with_recipients(std::iter::once(&recipient as &dyn age::Recipient))
-                .map_err(|error| Error::from(io::Error::other(error)))
+                .map_err(|error| KeysError::Io(io::Error::other(error)))
         }
         Sealing::Recipients(texts) => {
             // One more is added by the library, so that readers do not take the number for granted.
             if texts.len() >= MAX_RECIPIENTS {
-                let message =
-                    format!("a file is sealed for at most {} recipients", MAX_RECIPIENTS - 1);
-                return Err(
-                    Error::new(Kind::Usage, "recipient", message).hint("seal several copies")
-                );
+                return Err(KeysError::TooManyRecipients);
             }
             let parsed: Result<Vec<age::x25519::Recipient>, _> =
                 texts.iter().map(|text| text.parse()).collect();
-            let parsed = parsed.map_err(|error: &str| {
-                Error::new(Kind::Usage, "recipient", format!("not an age recipient: {error}"))
-                    .hint("recipients look like age1...")
-            })?;
-            age::Encryptor::with_recipients(parsed.iter().map(|it| it as &dyn age::Recipient))
-                .map_err(|error| Error::from(io::Error::other(error)))
+            let parsed = parsed
+                .map_err(|reason: &str| KeysError::NotARecipient { reason: reason.to_owned() })?;
+            age::Encryptor::with_recipients(
+                parsed.iter().map(|recipient| recipient as &dyn age::Recipient),
+            )
+            .map_err(|error| KeysError::Io(io::Error::other(error)))
         }
     }
 }
 
 /// Reads a vault key from its file.
-pub fn read_vault_key(path: &Path) -> Result<VaultKey, Error> {
+pub fn read_vault_key(path: &Path) -> Result<VaultKey, KeysError> {
     let text = Zeroizing::new(fs_err::read_to_string(path)?);
-    VaultKey::parse(&text).map_err(|error| {
-        Error::from(error).about(path).hint("`anemone vault keygen -o FILE` makes a key")
-    })
+    VaultKey::parse(&text).map_err(|error| KeysError::VaultKey { path: path.to_owned(), error })
 }

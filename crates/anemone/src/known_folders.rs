@@ -51,6 +51,7 @@ impl FolderKind {
 /// A folder that was used.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct KnownFolder {
+    /// The folder.
     pub folder: PathBuf,
     /// What an index is of; whose memory an archive was written from; of a copy in a database, the
     /// folder by which its agent is named.

@@ -5,15 +5,13 @@ use std::collections::BTreeSet;
 use anemone_format::Origin;
 use anemone_memory::{
     EntryListing, ListFilter, ListedEntry, MarkdownStoreError, MemoryError, OriginCheck,
-    citation_of, list_entries, list_rows, shown,
+    citation_of, list_entries, shown,
 };
-use anemone_runtimes::MemoryBackend;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice, no_finder};
+use crate::living::{MemoryChoice, OpenMemoryError};
 
 /// Which entries of which memory are listed. What is `None` matches every entry.
 #[derive(Clone, Debug)]
@@ -132,9 +130,12 @@ pub enum ListError {
     /// The rows of the memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// Something that has no error of its own yet.
+    /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Other(#[from] Error),
+    Open(#[from] OpenMemoryError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }
 
 /// Lists the entries of a memory that match.
@@ -146,11 +147,12 @@ pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError>
     }
     let machine = host.machine()?;
     let memory = request.memory.find(&machine, host)?;
-    let listing = entries_of(&memory, &request.filter(), host)?;
+    let backend = memory.memory();
+    let listing = list_entries(&*backend, &request.filter(), &host.zone())?;
     if listing.entries.is_empty()
         && let Some(kind) = &request.kind
     {
-        check_kind(kind, &entries_of(&memory, &ListFilter::default(), host)?)?;
+        check_kind(kind, &list_entries(&*backend, &ListFilter::default(), &host.zone())?)?;
     }
     let EntryListing { entries, filtered, superseded, unreadable } = listing;
     let total = entries.len();
@@ -171,22 +173,6 @@ pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError>
         filtered,
         superseded,
         unreadable,
-    })
-}
-
-fn entries_of(
-    memory: &AgentMemory,
-    filter: &ListFilter,
-    host: &Host,
-) -> Result<EntryListing, ListError> {
-    Ok(match &memory.keeps {
-        MemoryBackend::Sqlite(path) => match memory.rows_to_read(path, no_finder())? {
-            Some(rows) => list_rows(rows.entries()?, filter, &host.zone()),
-            None => EntryListing::default(),
-        },
-        MemoryBackend::Markdown | MemoryBackend::None | MemoryBackend::External(_) => {
-            list_entries(&memory.site, filter, &host.zone())?
-        }
     })
 }
 

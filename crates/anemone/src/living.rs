@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anemone_embed::Builtin;
 use anemone_format::sha256_hex;
-use anemone_memory::{Finder, MarkdownStore, MemoryError, OpenRowsError, PageScope, SqliteMemory};
+use anemone_memory::{
+    Finder, MarkdownMemory, MarkdownStore, MarkdownStoreError, Memory, NotedRows, PageScope,
+    RowMemory,
+};
 use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 
-use crate::agent::{AgentChoice, ChosenAgent};
-use crate::error::{Error, Kind};
+use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::host::{Host, SharedClock};
 use crate::search::index::note_elsewhere;
 use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
@@ -22,12 +24,44 @@ pub struct MemoryChoice {
     pub index_dir: Option<PathBuf>,
 }
 
+/// Why a memory is not found or cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenMemoryError {
+    /// The folder holds agents and is none's workspace.
+    #[error("{message}")]
+    StateFolder {
+        /// What the runtime says of it.
+        message: String,
+    },
+    /// No agent was chosen.
+    #[error(transparent)]
+    Agent(#[from] FindAgentError),
+    /// The files of the memory.
+    #[error(transparent)]
+    Store(#[from] MarkdownStoreError),
+    /// What of it is searched.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// The system gives no random numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system's random number generator failed")]
+pub struct RandomError;
+
 /// A memory that can be written to.
 pub struct AgentMemory {
+    /// What reads and writes the agent.
     pub adapter: &'static Runtime,
+    /// The agent.
     pub agent: FoundAgent,
     /// Where the agent puts what it remembers.
     pub keeps: MemoryBackend,
+    /// Its files.
     pub site: MarkdownStore,
     source: TargetChoice,
     clock: SharedClock,
@@ -35,22 +69,22 @@ pub struct AgentMemory {
 
 impl MemoryChoice {
     /// Finds the memory that is meant.
-    pub fn find(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, Error> {
+    pub fn find(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, OpenMemoryError> {
         let ChosenAgent { adapter, mut agent } = self.agent.choose_by_files(machine)?;
-        if let Some(oddity) = agent.oddities.iter().find(|it| it.code == "state_folder") {
-            let error = Error::new(Kind::Usage, "state_folder", oddity.message.clone());
-            return Err(error.hint("give the workspace with -w DIR"));
+        if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
+            return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
         }
         let keeps = adapter.searchable(machine, &agent).keeps;
         // Rows are of an agent by its name, and a name that was only assumed could make a new one.
         if matches!(keeps, MemoryBackend::Sqlite(_))
-            && agent.oddities.iter().any(|it| it.code == "alias_assumed")
+            && agent.oddities.iter().any(|oddity| oddity.code == "alias_assumed")
         {
             agent = self.agent.choose(machine)?.agent;
         }
-        let scope = match is_folder_of_notes(&self.agent, &agent) {
-            true => PageScope::Everything,
-            false => PageScope::Memories,
+        let scope = if is_folder_of_notes(&self.agent, &agent) {
+            PageScope::Everything
+        } else {
+            PageScope::Memories
         };
         let site = site_of(adapter, &agent, &keeps, host)?.with_scope(scope);
         let (agent_choice, index_dir) = (self.agent.clone(), self.index_dir.clone());
@@ -60,7 +94,11 @@ impl MemoryChoice {
 
     /// As [`find`](Self::find), for a command that is going to write: a change that was cut off is
     /// completed or reverted before anything is planned.
-    pub fn find_to_write(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, Error> {
+    pub fn find_to_write(
+        &self,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<AgentMemory, OpenMemoryError> {
         let living = self.find(machine, host)?;
         living.site.recover()?;
         Ok(living)
@@ -73,7 +111,7 @@ pub fn site_of(
     agent: &FoundAgent,
     keeps: &MemoryBackend,
     host: &Host,
-) -> Result<MarkdownStore, Error> {
+) -> Result<MarkdownStore, OpenMemoryError> {
     let root = fs_err::canonicalize(folder_of(agent, keeps))?;
     let name = sha256_hex(root.as_os_str().as_encoded_bytes());
     let state = host.folders.state.join("anemone/memory").join(&name[..32]);
@@ -81,7 +119,7 @@ pub fn site_of(
 }
 
 /// Returns the folder of a memory: the workspace, or that of the database where there is no
-/// workspace, which some runtimes make only when they need it.
+/// workspace, which newer versions of ZeroClaw make only when they need it.
 fn folder_of<'a>(agent: &'a FoundAgent, keeps: &'a MemoryBackend) -> &'a Path {
     match keeps {
         MemoryBackend::Sqlite(database) if !agent.workspace.is_dir() && database.is_file() => {
@@ -92,27 +130,55 @@ fn folder_of<'a>(agent: &'a FoundAgent, keeps: &'a MemoryBackend) -> &'a Path {
 }
 
 impl AgentMemory {
-    /// Returns the arguments that name this memory, each behind a space.
-    pub fn words(&self) -> String {
-        crate::words::target_words(&self.source)
+    /// Returns what names this memory.
+    pub const fn source(&self) -> &TargetChoice {
+        &self.source
     }
 
-    /// Opens the database in which the agent remembers, or makes it.
-    pub fn rows(&self, path: &Path, finder: Finder) -> Result<SqliteMemory, Error> {
-        open_rows(path, self.alias(), finder, &self.clock)
+    /// Returns the memory for reading: the rows of a database where the agent keeps it in one,
+    /// otherwise the files of its workspace. Nothing is opened before it is needed.
+    #[must_use]
+    pub fn memory(&self) -> Box<dyn Memory> {
+        match &self.keeps {
+            MemoryBackend::Sqlite(database) => self.rows_in(database, &self.agent.alias),
+            MemoryBackend::Markdown | MemoryBackend::None | MemoryBackend::External(_) => {
+                Box::new(MarkdownMemory::new(self.site.clone()))
+            }
+        }
     }
 
-    /// Opens the database in which the agent remembers, only to read; `None` when there is none.
-    pub fn rows_to_read(&self, path: &Path, finder: Finder) -> Result<Option<SqliteMemory>, Error> {
+    /// Returns the memory for writing.
+    pub fn writable(&self) -> Result<Box<dyn Memory>, NotWritable> {
+        self.check_writable()?;
+        Ok(self.memory())
+    }
+
+    /// Refuses an agent whose memory we cannot write: it would not read what is put elsewhere.
+    pub fn check_writable(&self) -> Result<(), NotWritable> {
+        match &self.keeps {
+            MemoryBackend::Markdown | MemoryBackend::Sqlite(_) => Ok(()),
+            MemoryBackend::None => Err(NotWritable::KeepsNothing),
+            MemoryBackend::External(place) => {
+                Err(NotWritable::KeptElsewhere { place: place.clone() })
+            }
+        }
+    }
+
+    /// Returns the memory with the rows that a change was about: the agent may keep its memory
+    /// elsewhere since.
+    #[must_use]
+    pub fn memory_of(&self, change: Option<&NotedRows>) -> Box<dyn Memory> {
+        match change {
+            Some(noted) => self.rows_in(&noted.database, &noted.alias),
+            None => self.memory(),
+        }
+    }
+
+    fn rows_in(&self, database: &Path, alias: &str) -> Box<dyn Memory> {
         let clock = Box::new(self.clock.clone());
-        Ok(SqliteMemory::open_to_read(path, self.alias(), finder, clock)?)
-    }
-
-    /// Returns whose rows are meant.
-    fn alias(&self) -> &str {
-        match self.agent.alias.as_str() {
-            "" => "default",
-            alias => alias,
+        match self.adapter.memory_rows(database, alias, clock) {
+            Some(rows) => Box::new(RowMemory::new(self.site.clone(), rows)),
+            None => Box::new(MarkdownMemory::new(self.site.clone())),
         }
     }
 
@@ -122,7 +188,7 @@ impl AgentMemory {
     }
 
     /// Returns what finds entries of this memory, in the index that `anemone search` uses.
-    pub fn finder(&self, machine: &Machine, host: &Host) -> Result<Finder, Error> {
+    pub fn finder(&self, machine: &Machine, host: &Host) -> Result<Finder, OpenMemoryError> {
         let searched = self.searched(machine, host)?;
         note_elsewhere(&searched, host);
         let builtin = std::sync::Arc::new(Builtin::new());
@@ -130,48 +196,23 @@ impl AgentMemory {
     }
 }
 
-/// Opens the rows of an agent.
-pub fn open_rows(
-    path: &Path,
-    alias: &str,
-    finder: Finder,
-    clock: &SharedClock,
-) -> Result<SqliteMemory, Error> {
-    Ok(SqliteMemory::open(path, alias, finder, None, Box::new(clock.clone()))?)
-}
-
-/// Finds nothing: for what is not searched.
-pub fn no_finder() -> Finder {
-    Finder::new(PathBuf::new(), Vec::new(), Vec::new())
-}
-
-impl From<OpenRowsError> for Error {
-    fn from(error: OpenRowsError) -> Self {
-        Self::from_error(Kind::Failed, "database", &error)
-    }
-}
-
-impl From<MemoryError> for Error {
-    fn from(error: MemoryError) -> Self {
-        match error {
-            MemoryError::Store(error) => error.into(),
-            MemoryError::Forget(error) => error.into(),
-            MemoryError::Find(error) => error.into(),
-            MemoryError::Journal(error) => error.into(),
-            MemoryError::Apply(error) => error.into(),
-            MemoryError::PrivateKey => {
-                Self::from_error(Kind::Usage, "private_key", &error).hint("choose another key")
-            }
-            error => Self::from_error(Kind::Failed, "memory", &error),
-        }
-    }
+/// Why an agent's memory cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotWritable {
+    /// The agent is configured to keep none.
+    #[error("this agent keeps no memory")]
+    KeepsNothing,
+    /// It keeps its memory where we cannot write.
+    #[error("this agent keeps its memory in {place}")]
+    KeptElsewhere {
+        /// Where, such as `postgres`.
+        place: String,
+    },
 }
 
 /// Makes a word that no text can know, to keep recalled text apart.
-pub fn delimiter() -> Result<String, Error> {
+pub fn delimiter() -> Result<String, RandomError> {
     let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|_| {
-        Error::new(Kind::Failed, "random", "the system's random number generator failed")
-    })?;
+    getrandom::fill(&mut bytes).map_err(|_| RandomError)?;
     Ok(anemone_format::Hex(&bytes).to_string())
 }

@@ -8,15 +8,63 @@
 //! What is in a model decides what is found, so a file is taken only when it is the very file that
 //! is meant, by its digest, or when somebody says that another one is fine.
 
+mod upkeep;
+
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anemone_embed::MiniLm;
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{Error, Kind};
 use crate::host::Host;
 use crate::nearest::Nearest;
+
+pub use self::upkeep::{
+    AddModelRequest, AddedModel, FetchModelRequest, ModelLine, ModelList, ModelReport, ModelSource,
+    ModelState, ModelsError, RemovedModel, add_model, fetch_model, list_models, remove_model,
+    show_model,
+};
+
+/// Why there is no model, or no file of one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelFileError {
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The model is in the binary.
+    #[error("{name} comes with the program")]
+    Included {
+        /// The model.
+        name: String,
+    },
+    /// No model has the name.
+    #[error("there is no model {name:?}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// A model that is called nearly so.
+        nearest: Option<String>,
+    },
+    /// A folder holds no model.
+    #[error("{}: there is no {FILE} in the folder", .folder.display())]
+    NotInFolder {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A device, a pipe or a folder has the name.
+    #[error("{}: this is not a regular file", .path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// No model is so large.
+    #[error("{}: it is too large to be the model", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+}
 
 /// A model that can be added.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,13 +75,16 @@ pub struct Model {
     pub full_name: &'static str,
     /// Where it can be had.
     pub url: &'static str,
+    /// Its file.
     pub file: Pinned,
 }
 
 /// A file that is known byte by byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pinned {
+    /// The digest, in hexadecimal.
     pub sha256: &'static str,
+    /// The length.
     pub bytes: u64,
 }
 
@@ -55,24 +106,17 @@ pub const MAX_BYTES: u64 = 512 << 20;
 
 impl Model {
     /// Returns the model of a name.
-    pub fn of_name(name: &str) -> Result<&'static Self, Error> {
-        MODELS.iter().find(|it| it.name == name).ok_or_else(|| {
+    pub fn of_name(name: &str) -> Result<&'static Self, ModelFileError> {
+        MODELS.iter().find(|model| model.name == name).ok_or_else(|| {
+            if let "builtin" | "builtin-quality" = name {
+                return ModelFileError::Included { name: name.to_owned() };
+            }
             let mut near = Nearest::to(name);
-            let mut names = Vec::new();
             for model in &MODELS {
                 near.offer(model.name.to_owned());
-                names.push(model.name);
             }
-            if let "builtin" | "builtin-quality" = name {
-                let message = format!("{name} comes with the program");
-                return Error::new(Kind::Usage, "usage", message)
-                    .hint(format!("nothing is fetched or removed; --embedder {name} uses it"));
-            }
-            let error = Error::new(Kind::Usage, "usage", format!("there is no model {name:?}"));
-            match near.into_names().first() {
-                Some(name) => error.hint(format!("did you mean {name}?")),
-                None => error.hint(format!("there are: {}", names.join(", "))),
-            }
+            let nearest = near.into_names().first().cloned();
+            ModelFileError::Unknown { name: name.to_owned(), nearest }
         })
     }
 
@@ -98,30 +142,21 @@ pub fn home(host: &Host) -> PathBuf {
 }
 
 /// Finds the file that is meant: the file itself, or the one in a folder.
-pub fn file_at(path: &Path) -> Result<PathBuf, Error> {
-    let file = match fs_err::metadata(path)?.is_dir() {
-        true => path.join(FILE),
-        false => path.to_owned(),
-    };
+pub fn file_at(path: &Path) -> Result<PathBuf, ModelFileError> {
+    let is_folder = fs_err::metadata(path)?.is_dir();
+    let file = if is_folder { path.join(FILE) } else { path.to_owned() };
     let there = match fs_err::metadata(&file) {
         Ok(there) => there,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let message = format!("there is no {FILE} in the folder");
-            return Err(Error::new(Kind::Failed, "not_found", message)
-                .about(path)
-                .hint("give the file itself"));
+            return Err(ModelFileError::NotInFolder { folder: path.to_owned() });
         }
         Err(error) => return Err(error.into()),
     };
     if !there.is_file() {
-        return Err(
-            Error::new(Kind::Failed, "not_a_file", "this is not a regular file").about(&file)
-        );
+        return Err(ModelFileError::NotAFile { path: file });
     }
     if there.len() > MAX_BYTES {
-        return Err(
-            Error::new(Kind::Failed, "too_large", "it is too large to be the model").about(&file)
-        );
+        return Err(ModelFileError::TooLarge { path: file });
     }
     Ok(file)
 }
@@ -129,11 +164,14 @@ pub fn file_at(path: &Path) -> Result<PathBuf, Error> {
 /// What was read: how much, and its digest in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
+    /// How many bytes it has.
     pub bytes: u64,
+    /// Its digest, in hexadecimal.
     pub sha256: String,
 }
 
 impl Content {
+    /// Whether it is the file that is known.
     pub fn is(&self, pinned: Pinned) -> bool {
         (self.bytes, self.sha256.as_str()) == (pinned.bytes, pinned.sha256)
     }
@@ -163,7 +201,7 @@ pub fn copy(
         bytes += read as u64;
         advance(read as u64);
     }
-    let sha256 = digest.finalize().iter().map(|it| format!("{it:02x}")).collect();
+    let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Content { bytes, sha256 })
 }
 

@@ -15,6 +15,7 @@ pub struct Nearest {
 }
 
 impl Nearest {
+    /// Compares with a name.
     pub fn to(wanted: &str) -> Self {
         Self { wanted: key(wanted), best: Vec::new() }
     }

@@ -1,17 +1,17 @@
 //! Does what a plan says, in an order that a failure leaves safe: the tree, then memories, then
 //! settings, then secrets.
 
-use std::error::Error as _;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use anemone_format::{SnapshotSource, VaultKey};
+use anemone_format::{AgentId, SnapshotSource, VaultKey};
 use anemone_runtimes::{
-    Applied, ConfigStep, CredentialsStep, Machine, MemoriesStep, NewInstall, NotRestored,
-    OnConflict, Plan, PlanError, PlanOptions, RestoreError, Warning, apply, mapping,
-    recover_leftovers,
+    Applied, ApplyError, ConfigStep, Conflict, CredentialsStep, Machine, MemoriesStep, NewInstall,
+    NotRestored, OnConflict, Plan, PlanOptions, RestoreError, Warning, apply, mapping,
+    noted_agent_id, recover_leftovers,
 };
 use serde::Serialize;
 
-use crate::error::{Error, Kind};
 use crate::files::Unfinished;
 use crate::host::Host;
 
@@ -26,13 +26,53 @@ pub struct RestoreChoice {
     pub layout: Option<String>,
 }
 
+/// A choice that the runtime of the target does not have.
+#[derive(Debug, thiserror::Error)]
+#[error("{runtime} knows no {} {given:?}", .setting.as_str())]
+pub struct UnknownChoiceError {
+    /// The runtime.
+    pub runtime: &'static str,
+    /// What was chosen.
+    pub setting: InstallSetting,
+    /// The choice.
+    pub given: String,
+    /// What the runtime has; nothing where it leaves no choice.
+    pub known: Vec<&'static str>,
+}
+
+/// A setting of a new install that can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstallSetting {
+    /// How memories are kept.
+    Backend,
+    /// How the install is laid out.
+    Layout,
+}
+
+impl InstallSetting {
+    /// Returns its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Backend => "backend",
+            Self::Layout => "layout",
+        }
+    }
+}
+
 impl RestoreChoice {
+    /// Replaces nothing, and leaves a new install to the runtime's usual settings.
+    #[must_use]
+    pub const fn new(on_conflict: OnConflict) -> Self {
+        Self { on_conflict, backend: None, layout: None }
+    }
+
     /// Returns how to plan for a runtime; refuses what the runtime does not have.
     pub fn plan_options<'a>(
         &'a self,
-        runtime: &str,
+        runtime: &'static str,
         vault_key: Option<&'a VaultKey>,
-    ) -> Result<PlanOptions<'a>, Error> {
+    ) -> Result<PlanOptions<'a>, UnknownChoiceError> {
         let mapping = mapping::mapping(runtime);
         let backends = mapping.map_or(&[][..], |mapping| mapping.backends);
         let layouts = mapping.map_or(&[][..], |mapping| mapping.layouts);
@@ -42,102 +82,141 @@ impl RestoreChoice {
         Ok(PlanOptions {
             on_conflict: self.on_conflict,
             vault_key,
-            backend: chosen(runtime, "--backend", backend, backends)?,
-            layout: chosen(runtime, "--layout", layout, layouts)?,
+            backend: chosen(runtime, InstallSetting::Backend, backend, backends)?,
+            layout: chosen(runtime, InstallSetting::Layout, layout, layouts)?,
         })
     }
 }
 
 fn chosen<T>(
-    runtime: &str,
-    flag: &str,
+    runtime: &'static str,
+    setting: InstallSetting,
     given: Option<&str>,
     known: impl Iterator<Item = (&'static str, T)> + Clone,
-) -> Result<Option<T>, Error> {
+) -> Result<Option<T>, UnknownChoiceError> {
     let Some(given) = given else { return Ok(None) };
     if let Some((_, found)) = known.clone().find(|(name, _)| *name == given) {
         return Ok(Some(found));
     }
-    let names: Vec<&str> = known.map(|(name, _)| name).collect();
-    let (message, hint) = match &names[..] {
-        [] => (format!("{runtime} knows no {flag}"), format!("leave {flag} off")),
-        names => (
-            format!("{runtime} knows no {flag} {given:?}"),
-            format!("known are: {}", names.join(", ")),
-        ),
-    };
-    Err(Error::new(Kind::Usage, "usage", message).hint(hint))
+    let (given, known) = (given.to_owned(), known.map(|(name, _)| name).collect());
+    Err(UnknownChoiceError { runtime, setting, given, known })
 }
 
-/// Says why there is no plan, and what to do about it where only a command knows.
-pub fn cannot_plan(error: PlanError) -> Error {
-    let hint = match &error {
-        PlanError::Leftover { workspace, .. } => Some(format!(
-            "look into it: rename it to {} if it is your workspace, or move it away; then import \
-             again",
-            workspace.display()
-        )),
-        _ => None,
-    };
-    let mut error = Error::from(error);
-    match hint {
-        Some(hint) => {
-            error.code = "leftover";
-            error.hint(hint)
+/// The workspace belongs to another agent than the archive.
+#[derive(Debug, thiserror::Error)]
+#[error("the workspace is that of agent {there}, the archive of {archive}")]
+pub struct DifferentAgentsError {
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// The agent in the workspace.
+    pub there: AgentId,
+    /// The agent in the archive.
+    pub archive: AgentId,
+}
+
+/// Refuses to mix two agents in one workspace, unless the archive's replaces the other.
+pub(crate) fn check_agent(
+    workspace: &Path,
+    on_conflict: OnConflict,
+    archive: AgentId,
+) -> Result<(), DifferentAgentsError> {
+    match noted_agent_id(workspace).filter(|there| *there != archive) {
+        Some(there) if on_conflict != OnConflict::Theirs => {
+            Err(DifferentAgentsError { workspace: workspace.to_owned(), there, archive })
         }
-        None => error,
+        _ => Ok(()),
+    }
+}
+
+/// A place where the workspace differs from the archive.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConflictItem {
+    /// The path in the workspace.
+    pub path: String,
+    /// What differs.
+    pub reason: &'static str,
+}
+
+impl ConflictItem {
+    pub(crate) fn list(plan: &Plan) -> Vec<Self> {
+        let item =
+            |conflict: &Conflict| Self { path: text(&conflict.path), reason: conflict.reason };
+        plan.conflicts.iter().map(item).collect()
     }
 }
 
 /// Where memories went.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct MemoriesLine {
+    /// The database.
     pub store: String,
+    /// Whether it is made anew.
     pub made: bool,
+    /// Entries that come new.
     pub added: u64,
+    /// Entries that replace others.
     pub replaced: u64,
+    /// Entries that stay as they are.
     pub kept: u64,
+    /// Entries that are the same already.
     pub same: u64,
+    /// The copy of what was there.
     pub backup: Option<String>,
 }
 
 /// Where settings went.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ConfigLine {
+    /// The file of settings.
     pub store: String,
+    /// Whether it is made anew.
     pub made: bool,
+    /// Settings that come new.
     pub added: Vec<String>,
+    /// Settings that stay as they are.
     pub kept: Vec<String>,
+    /// The copy of what was there.
     pub backup: Option<String>,
 }
 
 /// Where secrets went.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct CredentialsLine {
+    /// The store of secrets.
     pub store: String,
+    /// Secrets that come new.
     pub added: Vec<String>,
+    /// Secrets that replace others.
     pub replaced: Vec<String>,
+    /// Secrets that stay as they are.
     pub kept: Vec<String>,
 }
 
 /// Something that does not come back.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct MissingLine {
+    /// What it is: `file`, `record`, `credential`.
     pub what: &'static str,
+    /// Its path or name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// Why it does not come back.
     pub reason: String,
 }
 
 /// What a plan does outside the tree, and what it did.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Stores {
+    /// The database of memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memories: Option<MemoriesLine>,
+    /// The settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config: Option<ConfigLine>,
+    /// The secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credentials_restored: Option<CredentialsLine>,
+    /// Where the files are that were replaced.
     pub replaced_kept_at: Option<String>,
 }
 
@@ -179,8 +258,10 @@ impl CredentialsLine {
 }
 
 impl MissingLine {
-    pub fn new(it: &NotRestored) -> Self {
-        Self { what: it.what.as_str(), path: it.path.clone(), reason: it.reason.clone() }
+    /// Describes what a plan does not restore.
+    pub fn new(missing: &NotRestored) -> Self {
+        let NotRestored { what, path, reason } = missing.clone();
+        Self { what: what.as_str(), path, reason }
     }
 }
 
@@ -196,94 +277,110 @@ impl Stores {
     }
 }
 
+/// Why a plan was not applied, or not all of it. Each step leaves the agent such that the whole can
+/// be done again: then only what is missing is done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyPlanError {
+    /// Another process uses the database of memories. Nothing was changed.
+    #[error("{source}; nothing was changed")]
+    Busy {
+        /// The database.
+        store: PathBuf,
+        /// The cause.
+        source: RestoreError,
+    },
+    /// The new install cannot be made. Nothing was changed.
+    #[error("cannot make the install; nothing was changed")]
+    Install(#[source] io::Error),
+    /// The files cannot be put in place.
+    #[error(transparent)]
+    Files(#[from] ApplyError),
+    /// The files are in place.
+    #[error("the files are in place, but the memories could not be written")]
+    Memories {
+        /// The database.
+        store: PathBuf,
+        /// The cause.
+        source: RestoreError,
+    },
+    /// Files and memories are in place.
+    #[error("files and memories are in place, but the settings could not be written")]
+    Settings {
+        /// The file of settings.
+        store: PathBuf,
+        /// The cause.
+        source: RestoreError,
+    },
+    /// Files, memories and settings are in place.
+    #[error("files, memories and settings are in place, but the secrets could not be written")]
+    Credentials {
+        /// The store of secrets.
+        store: PathBuf,
+        /// The cause.
+        source: RestoreError,
+    },
+}
+
 /// Does what a plan says, and notes in `stores` what became of each store; returns what somebody
 /// should know.
+///
+/// The order is safe at every step. The tree comes first: it is exchanged as a whole, and what it
+/// replaces is kept. Memories and settings follow, each with a copy of what was there. Secrets come
+/// last, because nothing needs them before the settings name them.
 pub fn restore(
     plan: &Plan,
     source: &dyn SnapshotSource,
     machine: &Machine,
     stores: &mut Stores,
     host: &Host,
-) -> Result<Vec<Warning>, Error> {
+) -> Result<Vec<Warning>, ApplyPlanError> {
     if let Some(step) = &plan.memories {
-        step.check(machine).map_err(|error| busy(&error).about(&step.store))?;
+        let busy = |source| ApplyPlanError::Busy { store: step.store.clone(), source };
+        step.check(machine).map_err(busy)?;
     }
     let now = host.moment();
     // The plan may have chosen another folder than the one that was asked for.
     let recovered = recover_leftovers(&plan.workspace);
-    let mut made = None;
-    if let Some(install) = &plan.new_install {
-        made = install.begin().map_err(|error| {
-            let message = "cannot make the install; nothing was changed";
-            let mut failed = Error::new(Kind::Failed, "install", message);
-            failed.causes.push(error.to_string());
-            failed
-        })?;
-    }
+    let install = plan.new_install.as_ref();
+    let made = match install {
+        Some(install) => install.begin().map_err(ApplyPlanError::Install)?,
+        None => None,
+    };
     let applied = apply(plan, source, &Unfinished).inspect_err(|_| {
-        if let (Some(install), Some(made)) = (&plan.new_install, &made) {
+        if let (Some(install), Some(made)) = (install, &made) {
             install.cancel(made);
         }
     });
     let Applied { replaced_kept_at, mut warnings } = applied?;
     warnings.extend(recovered);
     stores.replaced_kept_at = replaced_kept_at.map(|path| path.display().to_string());
-    let shown = |path: std::path::PathBuf| path.display().to_string();
+    let shown = |path: PathBuf| path.display().to_string();
     if let Some(step) = &plan.memories {
-        let backup = step.apply(machine, source, &now).map_err(|error| {
-            let done = "the files are in place, but the memories could not be written";
-            unfinished("memories", done, &error).about(&step.store)
-        })?;
+        let failed = |source| ApplyPlanError::Memories { store: step.store.clone(), source };
+        let backup = step.apply(machine, source, &now).map_err(failed)?;
         if let Some(line) = &mut stores.memories {
             line.backup = backup.map(shown);
         }
     }
     if let Some(step) = &plan.config {
-        let backup = step.apply(machine, source, &now).map_err(|error| {
-            let done = "files and memories are in place, but the settings could not be written";
-            unfinished("config", done, &error).about(&step.store)
-        })?;
+        let failed = |source| ApplyPlanError::Settings { store: step.store.clone(), source };
+        let backup = step.apply(machine, source, &now).map_err(failed)?;
         if let Some(line) = &mut stores.config {
             line.backup = backup.map(shown);
         }
     }
     if let Some(step) = &plan.credentials {
-        step.apply(machine, source, &now).map_err(|error| {
+        step.apply(machine, source, &now).map_err(|source| {
             stores.credentials_restored = None;
-            let done =
-                "files, memories and settings are in place, but the secrets could not be written";
-            unfinished("credentials", done, &error).about(&step.store)
+            ApplyPlanError::Credentials { store: step.store.clone(), source }
         })?;
     }
-    if let Some(Err(error)) = plan.new_install.as_ref().map(NewInstall::finish) {
+    if let Some(Err(error)) = install.map(NewInstall::finish) {
         let message = format!("the import is complete, but its note cannot be removed: {error}");
         warnings.push(Warning { code: "not_tidied", path: None, message });
     }
     Ok(warnings)
-}
-
-fn busy(error: &RestoreError) -> Error {
-    let mut failed =
-        Error::new(Kind::Conflict, "store_busy", format!("{error}; nothing was changed"));
-    failed.causes = causes(error);
-    failed.hint("stop the runtime, and do it again")
-}
-
-fn unfinished(code: &'static str, done: &str, error: &RestoreError) -> Error {
-    let mut failed = Error::new(Kind::Failed, code, done);
-    failed.causes.push(error.to_string());
-    failed.causes.extend(causes(error));
-    failed.hint("stop the runtime and import again: that is safe, and does only what is missing")
-}
-
-fn causes(error: &RestoreError) -> Vec<String> {
-    let mut causes = Vec::new();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        causes.push(cause.to_string());
-        source = cause.source();
-    }
-    causes
 }
 
 /// Returns a path of a workspace as text.
@@ -292,9 +389,9 @@ pub fn text(path: &[u8]) -> String {
 }
 
 /// Returns a warning on one line.
-pub fn warning(it: &Warning) -> String {
-    match &it.path {
-        Some(path) => format!("{path}: {}", it.message),
-        None => it.message.clone(),
+pub fn warning(warning: &Warning) -> String {
+    match &warning.path {
+        Some(path) => format!("{path}: {}", warning.message),
+        None => warning.message.clone(),
     }
 }

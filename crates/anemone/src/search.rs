@@ -37,7 +37,6 @@ use crate::embedder::{
     ChosenEmbedder, EmbedderChoice, EmbedderError, Embedders, FillError, Guarded, LargeJobs,
     LatencyBudget, Stop, VectorLine, milliseconds, take_carried_for, top_up,
 };
-use crate::error::Error;
 use crate::host::Host;
 
 /// A question.
@@ -161,8 +160,8 @@ impl Ranking {
     }
 
     /// Whether hits are ranked as we do.
-    fn is_ours(&self) -> bool {
-        self.profile == Profile::Anemone
+    const fn is_ours(&self) -> bool {
+        self.profile.is_ours()
     }
 }
 
@@ -196,9 +195,9 @@ pub enum SearchError {
     /// The vectors of an embedder that was named.
     #[error(transparent)]
     Fill(#[from] FillError),
-    /// Something that has no error of its own yet.
+    /// The system refused.
     #[error(transparent)]
-    Other(#[from] Error),
+    Io(#[from] std::io::Error),
 }
 
 impl From<SourceError> for SearchError {
@@ -453,8 +452,11 @@ pub fn ask(
         notes.push(note_of(note, request, &open.index)?);
     }
     let is_empty = answer.hits.is_empty() && open.freshness.documents > 0;
-    if is_empty && request.ranking.profile == Profile::OpenClaw2026_3 {
-        notes.push(SearchNote::MinimumScore { profile: request.ranking.profile.name() });
+    if is_empty
+        && let Profile::Other(profile) = request.ranking.profile
+        && let Some(score) = profile.minimum_score()
+    {
+        notes.push(SearchNote::MinimumScore { profile: profile.name(), score });
     }
     let compared = Compared::of(&answer.rankers, &embedders);
     notes.extend(compared.notes.into_iter().map(SearchNote::Vectors));

@@ -19,7 +19,9 @@ const MAX_ENTRIES: u64 = 200_000;
 /// What a look at a workspace found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
+    /// How many files.
     pub files: u64,
+    /// How many bytes they have.
     pub bytes: u64,
     /// When the newest file was written.
     pub newest: Option<Timestamp>,
@@ -33,7 +35,9 @@ pub struct Survey {
 
 /// What is looked at, and how.
 pub struct WorkspaceScan<'a> {
+    /// What reads the agent.
     pub adapter: &'a Runtime,
+    /// Its workspace.
     pub workspace: &'a Path,
     /// What holds memories and lies elsewhere, such as a database.
     pub stores: &'a [Store],

@@ -10,19 +10,25 @@ use crate::host::Progress;
 /// What went by.
 #[derive(Default)]
 pub struct Tally<'a> {
+    /// Bytes of files.
     pub bytes: u64,
+    /// Vectors of records.
     pub embeddings: u64,
     /// Every file, link and folder.
     pub listed: Vec<ListedFile>,
+    /// Who is shown how far it is.
     pub progress: Option<&'a Progress>,
 }
 
 /// A file that travels.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ListedFile {
-    path: String,
+    /// Its path in the workspace.
+    pub path: String,
+    /// `file`, `symlink` or `folder`.
     pub kind: &'static str,
-    size: u64,
+    /// Its bytes.
+    pub size: u64,
 }
 
 impl Tally<'_> {

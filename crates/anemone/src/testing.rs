@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uuid::Uuid;
 
+use crate::agent::AgentChoice;
 use crate::host::{Host, SharedClock};
+use crate::living::MemoryChoice;
 
 /// A clock that stands still, and numbers its ids.
 #[derive(Default)]
@@ -31,4 +33,13 @@ impl Clock for FixedClock {
 /// A host of which every folder is below one folder.
 pub(crate) fn host(folder: &Path) -> Host {
     Host::below(folder, SharedClock::new(FixedClock::default()))
+}
+
+/// The memory of a workspace `workspace` below a folder, with a `MEMORY.md`.
+pub(crate) fn memory(folder: &Path, curated: &str) -> MemoryChoice {
+    let workspace = folder.join("workspace");
+    fs_err::create_dir_all(workspace.join("memory")).unwrap();
+    fs_err::write(workspace.join("MEMORY.md"), curated).unwrap();
+    let agent = AgentChoice { workspace: Some(workspace), ..AgentChoice::default() };
+    MemoryChoice { agent, index_dir: None }
 }

@@ -35,3 +35,33 @@ pub fn count(number: u64, noun: &str) -> String {
         (_, None) => format!("{number} {noun}s"),
     }
 }
+
+/// Writes a number of bytes for people: `512 B`, `1.46 KiB`.
+#[must_use]
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    const STEP: f64 = 1024.0;
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    #[expect(clippy::cast_precision_loss, reason = "two decimals are shown")]
+    let mut amount = count as f64 / STEP;
+    let mut unit = 0;
+    while amount >= STEP && unit + 1 < UNITS.len() {
+        amount /= STEP;
+        unit += 1;
+    }
+    format!("{amount:.2} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_have_two_decimals_and_a_binary_unit() {
+        let shown = [0, 1023, 1024, 1500, 1 << 20, 1_500_000_000].map(bytes);
+        assert_eq!(shown, ["0 B", "1023 B", "1.00 KiB", "1.46 KiB", "1.00 MiB", "1.40 GiB"]);
+        assert_eq!(bytes(u64::MAX), "16.00 EiB");
+    }
+}

@@ -2,18 +2,16 @@
 
 use anemone_memory::{
     ApplyError, Change, LockedStore, MarkdownStoreError, RecallError, TidyPlan, TidySettings, Tier,
-    count_past_rows, plan_promotion, plan_tidy,
+    plan_promotion, plan_tidy,
 };
-use anemone_runtimes::MemoryBackend;
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 use serde::Serialize;
 
 use crate::config::{Config, ConfigError};
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
-use crate::error::Error;
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice};
+use crate::living::{AgentMemory, MemoryChoice, OpenMemoryError};
 
 /// What is tidied, and what is changed.
 #[derive(Clone, Debug)]
@@ -155,9 +153,12 @@ pub enum TidyError {
     /// The config.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Something that has no error of its own yet.
+    /// The memory was not found, or cannot be opened.
     #[error(transparent)]
-    Other(#[from] Error),
+    Open(#[from] OpenMemoryError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }
 
 /// Plans what there is to tidy in a memory, and does what was asked for.
@@ -221,12 +222,12 @@ fn past_rows(
     settings: &TidySettings,
     today: Date,
 ) -> Result<Option<PastRows>, TidyError> {
-    let MemoryBackend::Sqlite(database) = &memory.keeps else { return Ok(None) };
+    let memory = memory.memory();
+    let Some(rows) = memory.rows() else { return Ok(None) };
     let Ok(before) = today.checked_sub(i64::from(settings.conversation_days).days()) else {
         return Ok(None);
     };
-    let counted = count_past_rows(database, "conversation", before)
-        .map_err(|error| TidyError::Rows(error.into()))?;
+    let counted = rows.count_past("conversation", before).map_err(TidyError::Rows)?;
     let note = "rows are only counted: the runtime removes them itself, and nobody looked for \
                 duplicates or contradictions among them";
     Ok(counted.map(|conversation| PastRows { conversation, note }))

@@ -40,8 +40,10 @@ mod vault;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anemone::host::Host;
+use anemone::result_file::{ResultFile, ResultSealing};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::args::KeyArgs;
@@ -49,7 +51,6 @@ use crate::console::Terminal;
 use crate::environment::Environment;
 use crate::error::CliError;
 use crate::files::Existing;
-use crate::keys::Sealing;
 use crate::output::{Format, Printer};
 
 /// Keep an AI agent's memory when everything around it changes
@@ -190,8 +191,6 @@ pub(crate) struct Context<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) printer: &'a Printer,
     pub(crate) host: Host,
-    /// Where keys were said to be.
-    pub(crate) key_args: &'a KeyArgs,
 }
 
 impl<'a> Context<'a> {
@@ -202,7 +201,14 @@ impl<'a> Context<'a> {
     ) -> Self {
         let (can_ask, shows_progress) = (environment.can_ask(), printer.shows_progress());
         let host = environment.host(key_args, Terminal { can_ask, shows_progress });
-        Self { environment, printer, host, key_args }
+        Self { environment, printer, host }
+    }
+
+    /// Returns the host for work whose results somebody else prints: without bars.
+    pub(crate) fn silent_host(&self) -> Host {
+        let can_ask = self.environment.can_ask();
+        let console = Arc::new(Terminal { can_ask, shows_progress: false });
+        Host { console, ..self.host.clone() }
     }
 }
 
@@ -289,27 +295,20 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    pub(crate) fn existing(&self) -> Existing {
-        if self.force { Existing::Replace } else { Existing::Keep }
-    }
-
-    /// Returns how the result is to be sealed, given how its sources were.
-    pub(crate) fn sealing<'a>(
-        &self,
-        sources: impl IntoIterator<Item = &'a Option<Sealing>>,
-    ) -> Option<Sealing> {
-        if self.plain {
-            return None;
+    /// Says where the result goes; in a dry run nothing is written.
+    pub(crate) fn result_file(&self) -> ResultFile {
+        let sealing = if self.plain {
+            ResultSealing::Plain
+        } else if self.recipient.is_empty() {
+            ResultSealing::AsSources
+        } else {
+            ResultSealing::Recipients(self.recipient.clone())
+        };
+        ResultFile {
+            path: self.output.clone().filter(|_| !self.dry_run),
+            existing: if self.force { Existing::Replace } else { Existing::Keep },
+            sealing,
         }
-        if !self.recipient.is_empty() {
-            return Some(Sealing::Recipients(self.recipient.clone()));
-        }
-        sources.into_iter().flatten().next().cloned()
-    }
-
-    /// Returns the file to write, or `None` in a dry run.
-    pub(crate) fn path(&self) -> Option<&PathBuf> {
-        self.output.as_ref().filter(|_| !self.dry_run)
     }
 }
 

@@ -4,8 +4,7 @@ use std::io::{self, IsTerminal as _, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anemone::error::{Error, Kind};
-use anemone::host::{ByteProgress, Console, Total};
+use anemone::host::{ByteProgress, Console, StandardStreamError, Total};
 use zeroize::Zeroizing;
 
 use crate::output::{ask, leave_stdout_to_data, notice};
@@ -61,25 +60,20 @@ impl Console for Terminal {
         signals::forget_first_signal();
     }
 
-    fn standard_input(&self) -> Result<Box<dyn Read>, Error> {
+    fn standard_input(&self) -> Result<Box<dyn Read>, StandardStreamError> {
         static TAKEN: AtomicBool = AtomicBool::new(false);
-        let usage = |message: &str| Error::new(Kind::Usage, "usage", message);
         if io::stdin().is_terminal() {
-            return Err(usage("`-` reads stdin, which is a terminal")
-                .hint("pipe an archive in, or give the path of a file"));
+            return Err(StandardStreamError::InputIsTerminal);
         }
         if TAKEN.swap(true, Ordering::Relaxed) {
-            return Err(usage("`-` was given twice; stdin can be read once")
-                .hint("give the path of a file for one of them"));
+            return Err(StandardStreamError::InputTaken);
         }
         Ok(Box::new(io::stdin()))
     }
 
-    fn check_standard_output(&self) -> Result<(), Error> {
+    fn check_standard_output(&self) -> Result<(), StandardStreamError> {
         if io::stdout().is_terminal() {
-            let message = "`-o -` writes an archive to stdout, which is a terminal";
-            return Err(Error::new(Kind::Usage, "usage", message)
-                .hint("pipe it into another program or a file, or give -o FILE"));
+            return Err(StandardStreamError::OutputIsTerminal);
         }
         leave_stdout_to_data();
         Ok(())

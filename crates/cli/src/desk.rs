@@ -5,6 +5,7 @@
 
 mod answers;
 mod entries;
+mod error;
 mod newest;
 mod watch;
 
@@ -20,48 +21,44 @@ use anemone_mcp::{
 };
 use anemone_memory::{Budget, Finality, Importance};
 use anemone_runtimes::MemoryBackend;
+use jiff::civil::Date;
 
-use self::answers::{refusal, unwanted};
+pub(crate) use self::error::ServiceError;
+use self::error::{read_hint, refusal};
 use crate::agent::FOLDER;
-use crate::args::KeyArgs;
-use crate::args::MemoryArgs;
-use crate::args::SourceArgs;
-use crate::commands::Context;
-use crate::commands::forget::{self, ForgetArgs};
-use crate::commands::remember::{self, RememberArgs};
-use crate::commands::search::day;
-use crate::environment::Environment;
-use crate::error::{CliError, Kind};
+use crate::commands::forget::Forgotten as ForgottenInWords;
 use crate::exports;
 use crate::living::{AgentMemory, delimiter};
-use crate::output::Printer;
+use crate::words::warning;
 use anemone::context::{ContextRequest, RecallCounting, context as compose};
-use anemone::host::OwnMachine;
+use anemone::days::day;
+use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
+use anemone::host::{Host, OwnMachine};
+use anemone::living::MemoryChoice;
+use anemone::remember::{DuplicateCheck, MemoryPart, RememberRequest, remember};
 use anemone::search::index::{
     IndexFallback, OpenIndex, Rebuild, left_out, open_fresh, read_document,
 };
 use anemone::search::read::{LineRange, ReadError, ReadRequest, read_in, split};
-use anemone::search::target::SearchTarget;
+use anemone::search::target::{SearchTarget, TargetChoice};
 use anemone::search::{SearchRequest, ask, sink_superseded, verify_in};
-use anemone::words::warning;
 
 /// Results at most, whatever is asked.
 const MOST_RESULTS: u32 = 50;
 
 /// What is offered.
 pub(crate) struct ServeOptions {
-    pub(crate) environment: Environment,
-    pub(crate) keys: KeyArgs,
-    /// An archive, a folder or a database, which is only read.
-    pub(crate) source: Option<PathBuf>,
-    pub(crate) searched: SourceArgs,
+    pub(crate) host: Host,
+    /// What is searched: an agent's memory, or an archive, a folder or a database, which is only
+    /// read.
+    pub(crate) target: TargetChoice,
     pub(crate) allow_write: bool,
 }
 
 impl ServeOptions {
     /// Whether it is an agent's memory, and not a file or a folder of somebody's.
     fn is_of_agent(&self) -> bool {
-        self.source.is_none() && self.searched.agent.runtime.as_deref() != Some(FOLDER)
+        self.target.path.is_none() && self.target.agent.runtime.as_deref() != Some(FOLDER)
     }
 }
 
@@ -74,7 +71,6 @@ pub(crate) struct LocalMemoryService {
 struct Inner {
     offer: ServeOptions,
     machine: OwnMachine,
-    printer: Printer,
     /// What is sealed, opened: nobody is asked for its key twice.
     sealed: OnceLock<Arc<SearchTarget>>,
     /// The index, open between searches, but held by nobody.
@@ -88,83 +84,66 @@ struct Warm {
 
 impl LocalMemoryService {
     /// Finds what is offered, so that nobody asks in vain.
-    pub(crate) fn open(offer: ServeOptions) -> Result<Self, CliError> {
+    pub(crate) fn open(offer: ServeOptions) -> Result<Self, ServiceError> {
         if offer.allow_write && !offer.is_of_agent() {
-            let message = "only an agent's memory can be written to";
-            return Err(CliError::new(Kind::Usage, "only_read", message)
-                .hint("leave out --allow-write, or give an agent with -w DIR"));
+            return Err(ServiceError::NotAnAgent);
         }
-        let printer = Printer::silent();
-        let machine = Context::new(&offer.environment, &printer, &offer.keys).host.machine()?;
-        let sealed = OnceLock::new();
-        let inner = Inner { offer, machine, printer, sealed, warm: Mutex::new(None) };
-        inner.with(|context| inner.searched(context).map(|_| ()))?;
+        let machine = offer.host.machine()?;
+        let inner = Inner { offer, machine, sealed: OnceLock::new(), warm: Mutex::new(None) };
+        inner.searched()?;
         Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Returns where the memory is that is offered.
-    pub(crate) fn place(&self) -> Result<String, CliError> {
-        let inner = &*self.inner;
-        inner.with(|context| Ok(inner.searched(context)?.place.display().to_string()))
+    pub(crate) fn place(&self) -> Result<String, ServiceError> {
+        Ok(self.inner.searched()?.place.display().to_string())
     }
 }
 
 impl Inner {
-    fn with<T>(
-        &self,
-        work: impl FnOnce(&Context<'_>) -> Result<T, CliError>,
-    ) -> Result<T, CliError> {
-        let environment = &self.offer.environment;
-        work(&Context::new(environment, &self.printer, &self.offer.keys))
+    fn host(&self) -> &Host {
+        &self.offer.host
     }
 
-    fn ask<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, CliError>) -> Result<T, Refusal> {
-        self.with(work).map_err(refusal)
+    fn ask<T>(&self, work: impl FnOnce(&Host) -> Result<T, ServiceError>) -> Result<T, Refusal> {
+        work(self.host()).map_err(refusal)
     }
 
-    fn searched(&self, context: &Context<'_>) -> Result<Arc<SearchTarget>, CliError> {
+    fn searched(&self) -> Result<Arc<SearchTarget>, ServiceError> {
         if let Some(sealed) = self.sealed.get() {
             return Ok(Arc::clone(sealed));
         }
-        let choice = self.offer.searched.choice(self.offer.source.clone());
-        let searched = Arc::new(choice.find(&self.machine, &context.host)?);
+        let searched = Arc::new(self.offer.target.find(&self.machine, self.host())?);
         if searched.is_encrypted() {
             return Ok(Arc::clone(self.sealed.get_or_init(|| searched)));
         }
         Ok(searched)
     }
 
-    fn memory(&self) -> MemoryArgs {
-        let SourceArgs { agent, index_dir, .. } = &self.offer.searched;
-        MemoryArgs { agent: agent.clone(), index_dir: index_dir.clone() }
+    fn memory(&self) -> MemoryChoice {
+        let TargetChoice { agent, index_dir, .. } = self.offer.target.clone();
+        MemoryChoice { agent, index_dir }
     }
 
-    fn check_of_agent(&self) -> Result<(), CliError> {
-        match self.offer.is_of_agent() {
-            true => Ok(()),
-            false => Err(CliError::new(
-                Kind::Failed,
-                "only_read",
-                "this is no agent's memory: it can be searched and read, and nothing else",
-            )),
-        }
+    fn check_of_agent(&self) -> Result<(), ServiceError> {
+        if self.offer.is_of_agent() { Ok(()) } else { Err(ServiceError::OnlyRead) }
     }
 
     /// Nothing is written when writing was not allowed, whatever the protocol's side let through.
-    fn check_may_write(&self) -> Result<(), CliError> {
+    fn check_may_write(&self) -> Result<(), ServiceError> {
         self.check_of_agent()?;
-        match self.offer.allow_write {
-            true => Ok(()),
-            false => Err(CliError::new(
-                Kind::Failed,
-                "read_only",
-                "this memory is offered for reading only",
-            )),
-        }
+        if self.offer.allow_write { Ok(()) } else { Err(ServiceError::ReadOnly) }
     }
 
-    fn living(&self, context: &Context<'_>) -> Result<AgentMemory, CliError> {
-        Ok(self.memory().choice().find(&self.machine, &context.host)?)
+    fn living(&self) -> Result<AgentMemory, ServiceError> {
+        Ok(self.memory().find(&self.machine, self.host())?)
+    }
+
+    /// Reads a day as people say it.
+    fn day(&self, field: &'static str, text: Option<&str>) -> Result<Option<Date>, ServiceError> {
+        let Some(text) = text else { return Ok(None) };
+        let day = day(text, self.host().today());
+        day.map(Some).ok_or_else(|| ServiceError::NoDay { field, text: text.to_owned() })
     }
 
     fn warm(&self) -> MutexGuard<'_, Option<Warm>> {
@@ -176,21 +155,21 @@ impl Inner {
     fn with_index<T>(
         &self,
         searched: &SearchTarget,
-        context: &Context<'_>,
-        work: impl FnOnce(&mut OpenIndex) -> Result<T, CliError>,
-    ) -> Result<T, CliError> {
+        work: impl FnOnce(&mut OpenIndex) -> Result<T, ServiceError>,
+    ) -> Result<T, ServiceError> {
+        let host = self.host();
         let mut warm = self.warm();
-        let kept = warm.take().filter(|it| it.folder == searched.index_folder);
+        let kept = warm.take().filter(|kept| kept.folder == searched.index_folder);
         let mut opened = match kept {
-            Some(mut kept) => match kept.opened.refresh(searched, &context.host) {
+            Some(mut kept) => match kept.opened.refresh(searched, host) {
                 Ok(()) => kept.opened,
                 // What went wrong with an index that was open may go well with one that is opened.
                 Err(_) => {
                     drop(kept);
-                    open_fresh(searched, &context.host, Rebuild::No, IndexFallback::Temporary)?
+                    open_fresh(searched, host, Rebuild::No, IndexFallback::Temporary)?
                 }
             },
-            None => open_fresh(searched, &context.host, Rebuild::No, IndexFallback::Temporary)?,
+            None => open_fresh(searched, host, Rebuild::No, IndexFallback::Temporary)?,
         };
         let done = work(&mut opened);
         opened.index.release();
@@ -201,45 +180,42 @@ impl Inner {
         done
     }
 
-    fn known_documents(&self) -> Result<Vec<KnownDocument>, CliError> {
-        self.with(|context| {
-            let searched = self.searched(context)?;
-            self.with_index(&searched, context, |opened| Ok(opened.index.known_documents()?))
-        })
+    fn known_documents(&self) -> Result<Vec<KnownDocument>, ServiceError> {
+        let searched = self.searched()?;
+        self.with_index(&searched, |opened| Ok(opened.index.known_documents()?))
     }
 }
 
 impl MemoryService for LocalMemoryService {
     fn search(&self, question: &SearchQuestion) -> Result<Found, Refusal> {
         let inner = &*self.inner;
-        inner.ask(|context| {
-            let host = &context.host;
+        inner.ask(|host| {
             let limit = question.max_results.map(|most| most.clamp(1, MOST_RESULTS));
             let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
             if question.query.trim().is_empty() && inner.offer.is_of_agent() {
-                return newest::newest(question, limit as usize, inner, context);
+                return newest::newest(question, limit as usize, inner);
             }
             let started = Instant::now();
-            let choice = inner.offer.searched.choice(inner.offer.source.clone());
-            let mut request = SearchRequest::new(question.query.clone(), choice);
+            let target = inner.offer.target.clone();
+            let mut request = SearchRequest::new(question.query.clone(), target);
             request.limit = limit;
-            request.since = day("--since", question.since.as_deref(), host.today())?;
-            request.until = day("--until", question.until.as_deref(), host.today())?;
+            request.since = inner.day("since", question.since.as_deref())?;
+            request.until = inner.day("until", question.until.as_deref())?;
             request.paths.extend(question.path.clone());
             // What is below it is counted and left out afterwards.
             request.ranking.min_score = question.min_score.map(|_| 0.0);
             request.check()?;
-            let searched = inner.searched(context)?;
-            let mut found = inner.with_index(&searched, context, |opened| {
+            let searched = inner.searched()?;
+            let mut found = inner.with_index(&searched, |opened| {
                 Ok(ask(&request, &searched, opened, started, host)?)
             })?;
             if inner.offer.is_of_agent()
-                && let Ok(living) = inner.living(context)
+                && let Ok(living) = inner.living()
             {
                 verify_in(&living.site, &mut found.hits);
                 sink_superseded(&mut found.hits);
             }
-            let found = found.map_notes(warning);
+            let found = found.map_notes(answers::note);
             let mut found = answers::found(found, question.min_score);
             if inner.offer.is_of_agent() {
                 entries::name(&mut found.results, &searched);
@@ -254,12 +230,13 @@ impl MemoryService for LocalMemoryService {
             from: reading.from.map(|line| line as usize),
             lines: reading.lines.map(|count| count as usize),
         };
-        inner.ask(|context| {
-            let searched = inner.searched(context)?;
+        inner.ask(|_| {
+            let searched = inner.searched()?;
             // Lines that are named beside a citation are what is meant.
-            let path = match lines == LineRange::default() {
-                true => reading.path.as_str(),
-                false => split(&reading.path).map_or(reading.path.as_str(), |named| named.0),
+            let path = if lines == LineRange::default() {
+                reading.path.as_str()
+            } else {
+                split(&reading.path).map_or(reading.path.as_str(), |named| named.0)
             };
             let request = ReadRequest {
                 path: path.to_owned(),
@@ -269,7 +246,7 @@ impl MemoryService for LocalMemoryService {
             };
             let report = match read_in(&request, &searched) {
                 Err(error @ ReadError::NotFound { .. }) => {
-                    return Ok(answers::nothing_read(&reading.path, CliError::from(error).hint));
+                    return Ok(answers::nothing_read(&reading.path, read_hint(&error)));
                 }
                 report => report?,
             };
@@ -289,54 +266,67 @@ impl MemoryService for LocalMemoryService {
 
     fn remember(&self, remembering: &Remembering) -> Result<Remembered, Refusal> {
         let inner = &*self.inner;
-        inner.ask(|context| {
+        inner.ask(|host| {
             inner.check_may_write()?;
-            // On the command line this means stdin, which is the protocol's here.
+            // A client that sends this means standard input, as on the command line.
             if remembering.text == "-" {
-                return Err(unwanted("text", "a sentence that can be understood by itself"));
+                return Err(ServiceError::Unwanted {
+                    field: "text",
+                    wanted: "a sentence that can be understood by itself",
+                });
             }
-            let mut args = RememberArgs::plain(remembering.text.clone(), inner.memory());
-            args.key.clone_from(&remembering.key);
-            args.kind.clone_from(&remembering.kind);
-            args.importance = match remembering.importance {
+            let mut request = RememberRequest::new(remembering.text.clone(), inner.memory());
+            request.key.clone_from(&remembering.key);
+            request.kind.clone_from(&remembering.kind);
+            request.importance = match remembering.importance {
                 None => None,
-                Some(number) => Some(
-                    Importance::new(number)
-                        .ok_or_else(|| unwanted("importance", "a number from 0 to 1"))?,
-                ),
+                Some(number) => Some(Importance::new(number).ok_or_else(|| {
+                    ServiceError::Unwanted { field: "importance", wanted: "a number from 0 to 1" }
+                })?),
             };
-            args.tags.clone_from(&remembering.tags);
-            args.source = (answers::origin(remembering.source.unwrap_or_default()), None);
-            args.session.clone_from(&remembering.session);
-            args.supersedes.clone_from(&remembering.supersedes);
-            args.curated = remembering.curated;
-            args.force = remembering.force;
-            answers::remembered(remember::run(&args, context))
+            request.tags.clone_from(&remembering.tags);
+            request.origin = answers::origin(remembering.source.unwrap_or_default());
+            request.session.clone_from(&remembering.session);
+            request.supersedes.clone_from(&remembering.supersedes);
+            if remembering.curated {
+                request.part = MemoryPart::Curated;
+            }
+            if remembering.force {
+                request.duplicates = DuplicateCheck::Skip;
+            }
+            answers::remembered(remember(&request, host))
         })
     }
 
     fn forget(&self, forgetting: &Forgetting) -> Result<Forgotten, Refusal> {
         let inner = &*self.inner;
-        inner.ask(|context| {
+        inner.ask(|host| {
             inner.check_may_write()?;
             let Forgetting { key, id, citation, dry_run, for_good } = forgetting.clone();
-            let ids: Vec<String> = id.into_iter().chain(citation).collect();
-            if usize::from(key.is_some()) + ids.len() != 1 {
-                return Err(unwanted("key, id or citation", "exactly one of them"));
-            }
+            let choice = match (key, id, citation) {
+                (Some(key), None, None) => ForgetChoice::Key(key),
+                (None, Some(id), None) | (None, None, Some(id)) => ForgetChoice::Ids(vec![id]),
+                _ => {
+                    return Err(ServiceError::Unwanted {
+                        field: "key, id or citation",
+                        wanted: "exactly one of them",
+                    });
+                }
+            };
             let finality = if for_good { Finality::ForGood } else { Finality::Undoable };
-            let args = ForgetArgs::named(key, ids, finality, dry_run, inner.memory());
+            let memory = inner.memory();
+            let request = ForgetRequest { memory, choice, finality, dry_run };
             // Nothing of the index stays open while it is looked through.
             *inner.warm() = None;
-            let mut forgotten = forget::run(&args, context)?;
-            forgotten.told();
-            Ok(answers::forgotten(forgotten))
+            let mut report = forget(&request, Confirmation::Given, host)?;
+            report.told();
+            Ok(answers::forgotten(ForgottenInWords::of(report, &request.memory)))
         })
     }
 
     fn context(&self, asked: &ContextAsked) -> Result<ContextText, Refusal> {
         let inner = &*self.inner;
-        inner.ask(|context| {
+        inner.ask(|host| {
             inner.check_of_agent()?;
             let session = match asked.session.unwrap_or_default() {
                 SessionKind::Main => anemone_memory::SessionKind::Main,
@@ -344,7 +334,7 @@ impl MemoryService for LocalMemoryService {
                 SessionKind::Subagent => anemone_memory::SessionKind::Subagent,
                 SessionKind::Cron => anemone_memory::SessionKind::Cron,
             };
-            let mut request = ContextRequest::new(inner.memory().choice(), session);
+            let mut request = ContextRequest::new(inner.memory(), session);
             request.query.clone_from(&asked.query);
             if let Some(tokens) = asked.tokens {
                 request.budget = Budget::Tokens(tokens as usize);
@@ -353,15 +343,15 @@ impl MemoryService for LocalMemoryService {
             if !inner.offer.allow_write {
                 request.recalls = RecallCounting::NotCounted;
             }
-            Ok(answers::context(compose(&request, &context.host)?))
+            Ok(answers::context(compose(&request, host)?))
         })
     }
 
     fn status(&self) -> Result<Status, Refusal> {
         let inner = &*self.inner;
-        inner.ask(|context| {
-            let searched = inner.searched(context)?;
-            let mut status = inner.with_index(&searched, context, |opened| {
+        inner.ask(|host| {
+            let searched = inner.searched()?;
+            let mut status = inner.with_index(&searched, |opened| {
                 let sets = opened.index.vector_sets()?;
                 let notes = opened.notes(&searched).into_iter();
                 let warnings = notes.map(|note| warning(note).message);
@@ -379,7 +369,7 @@ impl MemoryService for LocalMemoryService {
                 })
             })?;
             if inner.offer.is_of_agent() {
-                let living = inner.living(context)?;
+                let living = inner.living()?;
                 status.agent = living.agent.alias.clone();
                 status.keeps = match &living.keeps {
                     MemoryBackend::Markdown => "markdown".to_owned(),
@@ -387,7 +377,7 @@ impl MemoryService for LocalMemoryService {
                     MemoryBackend::None => "nothing".to_owned(),
                     MemoryBackend::External(name) => name.clone(),
                 };
-                let last = exports::last_of(&context.host, &living.agent.workspace);
+                let last = exports::last_of(host, &living.agent.workspace);
                 status.last_export = last.map(|it| it.at.to_string());
                 status.writable = inner.offer.allow_write
                     && matches!(living.keeps, MemoryBackend::Markdown | MemoryBackend::Sqlite(_));
@@ -407,15 +397,11 @@ impl MemoryService for LocalMemoryService {
 
     fn document(&self, path: &str) -> Result<String, Refusal> {
         let inner = &*self.inner;
-        inner.ask(|context| {
-            let searched = inner.searched(context)?;
+        inner.ask(|_| {
+            let searched = inner.searched()?;
             match read_document(&searched, path)? {
                 Some(document) => Ok(document.text),
-                None => Err(CliError::new(
-                    Kind::Failed,
-                    Refusal::NOT_FOUND,
-                    format!("there is no document {path:?}"),
-                )),
+                None => Err(ServiceError::NoDocument { path: path.to_owned() }),
             }
         })
     }

@@ -21,7 +21,6 @@ pub(crate) const ALF_HUMAN: &str = "ALF_HUMAN";
 pub(crate) const ANEMONE_PASSPHRASE: &str = "ANEMONE_PASSPHRASE";
 /// The existing tool's key to its service; only whether it is set matters to us.
 pub(crate) const ALF_API_KEY: &str = "ALF_API_KEY";
-
 /// Where programs of this user keep what they must not lose; `~/.local/share` when it is not set.
 pub(crate) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 /// Where programs of this user keep what they should not lose, but nobody backs up; `~/.local/state`
@@ -34,13 +33,13 @@ pub(crate) const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
 
 /// Nobody without a home folder has agents in it.
 fn home() -> PathBuf {
-    std::env::home_dir().filter(|it| it.is_absolute()).unwrap_or_else(|| PathBuf::from("/"))
+    std::env::home_dir().filter(|folder| folder.is_absolute()).unwrap_or_else(|| PathBuf::from("/"))
 }
 
 /// Returns the folder that a variable names; one that is not absolute counts for nothing.
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 fn folder(variable: &str, otherwise: &str) -> PathBuf {
-    let named = std::env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
+    let named = std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
     named.unwrap_or_else(|| home().join(otherwise))
 }
 
@@ -84,7 +83,7 @@ impl Environment {
             stderr_is_terminal: std::io::stderr().is_terminal(),
             stdin_is_terminal: std::io::stdin().is_terminal(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            alf_key_is_set: std::env::var_os(ALF_API_KEY).is_some_and(|it| !it.is_empty()),
+            alf_key_is_set: std::env::var_os(ALF_API_KEY).is_some_and(|key| !key.is_empty()),
             home: home(),
             config_home: folder(XDG_CONFIG_HOME, ".config"),
             data_home: folder(XDG_DATA_HOME, ".local/share"),
@@ -148,9 +147,9 @@ impl ServiceKeys for Variables {
 }
 
 fn of_runtimes() -> BTreeMap<String, OsString> {
-    let variables = || RUNTIMES.iter().flat_map(|runtime| runtime.variables);
+    let prefixes = RUNTIMES.iter().flat_map(|runtime| runtime.variables);
     let of_interest =
-        |name: &str| name == "PATH" || variables().any(|start| name.starts_with(start));
+        |name: &str| name == "PATH" || prefixes.clone().any(|prefix| name.starts_with(prefix));
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
         .filter(|(name, _)| of_interest(name))

@@ -1,10 +1,54 @@
-//! Errors as commands return them: what went wrong, how bad it is, and what to do about it.
+//! What went wrong, in the words of the command line: how bad it is, its code, and what to do about
+//! it. One file for each area turns the variants of the library's errors into words.
 
-pub(crate) use anemone::error::Kind;
-use anemone_format as format;
-use anemone_index as index;
-use anemone_memory as memory;
-use anemone_runtimes as runtimes;
+mod agent;
+mod archive;
+mod audit;
+mod config;
+mod connect;
+mod context;
+mod embedder;
+mod export;
+mod files;
+mod forget;
+mod hooks;
+mod import;
+mod index;
+mod list;
+mod memory;
+mod migrate;
+mod remember;
+mod restore;
+mod runtimes;
+mod search;
+mod tidy;
+mod undo;
+
+/// The sort of failure; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It could not be done.
+    Failed,
+    /// It was asked for in a way that makes no sense.
+    Usage,
+    /// Two sound things do not fit each other.
+    Conflict,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+impl Kind {
+    /// Returns the exit code of a process.
+    pub(crate) const fn exit_code(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Conflict => 3,
+            // What shells make of an interrupt.
+            Self::Interrupted => 130,
+        }
+    }
+}
 
 /// An error on its way to the user.
 #[derive(Debug)]
@@ -23,7 +67,7 @@ pub(crate) struct CliError {
 
 impl CliError {
     pub(crate) fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
-        anemone::error::Error::new(kind, code, message).into()
+        Self { kind, code, message: message.into(), causes: Vec::new(), hint: None, details: None }
     }
 
     pub(crate) fn from_error(
@@ -31,7 +75,13 @@ impl CliError {
         code: &'static str,
         error: &dyn std::error::Error,
     ) -> Self {
-        anemone::error::Error::from_error(kind, code, error).into()
+        let mut causes = Vec::new();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            causes.push(plain(&cause.to_string()));
+            source = cause.source();
+        }
+        Self { causes, ..Self::new(kind, code, plain(&error.to_string())) }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -55,6 +105,27 @@ impl CliError {
     }
 }
 
+/// Returns a message of the system without what only programmers need: the number of the error, and
+/// the name of a temporary file of ours.
+pub(crate) fn plain(message: &str) -> String {
+    let mut text = message.to_owned();
+    if let Some(start) = text.find(" (os error ")
+        && let Some(length) = text[start..].find(')')
+    {
+        text.replace_range(start..=start + length, "");
+    }
+    if let Some(start) = text.find(" at path \"")
+        && let Some(name) = text[start..].find(".anemone-").map(|at| start + at)
+        && let Some(slash) = text[..name].rfind('/').filter(|slash| *slash > start)
+    {
+        let folder = text[start + " at path \"".len()..slash].to_owned();
+        text.truncate(start);
+        text.push_str(" in ");
+        text.push_str(&folder);
+    }
+    text
+}
+
 impl std::fmt::Display for CliError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)
@@ -63,78 +134,14 @@ impl std::fmt::Display for CliError {
 
 impl std::error::Error for CliError {}
 
-impl From<anemone::error::Error> for CliError {
-    fn from(error: anemone::error::Error) -> Self {
-        let anemone::error::Error { kind, code, message, causes, hint, details } = error;
-        Self { kind, code, message, causes, hint, details }
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        let code = match error.kind() {
+            std::io::ErrorKind::NotFound => "not_found",
+            std::io::ErrorKind::PermissionDenied => "permission_denied",
+            std::io::ErrorKind::StorageFull => "storage_full",
+            _ => "io",
+        };
+        Self::from_error(Kind::Failed, code, &error)
     }
-}
-
-impl From<CliError> for anemone::error::Error {
-    fn from(error: CliError) -> Self {
-        let CliError { kind, code, message, causes, hint, details } = error;
-        Self { kind, code, message, causes, hint, details }
-    }
-}
-
-impl From<CliError> for anemone::words::Warning {
-    fn from(error: CliError) -> Self {
-        anemone::error::Error::from(error).into()
-    }
-}
-
-/// Takes errors whose words are still in the library.
-macro_rules! worded_by_the_library {
-    ($($error:ty),* $(,)?) => {$(
-        impl From<$error> for CliError {
-            fn from(error: $error) -> Self {
-                anemone::error::Error::from(error).into()
-            }
-        }
-    )*};
-}
-
-worded_by_the_library! {
-    std::io::Error,
-    anemone::agent::FindAgentError,
-    anemone::chat::ChatError,
-    anemone::config::ConfigError,
-    anemone::embedder::EmbedderError,
-    anemone::embedder::FillError,
-    anemone::search::SearchError,
-    anemone::search::eval::EvalError,
-    anemone::search::index::IndexError,
-    anemone::search::read::ReadError,
-    anemone::search::target::TargetError,
-    anemone_embed::KeyError,
-    anemone_embed::ModelError,
-    anemone_embed::RemoteError,
-    format::ApplyDeltaError,
-    format::ApplyPurgeError,
-    format::CompareError,
-    format::OpenError,
-    format::ParseIdError,
-    format::PlanPurgeError,
-    format::ReadEntryError,
-    format::VaultError,
-    format::WriteArchiveError,
-    format::WriteDeltaError,
-    index::OpenIndexError,
-    index::RefreshError,
-    index::QueryError,
-    index::SourceError,
-    index::StoreError,
-    memory::ApplyError,
-    memory::FindError,
-    memory::ForgetError,
-    memory::JournalError,
-    memory::MarkdownStoreError,
-    memory::MemoryError,
-    memory::OpenRowsError,
-    memory::RememberError,
-    memory::UndoError,
-    runtimes::ApplyError,
-    runtimes::PlanError,
-    runtimes::ReadConversationError,
-    runtimes::ReadError,
 }

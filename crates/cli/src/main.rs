@@ -20,10 +20,7 @@ mod words;
 
 use std::process::ExitCode;
 
-use anemone::{
-    agent, config, download, exports, files, keys, known_folders, living, models, proof, restore,
-    sealed_header, survey, tally, watcher,
-};
+use anemone::{agent, config, exports, files, living, sealed_header, survey, tally, watcher};
 
 use crate::commands::Cli;
 use crate::output::Printer;

@@ -8,7 +8,7 @@ use anemone_memory::with_escapes;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
-pub(crate) use anemone::text::{count, safe, title};
+pub(crate) use anemone::text::{bytes, count, safe, title};
 
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
@@ -65,11 +65,6 @@ impl Printer {
             Format::Auto => !environment.human && !environment.stdout_is_terminal,
         };
         Self { json, progress: environment.stderr_is_terminal }
-    }
-
-    /// For work whose result somebody else prints: without a bar.
-    pub(crate) const fn silent() -> Self {
-        Self { json: true, progress: false }
     }
 
     /// Whether a bar may be drawn on stderr.
@@ -241,7 +236,7 @@ fn suggest_flag(error: &mut clap::Error) {
     }
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return };
     let Some(command) = std::env::args().skip(1).find(|arg| !arg.starts_with('-')) else { return };
-    let quoted = anemone::words::quoted(given);
+    let quoted = anemone::connect::quoted(given);
     let tip = match command.as_str() {
         _ if given.starts_with('-') => return,
         "forget" if is_name_of_entry(given) => format!("`anemone forget --id {quoted}`"),
@@ -263,9 +258,4 @@ fn takes_workspace(command: &str) -> bool {
     let program = crate::commands::command();
     let found = program.find_subcommand(command);
     found.is_some_and(|it| it.get_arguments().any(|arg| arg.get_long() == Some("workspace")))
-}
-
-/// Writes a number of bytes for people.
-pub(crate) fn bytes(count: u64) -> String {
-    indicatif::HumanBytes(count).to_string()
 }

@@ -1,17 +1,16 @@
-//! Errors and notes of use cases in the words of the command line: code, hint and exit code of each
-//! variant, and the commands that a message suggests.
+//! Notes of use cases in the words of the command line, and the commands that a message suggests.
 
 mod audit;
-mod context;
-mod hooks;
-mod list;
-mod tidy;
+pub(crate) mod forget;
+mod search;
+mod target;
 
 use anemone::living::MemoryChoice;
 use anemone::search::target::TargetChoice;
-use anemone::words::target_words;
 
 pub(crate) use self::audit::fix;
+pub(crate) use self::search::{Warning, index_command, vectors, warning};
+pub(crate) use self::target::target_words;
 
 /// Returns the arguments that name a memory, each behind a space.
 pub(crate) fn memory_words(memory: &MemoryChoice) -> String {

@@ -7,8 +7,9 @@
 use std::io::{Cursor, Read as _};
 
 use anemone_format::{
-    AgentInfo, Archive, Delta, File, FileRoot, Layer, Limits, Manifest, Node, Record, RecordId,
-    Snapshot, Unknown, WrittenArchive, WrittenDelta, apply_delta, validate, write_delta,
+    AgentInfo, Archive, ArchiveSource, Delta, File, FileRoot, Layer, Limits, Manifest, Node,
+    Record, RecordId, Snapshot, SnapshotSource as _, Unknown, WrittenArchive, WrittenDelta,
+    apply_delta, validate, write_delta,
 };
 use anemone_testkit::{bulk, sample, strategy};
 use proptest::prelude::*;
@@ -54,6 +55,28 @@ proptest! {
     #[test]
     fn a_snapshot_reads_back_equal(snapshot in strategy::snapshot()) {
         prop_assert!(read(&write(&snapshot, 2).0) == snapshot);
+    }
+
+    #[test]
+    fn records_that_are_kept_are_the_same_at_every_walk(
+        snapshot in strategy::snapshot(),
+        max_bytes in prop_oneof![Just(0), Just(700), Just(usize::MAX)],
+    ) {
+        let archive = open(&write(&snapshot, 2).0);
+        let source = ArchiveSource::new(&archive).expect("its files can be listed");
+        let walk = |source: &ArchiveSource<'_>| {
+            let mut seen: Vec<Record> = Vec::new();
+            let walked = source.each_record(&mut |record| {
+                seen.push(record.clone());
+                Ok(())
+            });
+            walked.map(|()| seen).expect("every record can be read")
+        };
+        let expected = walk(&source);
+        let keeping = source.keeping_records(max_bytes);
+        for _ in 0..3 {
+            prop_assert!(walk(&keeping) == expected);
+        }
     }
 
     #[test]

@@ -1,9 +1,5 @@
 //! A range of lines out of a text, in the bounds that an agent can take.
 
-mod memory_get;
-
-pub use memory_get::{MemoryGet3, MemoryGet9};
-
 /// How much is read at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExcerptLimits {

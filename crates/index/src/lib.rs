@@ -37,14 +37,13 @@ pub use embedding::{
     CarriedReport, EmbeddingError, EmbeddingReport, EmbeddingWork, Replace, VectorSet,
 };
 pub use erase::TextHashes;
-pub use excerpt::{Excerpt, ExcerptLimits, MemoryGet3, MemoryGet9};
+pub use excerpt::{Excerpt, ExcerptLimits};
 pub use index::{Freshness, Index, OpenIndexError, QueryError, RefreshError, RefreshExtras};
 pub use known::{Kinds, KnownDocument};
 pub use near::SimilarPlace;
-pub use outline::openclaw::{Generation, OpenClawChunk, openclaw_chunks};
 pub use passages::{Passage, cited_lines, passages};
 pub use peek::{IndexContents, IndexState, peek};
-pub use profile::{Profile, ProfileError};
+pub use profile::{Profile, ProfileError, RankingProfile, TextVectors, embed_texts};
 pub use progress::{IndexProgress, NoProgress};
 pub use request::{
     Answer, AnswerNote, Explanation, Hit, Rankers, Request, VectorOutcome, VectorRanker,

@@ -8,7 +8,6 @@ pub(crate) mod chunks;
 mod cut;
 mod day;
 mod markdown;
-pub(crate) mod openclaw;
 mod size;
 
 use std::ops::Range;

@@ -5,7 +5,7 @@ use anemone_embed::{EmbedError, Embedder, Purpose};
 use crate::document::Document;
 use crate::embedding::{Cached, chain, checked};
 use crate::index::{Index, QueryError};
-use crate::profile::{self, Profile};
+use crate::profile::Profile;
 use crate::rank::rank;
 use crate::request::{Answer, AnswerNote, Rankers, Request, VectorOutcome, VectorRanker};
 use crate::store::{Allowed, ChunkId, Reading, Slot, StoreError, StoredSet};
@@ -28,7 +28,7 @@ impl Index {
     ) -> Result<Answer, QueryError> {
         let reading = self.store.reading()?;
         let allowed = reading.allowed(request)?;
-        if request.profile != Profile::Anemone {
+        if let Profile::Other(profile) = request.profile {
             let mut documents: Vec<Document> = Vec::new();
             if allowed.as_ref().is_some_and(|allowed| allowed.documents.is_empty()) {
                 let rankers = Rankers { lexical: true, vectors: Vec::new() };
@@ -41,7 +41,7 @@ impl Index {
             reading.documents(allowed.as_ref(), &mut |document| documents.push(document))?;
             let cached = embedders.first().map(|embedder| Cached::new(*embedder, &self.store));
             let embedder = cached.as_ref().map(|embedder| embedder as &dyn Embedder);
-            return Ok(profile::answer(request.profile, &documents, request, embedder)?);
+            return Ok(profile.answer(&documents, request, embedder)?);
         }
         let languages: Vec<Language> = reading
             .statistics()

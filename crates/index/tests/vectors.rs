@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use anemone_embed::{Effort, EmbedError, Embedder, ModelIdentity, Purpose};
 use anemone_index::{
     CarriedVector, Document, DocumentSource, EmbeddingError, Hit, Index, Listing, NoProgress,
-    Profile, Replace, Request, SkippedDocument, SourceEntry, SourceError, VectorOutcome,
+    Replace, Request, SkippedDocument, SourceEntry, SourceError, VectorOutcome,
 };
 use anemone_testkit::SlowGroup;
 use common::{NOW, Shelf, refreshed};
@@ -493,54 +493,6 @@ fn blanks_around_a_text_are_none_of_it_and_a_digest_stands_for_its_text() {
     assert_eq!(index.take_carried(&bag.identity, &[&Carrier(all)]).unwrap().taken, 2);
     let done = index.embed(&bag, Replace::No, &NoProgress).unwrap();
     assert_eq!((done.texts, done.known), (0, 2));
-}
-
-#[test]
-fn a_profile_finds_the_vectors_of_its_own_chunks() {
-    let entry = "- The red car stands in the yard.\n";
-    let text = format!("# Memory\n\n{entry}- Bread is on the table.\n");
-    for (profile, chunk) in [
-        (Profile::OpenClaw2026_3, text.as_str()),
-        (Profile::OpenClaw2026_9, entry.trim_end()),
-        (Profile::ZeroClaw, text.as_str()),
-    ] {
-        let folder = tempfile::tempdir().unwrap();
-        let shelf = Shelf::default();
-        shelf.put("MEMORY.md", &text);
-        let mut index = refreshed(folder.path(), &shelf);
-        let mut request = Request::new("automobile", NOW);
-        request.profile = profile;
-        let (fresh, primed) = (Bag::named("fresh"), Bag::named("primed"));
-        index.search(&request, &[&fresh]).unwrap();
-        let carrier = Carrier(vec![CarriedVector::of(chunk, vector(chunk))]);
-        let taken = index.take_carried_for(&request, &primed.identity, &[&carrier]).unwrap();
-        assert_eq!(taken.taken, 1, "{}", profile.name());
-        index.search(&request, &[&primed]).unwrap();
-        assert_eq!(primed.texts() + 1, fresh.texts(), "{}", profile.name());
-        let again = index.take_carried_for(&request, &primed.identity, &[&carrier]).unwrap();
-        assert_eq!(again.taken, 0, "{}", profile.name());
-    }
-}
-
-#[test]
-fn a_profile_embeds_a_text_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let index = refreshed(folder.path(), &shelf());
-    for profile in [Profile::OpenClaw2026_3, Profile::OpenClaw2026_9, Profile::ZeroClaw] {
-        let bag = Bag::named(profile.name());
-        let mut request = Request::new("automobile", NOW);
-        request.profile = profile;
-        let first = index.search(&request, &[&bag]).unwrap();
-        let before = bag.texts();
-        assert!(before > 1, "{}", profile.name());
-        let second = index.search(&request, &[&bag]).unwrap();
-        assert_eq!((first.hits, bag.texts()), (second.hits, before + 1), "{}", profile.name());
-        let static_model = Bag::static_model();
-        index.search(&request, &[&static_model]).unwrap();
-        let before = static_model.texts();
-        index.search(&request, &[&static_model]).unwrap();
-        assert_eq!(static_model.texts(), 2 * before);
-    }
 }
 
 #[test]

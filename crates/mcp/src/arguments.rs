@@ -23,7 +23,8 @@ const MAX_ITEMS: usize = 100;
 /// How many mistakes are said; whoever makes more has misread the tool.
 const MAX_SAID: usize = 5;
 
-/// Arguments that OpenClaw's agents give, that make no difference here and are not announced.
+/// Arguments that agents give who know the tools of another program; they make no difference here
+/// and are not announced.
 const WITHOUT_EFFECT: [&str; 1] = ["corpus"];
 
 /// The code of a refusal because of arguments.

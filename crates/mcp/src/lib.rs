@@ -30,5 +30,5 @@ pub use desk::{
     Remembered, Remembering, SearchQuestion, SessionKind, Status, Watching,
 };
 pub use http::{HttpSettings, is_token, serve_http};
-pub use settings::{ServeError, Settings, ToolSet};
+pub use settings::{ServeError, Settings, ToolSet, ToolWords, Words};
 pub use stdio::serve_stdio;

@@ -79,8 +79,8 @@ pub(crate) fn get(
 
 fn recall(desk: &dyn MemoryService, given: JsonObject) -> Result<GetPromptResult, ErrorData> {
     let example = r#"{"question": "which database did we choose"}"#;
-    let asked: Recall =
-        arguments::read(given, &input_schema::<Recall>(), example).map_err(|it| bad(&it))?;
+    let asked: Recall = arguments::read(given, &input_schema::<Recall>(), example)
+        .map_err(|refusal| bad(&refusal))?;
     let question = SearchQuestion { query: asked.question, ..SearchQuestion::default() };
     let found = desk.search(&question).map(examined).map_err(|refusal| failed(&refusal))?;
     let delimiter = desk.delimiter().map_err(|refusal| failed(&refusal))?;
@@ -107,18 +107,9 @@ fn flush(settings: &Settings) -> String {
              memory; source: \"web\" or \"tool\" for what was read somewhere",
             "memory_search",
         ),
-        ToolSet::OpenClaw => (
-            "memory_store",
-            "category says what it is: preference, decision, entity, fact or other; importance \
-             from 0.8 on only for what holds for long",
-            "memory_recall",
-        ),
-        ToolSet::ZeroClaw => (
-            "memory_store",
-            "a key of its own for each, and the old key for what replaces an older memory; \
-             category: \"core\" only for what holds for long, else \"daily\"",
-            "memory_recall",
-        ),
+        ToolSet::Texts(words) | ToolSet::Keyed(words) => {
+            (words.store.name, words.advice, words.recall.name)
+        }
     };
     format!(
         "This conversation is about to be shortened. Save now what must still be known \

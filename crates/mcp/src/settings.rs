@@ -11,18 +11,43 @@ pub struct Settings {
     pub tools: ToolSet,
 }
 
-/// Tools under the names that an agent knows.
+/// The tools of a server, under the names that an agent knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToolSet {
     /// Ours: `memory_search`, `memory_get`, `memory_remember`, `memory_forget`, `memory_context`,
     /// `memory_status`.
     #[default]
     Anemone,
-    /// `memory_recall`, `memory_store` and `memory_forget`, as OpenClaw's plugin with vectors has
-    /// them.
-    OpenClaw,
-    /// `memory_recall`, `memory_store` and `memory_forget`, as ZeroClaw has them.
-    ZeroClaw,
+    /// Tools that recall, store and forget texts by their meaning, and answer with data.
+    Texts(ToolWords),
+    /// Tools that recall, store and forget texts under keys, and answer in words alone.
+    Keyed(ToolWords),
+}
+
+/// What a model is told of the tools of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolWords {
+    /// Of the tool that searches.
+    pub recall: Words,
+    /// Of the tool that remembers.
+    pub store: Words,
+    /// Of the tool that forgets.
+    pub forget: Words,
+    /// How to fill in the arguments of the tool that remembers.
+    pub advice: &'static str,
+}
+
+/// What a model and its user are told of one tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// Its name.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// When to call it, above all.
+    pub description: &'static str,
+    /// Arguments that are right, as JSON.
+    pub example: &'static str,
 }
 
 /// Why a server ended.

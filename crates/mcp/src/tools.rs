@@ -1,8 +1,8 @@
 //! The tools of a server, under the names that its agents know.
 
 mod anemone;
-mod openclaw;
-mod zeroclaw;
+mod keyed;
+mod texts;
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::answer::Answer;
 use crate::arguments;
 use crate::desk::{MemoryService, Refusal};
 use crate::schema::{input_schema, output_schema};
-use crate::settings::{Settings, ToolSet};
+use crate::settings::{Settings, ToolSet, Words};
 
 type Call = Box<dyn Fn(&dyn MemoryService, JsonObject) -> Result<Answer, Refusal> + Send + Sync>;
 
@@ -25,16 +25,6 @@ pub(crate) struct Tool {
     input: Arc<JsonObject>,
     output: Option<Arc<JsonObject>>,
     call: Call,
-}
-
-/// What a model and its user are told of a tool.
-struct Words {
-    name: &'static str,
-    title: &'static str,
-    /// When to call it, above all.
-    description: &'static str,
-    /// Arguments that are right, as JSON.
-    example: &'static str,
 }
 
 /// What a tool does to the memory.
@@ -89,7 +79,7 @@ impl Tool {
         let call = move |desk: &dyn MemoryService, given: JsonObject| {
             call(desk, given).map_err(|mut refusal| {
                 refusal.hint =
-                    refusal.hint.filter(|hint| !ONLY_OURS.iter().any(|it| hint.contains(it)));
+                    refusal.hint.filter(|hint| !ONLY_OURS.iter().any(|name| hint.contains(name)));
                 refusal
             })
         };
@@ -134,8 +124,12 @@ impl Tool {
 pub(crate) fn tools(settings: &Settings) -> Vec<Tool> {
     match settings.tools {
         ToolSet::Anemone => anemone::tools(settings.allow_write),
-        ToolSet::OpenClaw => openclaw::tools().into_iter().map(Tool::with_fitting_hints).collect(),
-        ToolSet::ZeroClaw => zeroclaw::tools().into_iter().map(Tool::with_fitting_hints).collect(),
+        ToolSet::Texts(words) => {
+            texts::tools(&words).into_iter().map(Tool::with_fitting_hints).collect()
+        }
+        ToolSet::Keyed(words) => {
+            keyed::tools(&words).into_iter().map(Tool::with_fitting_hints).collect()
+        }
     }
 }
 

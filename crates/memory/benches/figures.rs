@@ -21,7 +21,8 @@ use anemone_format::{Moment, Origin, ProvenanceStamp};
 use anemone_index::{DocumentSource, FolderSource, Index, MarkdownFolder, Request};
 use anemone_memory::{
     Asked, CaptureSettings, ErasureProbes, Finder, ForgetTarget, Given, MarkdownLayout,
-    MarkdownStore, Place, RememberSettings, Secrets, captures, plan_remember, units,
+    MarkdownMemory, MarkdownStore, Place, RememberSettings, Secrets, captures, plan_remember,
+    units,
 };
 use anemone_testkit::notes::notes;
 use jiff::Timestamp;
@@ -95,6 +96,10 @@ impl Bench {
         Self { site, finder }
     }
 
+    fn memory(&self) -> MarkdownMemory {
+        MarkdownMemory::new(self.site.clone())
+    }
+
     fn chunks(&self) -> u64 {
         let index = self.finder.open(Timestamp::now()).unwrap();
         let answer = index.search(&Request::new("the", Timestamp::now()), &[]).unwrap();
@@ -112,9 +117,9 @@ impl Bench {
         let asked = Asked { given, place, secrets: Secrets::Report };
         let settings = RememberSettings { near_duplicate: 2.0 };
         let plan = times.take("remember: plan", || {
-            plan_remember(&self.site, Some(&self.finder), asked, &settings, now).unwrap()
+            plan_remember(&self.memory(), Some(&self.finder), asked, &settings, now).unwrap()
         });
-        times.take("remember: write", || plan.write(&self.site, Uuid::now_v7(), now).unwrap());
+        times.take("remember: write", || plan.write(&self.memory(), Uuid::now_v7(), now).unwrap());
     }
 
     fn forget(&self, round: usize, times: &mut Times) {

@@ -16,7 +16,6 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::acknowledged::{Acknowledged, Restored};
-use crate::duplicates::Duplicate;
 use crate::journal::{ChangeId, JournalError};
 use crate::page::closing;
 use crate::recovery::Cause;
@@ -94,9 +93,6 @@ pub enum ApplyError {
         /// The file.
         path: PathBuf,
     },
-    /// Somebody else remembered the same meanwhile.
-    #[error("{} says the same", .0.path)]
-    Duplicate(Box<Duplicate>),
     /// A file cannot be reached.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),

@@ -20,7 +20,7 @@ use crate::page::{ParsedEntry, units};
 use crate::sameness::{comparable, differs};
 use crate::store::{MarkdownStore, MarkdownStoreError};
 
-pub(crate) use self::rows::row_duplicates;
+pub(crate) use self::rows::{row_duplicates, same_row};
 
 /// Bytes of files that the index has not seen, which are read instead.
 const READ_BYTES: u64 = 256 << 10;
@@ -83,6 +83,15 @@ impl Candidate<'_> {
         }
     }
 
+    /// Whether an entry says exactly the same; `wanted` is the text as it is compared.
+    fn is_same(&self, key: Option<&str>, id: Option<&str>, content: &str, wanted: &str) -> bool {
+        match self.rule_for(key, id) {
+            DuplicateRule::Never => false,
+            DuplicateRule::WhenEqual => self.is_equal(content),
+            DuplicateRule::WhenAlike => comparable(&without_tags(content)) == wanted,
+        }
+    }
+
     fn is_equal(&self, content: &str) -> bool {
         without_tags(content) == without_tags(self.text)
     }
@@ -129,11 +138,7 @@ pub(crate) fn same_in(path: &str, text: &str, candidate: Candidate<'_>) -> Optio
     let wanted = comparable(&without_tags(candidate.text));
     units(text).into_iter().find_map(|unit| {
         let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
-        let is_same = match candidate.rule_for(unit.key.as_deref(), id.as_deref()) {
-            DuplicateRule::Never => false,
-            DuplicateRule::WhenEqual => candidate.is_equal(&unit.content),
-            DuplicateRule::WhenAlike => comparable(&without_tags(&unit.content)) == wanted,
-        };
+        let is_same = candidate.is_same(unit.key.as_deref(), id.as_deref(), &unit.content, &wanted);
         is_same.then(|| Duplicate {
             path: path.to_owned(),
             lines: unit.lines,

@@ -23,7 +23,11 @@ use uuid::Uuid;
 use crate::change::{Change, Edit};
 use crate::cited::{Citation, citation_of, cited};
 use crate::entries::{Entry, EntryList, decoded, encoded, without};
+use crate::entry::Clock;
+use crate::forgetting::{ForgetNote, Forgetting};
+use crate::memory::{Memory, MemoryError};
 use crate::page::{key_prefix, tables_without_rows};
+use crate::row_store::KeptRow;
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError, PageKind};
 
 /// Which entries are to be forgotten.
@@ -78,6 +82,8 @@ pub struct ForgetPlan {
     pub skipped: Vec<(String, String)>,
     /// Files in which a table is left with a header and no rows.
     pub tables_without_rows: Vec<String>,
+    /// What goes of a database.
+    pub rows: Vec<KeptRow>,
 }
 
 /// Why nothing can be forgotten.
@@ -105,6 +111,81 @@ pub enum ForgetError {
     Store(#[from] MarkdownStoreError),
 }
 
+/// Why a planned forget was not carried out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyForgetError {
+    /// What is there is not what was planned for.
+    #[error("the memory was changed by another program in the meantime")]
+    Changed,
+    /// The memory.
+    #[error(transparent)]
+    Memory(MemoryError),
+}
+
+impl<E: Into<MemoryError>> From<E> for ApplyForgetError {
+    fn from(error: E) -> Self {
+        Self::Memory(error.into())
+    }
+}
+
+/// Plans what is to be forgotten, in the files of a memory and in its database.
+pub fn plan_forget(memory: &dyn Memory, target: &ForgetTarget) -> Result<ForgetPlan, MemoryError> {
+    let files = memory.store().plan_forget(target)?;
+    let rows = memory.rows().map(|rows| rows.matching(target)).transpose()?.unwrap_or_default();
+    Ok(ForgetPlan { rows, ..files })
+}
+
+impl ForgetPlan {
+    /// Returns what goes: entries of files, then rows.
+    #[must_use]
+    pub fn all(&self) -> Vec<&EntryToForget> {
+        self.entries.iter().chain(self.rows.iter().map(|row| &row.entry)).collect()
+    }
+
+    /// Returns the documents of an index that are changed.
+    #[must_use]
+    pub fn documents(&self) -> Vec<String> {
+        let files = self.change.edits.iter().map(|edit| edit.path().to_owned());
+        files.chain(self.rows.iter().map(KeptRow::document)).collect()
+    }
+
+    /// Makes it go, if it still is what was planned. The order of the steps is what makes it safe to
+    /// be interrupted: first the durable note of what is under way, then the journal and the rows,
+    /// then the files, last the tombstones. Whoever takes the lock next finishes what was cut off.
+    pub fn apply(
+        &self,
+        memory: &dyn Memory,
+        target: &ForgetTarget,
+        note: ForgetNote,
+        clock: &dyn Clock,
+    ) -> Result<Forgetting, ApplyForgetError> {
+        let held = memory.store().lock()?;
+        let again = plan_forget(memory, target)?;
+        if again.all() != self.all() {
+            return Err(ApplyForgetError::Changed);
+        }
+        let gone: Vec<EntryToForget> = again.all().into_iter().cloned().collect();
+        let (files, rows) = (clock.fresh_id(), clock.fresh_id());
+        let note = ForgetNote {
+            files: (!again.change.edits.is_empty()).then_some(files),
+            rows: (!again.rows.is_empty()).then_some(rows),
+            ..note
+        };
+        let begun = held.begin_forgetting(&note, &gone, clock.fresh_id())?;
+        if note.rows.is_some()
+            && let Some(database) = memory.rows()
+        {
+            held.remove_rows("forget", database, &again.rows, rows, clock.now())?;
+        }
+        if note.files.is_some() {
+            held.apply(&again.change, files, clock.now())?;
+        }
+        held.bury(&gone, "forget", note.at)?;
+        Ok(begun)
+    }
+}
+
 impl ForgetTarget {
     pub(crate) fn takes(&self, it: &Entry) -> bool {
         match self {
@@ -120,11 +201,8 @@ impl ForgetTarget {
 }
 
 /// Whether a time lies between two others; both belong to it.
-pub(crate) fn is_in_time(
-    at: Timestamp,
-    since: Option<Timestamp>,
-    until: Option<Timestamp>,
-) -> bool {
+#[must_use]
+pub fn is_in_time(at: Timestamp, since: Option<Timestamp>, until: Option<Timestamp>) -> bool {
     since.is_none_or(|since| at >= since) && until.is_none_or(|until| at <= until)
 }
 
@@ -218,6 +296,7 @@ impl MarkdownStore {
             change: Change::new("forget", edits),
             skipped: skipped.collect(),
             tables_without_rows: rowless,
+            rows: Vec::new(),
         })
     }
 

@@ -282,7 +282,7 @@ impl LockedStore<'_> {
 
     /// Keeps what is about to be done to rows of a database, and which change it takes back. Should
     /// nothing be done after all, undoing it does nothing.
-    pub fn note_rows(
+    pub(crate) fn note_rows(
         &self,
         what: &str,
         rows: NotedRows,

@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 mod acknowledged;
+mod addition;
 mod alike;
 mod appending;
 mod audit;
@@ -30,9 +31,8 @@ mod journal;
 mod layout;
 mod ledger;
 mod list;
-mod markdown;
+mod markdown_memory;
 mod memory;
-mod none;
 mod noteworthy;
 mod page;
 mod patch;
@@ -46,13 +46,14 @@ mod relevance;
 mod remember;
 mod replacing;
 mod rest;
+mod row_memory;
+mod row_store;
 mod rows;
 mod sameness;
 mod scan;
 mod session_note;
 mod session_state;
 mod slug;
-mod sqlite;
 mod stamps;
 mod store;
 mod successors;
@@ -63,6 +64,7 @@ mod tidy;
 mod undo;
 
 pub use acknowledged::Restored;
+pub use addition::Addition;
 pub use audit::{
     AgeCounts, Audit, AuditSettings, CutPlace, KindCounts, Oversized, SecretFinding, Stale,
     StaleReason, SuspiciousFinding, audit,
@@ -84,7 +86,9 @@ pub use flush::{
     DIRECT_SYSTEM_PROMPT, FlushDecision, FlushQuestion, FlushReason, FlushSettings, flush_prompt,
     flush_system_prompt, flushed_entries, told,
 };
-pub use forget::{EntryToForget, ForgetError, ForgetPlan, ForgetTarget};
+pub use forget::{
+    ApplyForgetError, EntryToForget, ForgetError, ForgetPlan, ForgetTarget, is_in_time, plan_forget,
+};
 pub use forgetting::{Finality, FinishedForget, ForgetNote, Forgetting};
 pub use frame::{DATA_NOTICE, Frame, Framed, NOTICE, ShownOrigin, barred, frame, one_line};
 pub use hidden::{
@@ -95,10 +99,9 @@ pub use hook_log::HookWrite;
 pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
 pub use layout::MarkdownLayout;
 pub use ledger::{OriginCheck, OwnStamps};
-pub use list::{EntryListing, ListFilter, ListedEntry, list_entries, list_rows};
-pub use markdown::MarkdownMemory;
-pub use memory::{Memory, MemoryError};
-pub use none::NoMemory;
+pub use list::{EntryListing, ListFilter, ListedEntry, list_entries};
+pub use markdown_memory::MarkdownMemory;
+pub use memory::{BackendError, Memory, MemoryError, PlannedEntry, PlannedRow};
 pub use noteworthy::{NotNoted, UnknownStatements, not_worth_noting, without_unanswered};
 pub use page::{EntryKind, ParsedEntry, render, tidied, units};
 pub use reading::{Unread, UnreadReason};
@@ -108,16 +111,17 @@ pub use recall_counts::{
 pub use recall_view::{Recalled, RecalledMemory, recalled};
 pub use relevance::{RecallSettings, is_relevant, question_of};
 pub use remember::{
-    Asked, Caution, FoundSecret, Look, MAX_TEXT_BYTES, Place, RememberError, RememberSettings,
-    Remembering, RememberingRow, Secrets, plan_remember, plan_remember_row,
+    Asked, Caution, FoundSecret, MAX_TEXT_BYTES, Place, RememberError, RememberPlan,
+    RememberSettings, Secrets, plan_remember,
+};
+pub use row_memory::{RowMemory, row_key, row_text};
+pub use row_store::{
+    KeepRows, KeptRow, ROWS, RowStore, RowsBack, key_of_row_document, row_document,
 };
 pub use scan::{ErasureProbes, Scan};
 pub use session_note::{NoteForm, NotePlan, NotedSession, SessionNote};
 pub use session_state::SessionState;
 pub use slug::{Spoken, slug_of, telling_slug};
-pub use sqlite::{
-    KeptRow, OpenRowsError, RowsBack, RowsSource, RowsWanted, SqliteMemory, row_document,
-};
 pub use stamps::stamps_in;
 pub use store::{
     FileSnapshot, LockedStore, MarkdownStore, MarkdownStoreError, PageKind, PageScope,
@@ -125,7 +129,5 @@ pub use store::{
 pub use successors::{FoundLines, Successor, successors};
 pub use summary::{Contradiction, EntrySummary};
 pub use suspicion::{Suspicion, SuspicionKind, suspicion_reason, suspicious};
-pub use tidy::{
-    Expired, Promotion, TidyPlan, TidySettings, count_past_rows, plan_promotion, plan_tidy,
-};
-pub use undo::{Undo, UndoError};
+pub use tidy::{Expired, Promotion, TidyPlan, TidySettings, plan_promotion, plan_tidy};
+pub use undo::{Undo, UndoError, plan_undo, undo};

@@ -9,7 +9,8 @@ use jiff::tz::TimeZone;
 
 use crate::entries::Entry;
 use crate::entry::MemoryEntry;
-use crate::sqlite::row_document;
+use crate::memory::{Memory, MemoryError};
+use crate::row_store::row_document;
 use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
 use crate::summary::day_of;
 
@@ -83,37 +84,40 @@ impl ListFilter {
 }
 
 impl EntryListing {
-    fn of(all: impl Iterator<Item = ListedEntry>, filter: &ListFilter) -> Self {
-        let mut listed = Self::default();
-        for entry in all {
-            if filter.matches(&entry) {
-                listed.entries.push(entry);
-            } else {
-                listed.filtered += 1;
-            }
-        }
-        listed
+    fn filtered(self, filter: &ListFilter) -> Self {
+        let all = self.entries.len();
+        let entries: Vec<ListedEntry> =
+            self.entries.into_iter().filter(|entry| filter.matches(entry)).collect();
+        Self { filtered: all - entries.len(), entries, ..self }
     }
 }
 
-/// Lists the entries of a Markdown memory. Days of stamps are those of `zone`.
+/// Lists the entries of a memory that match. Days of times are those of `zone`.
 pub fn list_entries(
-    site: &MarkdownStore,
+    memory: &dyn Memory,
     filter: &ListFilter,
     zone: &TimeZone,
+) -> Result<EntryListing, MemoryError> {
+    Ok(memory.listing(zone)?.filtered(filter))
+}
+
+/// Lists the entries of Markdown files.
+pub(crate) fn entry_listing(
+    store: &MarkdownStore,
+    zone: &TimeZone,
 ) -> Result<EntryListing, MarkdownStoreError> {
-    let all = site.entries()?;
+    let all = store.entries()?;
     let live = all.live();
     let superseded = all.placed.len() - live.len();
-    let unreadable = all.skipped.iter().map(|it| it.0.clone()).collect();
-    let listed = EntryListing::of(live.into_iter().map(|it| of_placed(it, zone)), filter);
-    Ok(EntryListing { superseded, unreadable, ..listed })
+    let unreadable = all.skipped.iter().map(|skipped| skipped.0.clone()).collect();
+    let entries = live.into_iter().map(|entry| of_placed(entry, zone)).collect();
+    Ok(EntryListing { entries, filtered: 0, superseded, unreadable })
 }
 
 /// Lists rows of a database, the newest first.
-#[must_use]
-pub fn list_rows(rows: Vec<MemoryEntry>, filter: &ListFilter, zone: &TimeZone) -> EntryListing {
-    EntryListing::of(rows.into_iter().map(|it| of_row(it, zone)), filter)
+pub(crate) fn row_listing(rows: Vec<MemoryEntry>, zone: &TimeZone) -> EntryListing {
+    let entries = rows.into_iter().map(|row| of_row(row, zone)).collect();
+    EntryListing { entries, ..EntryListing::default() }
 }
 
 fn of_placed(placed: &Entry, zone: &TimeZone) -> ListedEntry {
@@ -168,6 +172,7 @@ mod tests {
     use super::*;
     use crate::entry::Category;
     use crate::layout::MarkdownLayout;
+    use crate::markdown_memory::MarkdownMemory;
 
     fn site(files: &[(&str, &str)]) -> (tempfile::TempDir, MarkdownStore) {
         let folder = tempfile::tempdir().unwrap();
@@ -181,6 +186,11 @@ mod tests {
         (folder, site)
     }
 
+    fn listed(site: &MarkdownStore, filter: &ListFilter) -> EntryListing {
+        let memory = MarkdownMemory::new(site.clone());
+        list_entries(&memory, filter, &TimeZone::UTC).unwrap()
+    }
+
     fn texts(listed: &EntryListing) -> Vec<&str> {
         listed.entries.iter().map(|it| it.text.as_str()).collect()
     }
@@ -191,7 +201,7 @@ mod tests {
                     - **Session ID**: s1\n- **Source**: claude-code\n\n## Conversation Summary\n\n\
                     user: The tea is green.\n";
         let (_kept, site) = site(&[("memory/2026-11-16-tea.md", note)]);
-        let listed = list_entries(&site, &ListFilter::default(), &TimeZone::UTC).unwrap();
+        let listed = listed(&site, &ListFilter::default());
         assert_eq!(texts(&listed), ["user: The tea is green."]);
         assert_eq!(listed.superseded, 0);
     }
@@ -202,7 +212,7 @@ mod tests {
                      - **db**: Postgres\n- **db**: SQLite <!-- anemone: \
                      019a89c2-7c11-7d3e-9f00-1c2d3e4f5a01 owner 2026-11-16T10:00:00Z -->\n";
         let (_kept, site) = site(&[("memory/2026-11-15.md", notes)]);
-        let listed = list_entries(&site, &ListFilter::default(), &TimeZone::UTC).unwrap();
+        let listed = listed(&site, &ListFilter::default());
         assert_eq!(texts(&listed), ["SQLite", "the boat is teal", "the lamp is green"]);
         assert_eq!(listed.superseded, 1);
     }
@@ -217,7 +227,7 @@ mod tests {
             ("memory/2026-11-15.md", "# 2026-11-15\n\n- Lunch was noodles.\n"),
             ("memory/2026-11-16.md", &today),
         ]);
-        let list = |filter: ListFilter| list_entries(&site, &filter, &TimeZone::UTC).unwrap();
+        let list = |filter: ListFilter| listed(&site, &filter);
         let all = list(ListFilter::default());
         assert_eq!(all.entries.len(), 3, "{all:?}");
         let first = &all.entries[0];
@@ -248,7 +258,7 @@ mod tests {
             "memory/2026-11-16.md",
             "# 2026-11-16\n\n- **db**: Postgres\n- **db**: SQLite <!-- anemone: k7f3xq2b -->\n",
         )]);
-        let listed = list_entries(&site, &ListFilter::default(), &TimeZone::UTC).unwrap();
+        let listed = listed(&site, &ListFilter::default());
         assert_eq!((listed.entries.len(), listed.superseded), (1, 1), "{listed:?}");
     }
 
@@ -266,7 +276,7 @@ mod tests {
             origin: None,
         };
         let zone = TimeZone::fixed(jiff::tz::offset(-10));
-        let listed = list_rows(vec![row], &ListFilter::default(), &zone);
+        let listed = row_listing(vec![row], &zone);
         assert_eq!(listed.entries[0].day, Some(date(2026, 11, 15)));
         assert_eq!((listed.entries[0].kind.as_str(), listed.entries[0].lines), ("daily", (1, 1)));
     }

@@ -1,67 +1,133 @@
-//! The one seam of a living memory.
+//! The one seam of a living memory: what differs between Markdown files and rows of a database.
+//!
+//! [`MarkdownMemory`](crate::MarkdownMemory) and [`RowMemory`](crate::RowMemory) implement it. What
+//! is done with a memory is written once, over this trait: remember, forget, undo, list, tidy and
+//! the search for duplicates. Planning returns values and changes nothing. Whatever writes takes the
+//! lock, which is a [`LockedStore`], keeps what was there in the journal, and refuses or redacts
+//! secrets: an [`Addition`] cannot be made of a text that was not searched for them.
 
-use async_trait::async_trait;
+use anemone_index::Hit;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use uuid::Uuid;
 
-use crate::change::ApplyError;
-use crate::entry::{Category, MemoryEntry};
-use crate::finder::FindError;
+use crate::addition::Addition;
+use crate::change::{Applied, ApplyError};
+use crate::duplicates::{Candidate, Duplicate};
+use crate::entry::{Category, Given};
+use crate::finder::{FindError, Finder};
 use crate::forget::ForgetError;
 use crate::journal::JournalError;
-use crate::store::MarkdownStoreError;
+use crate::list::EntryListing;
+use crate::remember::{Caution, Place};
+use crate::row_store::RowStore;
+use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
-/// A memory that is written to and asked, whatever it is kept in.
+/// The error of a backend that this crate does not know.
+pub type BackendError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A memory that is read and written, whatever it is kept in.
 ///
-/// Laws that hold for every one that keeps anything, checked by one suite:
-/// - what was stored is got by its key, exactly; in Markdown without blanks at the ends of lines,
-///   other line endings and control characters, see [`tidied`](crate::tidied);
-/// - storing a key again replaces what it held: it is listed and counted once, by its new text;
-/// - a recall without words (empty, blanks, `*`) returns the newest, without a score;
-/// - a session narrows `recall` and `list` to what was stored in it;
-/// - what was forgotten is neither got, listed, counted nor recalled;
-/// - keys and texts are any text, whatever it looks like; but ZeroClaw keeps keys that begin with
+/// Laws that hold for every implementation, checked by one suite over the ones that ship:
+/// - what was remembered is listed by its key, with its text; in Markdown without whitespace at the
+///   ends of lines, other line endings and control characters, see [`tidied`](crate::tidied);
+/// - remembering a key again replaces what it held: it is listed once, by its new text;
+/// - a plan changes nothing;
+/// - what was forgotten is not listed, and one undo brings it back;
+/// - undoing a remember leaves the memory as it was;
+/// - keys and texts are any text, whatever it looks like; but ZeroClaw reserves keys that begin with
 ///   `p|` for what belongs to one person, and a database refuses them;
 /// - a text with a secret is refused, and nothing is written;
+/// - a text that the memory has already is refused, also when somebody else wrote it after it was
+///   planned;
 /// - what several write at once is all there.
-#[async_trait]
 pub trait Memory: Send + Sync {
-    /// Returns what kind of memory it is, such as `sqlite`.
-    fn name(&self) -> &'static str;
+    /// Returns the files of the workspace, which also have the lock and the journal of rows.
+    fn store(&self) -> &MarkdownStore;
 
-    /// Remembers a text under a key.
-    async fn store(
+    /// Returns the rows of a database in which entries are kept besides.
+    fn rows(&self) -> Option<&dyn RowStore> {
+        None
+    }
+
+    /// Returns what people call the target of a write: the file, or the database.
+    fn place_name(&self, place: Place) -> String;
+
+    /// Lists the current entries, the newest first. Days of times are those of `zone`.
+    fn listing(&self, zone: &TimeZone) -> Result<EntryListing, MemoryError>;
+
+    /// Returns the texts with which a new one is compared where no index is asked: those of some
+    /// files, or of all rows. A file that is no text says nothing.
+    fn texts(&self, paths: &[&str]) -> Result<Vec<String>, MemoryError>;
+
+    /// Returns the entries that say what a text says, the most similar first.
+    fn duplicates(
         &self,
-        key: &str,
-        content: &str,
-        category: &Category,
-        session: Option<&str>,
-    ) -> Result<(), MemoryError>;
+        finder: &Finder,
+        candidate: Candidate<'_>,
+        least: f64,
+        now: Timestamp,
+    ) -> Result<Vec<Duplicate>, MemoryError>;
 
-    /// Finds what answers a question, the best first.
-    async fn recall(
+    /// Returns a digest of what an entry is added to: the file, or the database; `None` when it does
+    /// not exist yet.
+    fn state(&self, place: Place) -> Result<Option<[u8; 32]>, MemoryError>;
+
+    /// Returns an entry that says exactly the same, unless what it would be added to still is in a
+    /// state that is known.
+    fn equal_since(
         &self,
-        query: &str,
-        limit: usize,
-        session: Option<&str>,
-    ) -> Result<Vec<MemoryEntry>, MemoryError>;
+        known: Option<[u8; 32]>,
+        place: Place,
+        candidate: Candidate<'_>,
+    ) -> Result<Option<Duplicate>, MemoryError>;
 
-    /// Returns the entry of a key.
-    async fn get(&self, key: &str) -> Result<Option<MemoryEntry>, MemoryError>;
+    /// Plans how something is written.
+    fn plan_entry(&self, given: &Given, place: Place) -> Result<PlannedEntry, MemoryError>;
 
-    /// Lists entries, the newest first.
-    async fn list(
+    /// Returns what somebody should know before something is written.
+    fn cautions(&self, given: &Given) -> Result<Vec<Caution>, MemoryError>;
+
+    /// Writes entries as one change.
+    fn add(
         &self,
-        category: Option<&Category>,
-        session: Option<&str>,
-    ) -> Result<Vec<MemoryEntry>, MemoryError>;
+        held: &LockedStore<'_>,
+        addition: &Addition,
+        id: Uuid,
+        now: Timestamp,
+    ) -> Result<Applied, MemoryError>;
 
-    /// Forgets a key; says whether there was anything to forget.
-    async fn forget(&self, key: &str) -> Result<bool, MemoryError>;
+    /// Returns the ids of the entries that each hit is about. An entry is meant if `is_meant` says
+    /// so of its text.
+    fn ids_of_hits(
+        &self,
+        hits: &[Hit],
+        is_meant: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<Vec<String>>, MemoryError>;
+}
 
-    /// Counts entries.
-    async fn count(&self) -> Result<usize, MemoryError>;
+/// An entry as it would be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedEntry {
+    /// The id that it has then.
+    pub id: String,
+    /// The file, or the name of the database.
+    pub path: String,
+    /// The entry as it would stand there.
+    pub text: String,
+    /// The row that it becomes, in a database.
+    pub row: Option<PlannedRow>,
+}
 
-    /// Says whether it can be read and written.
-    async fn health(&self) -> bool;
+/// A row as it would be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedRow {
+    /// Its key.
+    pub key: String,
+    /// The kind of row.
+    pub category: Category,
+    /// Whether a row has this key, whose text is replaced.
+    pub replaces: bool,
 }
 
 /// Why a memory did not do what it was asked.
@@ -80,32 +146,16 @@ pub enum MemoryError {
     /// It cannot be searched.
     #[error(transparent)]
     Find(#[from] FindError),
+    /// Its database cannot be opened.
+    #[error(transparent)]
+    Open(BackendError),
     /// Its database.
     #[error("the memory's database failed")]
-    Database(#[from] rusqlite::Error),
+    Database(#[source] BackendError),
     /// What was there cannot be kept for an undo, so nothing was changed.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The key is one that ZeroClaw keeps for what belongs to one person.
     #[error("keys that begin with `p|` belong to one person")]
     PrivateKey,
-    /// The text holds a secret, so nothing was written.
-    #[error("there is a secret in the text ({kind}); nothing was written")]
-    Secret {
-        /// What kind of secret it is.
-        kind: &'static str,
-    },
-    /// What ran it ended.
-    #[error("the work was interrupted")]
-    CutOff,
-}
-
-/// Refuses a text with a secret, as every other way into a memory does.
-pub(crate) fn refuse_secrets(key: &str, content: &str) -> Result<(), MemoryError> {
-    let named = format!("{key}: {content}");
-    let hits = [content, &named].map(|text| anemone_secrets::scan(text.as_bytes()));
-    match hits.iter().flatten().next() {
-        Some(hit) => Err(MemoryError::Secret { kind: hit.kind }),
-        None => Ok(()),
-    }
 }

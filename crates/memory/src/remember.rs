@@ -3,29 +3,23 @@
 //! A plan says what would be written and what speaks against it: secrets in it, entries that say
 //! the same. Whether to write all the same is for whoever asked.
 
-mod rows;
-
 use anemone_format::ProvenanceStamp;
 use anemone_secrets::{redact_text, scan};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use uuid::Uuid;
 
-use crate::change::{Applied, ApplyError, Change, Edit};
-use crate::duplicates::{Candidate, Duplicate, duplicates, same_in};
-use crate::entry::Given;
+use crate::addition::Addition;
+use crate::change::Applied;
+use crate::duplicates::{Candidate, Duplicate};
+use crate::entry::{Category, Given};
 use crate::finder::Finder;
-use crate::memory::MemoryError;
-use crate::page::{render, tidied, units};
-use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
-use crate::suspicion::suspicious;
-
-pub use self::rows::{Look, RememberingRow, plan_remember_row};
+use crate::memory::{Memory, MemoryError, PlannedEntry};
+use crate::page::{render, tidied};
+use crate::store::{MarkdownStore, MarkdownStoreError};
 
 /// Bytes of a text that is remembered, at most: more is a document, not a memory.
 pub const MAX_TEXT_BYTES: usize = 64 << 10;
-/// Somebody saves between reading and writing; nobody does it this often.
-const TIMES: usize = 16;
 
 /// Where something is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,13 +85,9 @@ pub struct Caution {
 
 /// What would be written, and what speaks against it.
 #[derive(Clone, Debug)]
-pub struct Remembering {
-    /// What would be done.
-    pub change: Change,
-    /// The file it goes to.
-    pub path: String,
-    /// The entry as it would stand there.
-    pub entry: String,
+pub struct RememberPlan {
+    /// The entry as it would be written.
+    pub entry: PlannedEntry,
     /// What was asked for, without the secrets that were to be redacted.
     pub given: Given,
     /// Entries that say the same.
@@ -107,15 +97,17 @@ pub struct Remembering {
     /// What else there is to say.
     pub cautions: Vec<Caution>,
     place: Place,
+    /// Whether no secret is left in it.
+    is_clear: bool,
     last_look: LastLook,
 }
 
-/// Whether the file is looked through once more when nobody else can write to it.
+/// Whether the memory is looked through once more when nobody else can write to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastLook {
     /// It is not: the entry is written whatever the memory says.
     None,
-    /// It is, unless the file still has the content with this digest.
+    /// It is, unless what the entry is added to still has the state with this digest.
     Unless(Option<[u8; 32]>),
 }
 
@@ -144,83 +136,90 @@ pub enum RememberError {
         /// The name.
         name: String,
     },
+    /// The text holds a secret.
+    #[error("there is a secret in it: {} in {}", .0.kind, .0.part)]
+    Secret(FoundSecret),
+    /// The memory has an entry that says the same.
+    #[error("{} says the same", .0.path)]
+    Duplicate(Box<Duplicate>),
+    /// The memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// The files.
     #[error(transparent)]
     Store(#[from] MarkdownStoreError),
-    /// The database.
-    #[error(transparent)]
-    Memory(#[from] MemoryError),
 }
 
 /// Plans what is written to remember something. Without a finder nobody looks for entries that say
 /// the same.
 pub fn plan_remember(
-    site: &MarkdownStore,
+    memory: &dyn Memory,
     finder: Option<&Finder>,
     asked: Asked,
     settings: &RememberSettings,
     now: Timestamp,
-) -> Result<Remembering, RememberError> {
+) -> Result<RememberPlan, RememberError> {
     let Asked { given, place, secrets } = asked;
     let (given, secrets, is_clear) = checked(given, secrets)?;
-    let path = path_of(site, place);
+    let entry = memory.plan_entry(&given, place)?;
     let last_look = match finder {
-        Some(_) => LastLook::Unless(site.read(&path)?.map(|seen| seen.sha256)),
+        Some(_) => LastLook::Unless(memory.state(place)?),
         None => LastLook::None,
     };
     let duplicates = match finder.filter(|_| is_clear) {
-        Some(finder) => duplicates(site, finder, candidate(&given), settings.near_duplicate, now)?,
+        Some(finder) => {
+            memory.duplicates(finder, candidate(&given), settings.near_duplicate, now)?
+        }
         None => Vec::new(),
     };
-    let mut cautions = Vec::new();
-    if let Some(name) = &given.stamp.supersedes
-        && !is_known(site, name)?
-    {
-        let message = "no entry has the key or id that this one is to supersede".to_owned();
-        cautions.push(Caution { code: "supersedes_nothing", message });
-    }
-    let odd = suspicious(&given.text);
-    cautions.extend(odd.iter().map(|it| Caution {
-        code: "suspicious",
-        message: format!("a model may be misled by it ({}): {}", it.kind.as_str(), it.excerpt),
-    }));
-    let entry = render(&given);
-    let change = change(site, place, &given, &entry)?;
-    Ok(Remembering { change, path, entry, given, duplicates, secrets, cautions, place, last_look })
+    let cautions = memory.cautions(&given)?;
+    Ok(RememberPlan { entry, given, duplicates, secrets, cautions, place, is_clear, last_look })
 }
 
-impl Remembering {
-    /// Writes it. What somebody else saves meanwhile is kept, and the entry added to that; when
-    /// they wrote the same, it is not written again.
+impl RememberPlan {
+    /// Writes it, unless there is a secret in it or the memory says the same already, also since it
+    /// was planned.
     pub fn write(
         &self,
-        site: &MarkdownStore,
+        memory: &dyn Memory,
         id: Uuid,
         now: Timestamp,
-    ) -> Result<Applied, ApplyError> {
-        let held = site.lock()?;
-        self.look_again(site)?;
-        let make = || held.apply(&change(site, self.place, &self.given, &self.entry)?, id, now);
-        let mut last = make();
-        for _ in 1..TIMES {
-            if !matches!(last, Err(ApplyError::Changed { .. })) {
-                break;
-            }
-            last = make();
+    ) -> Result<Applied, RememberError> {
+        if let Some(first) = self.secrets.first().filter(|_| !self.is_clear) {
+            return Err(RememberError::Secret(first.clone()));
         }
-        last
+        if let Some(first) = self.duplicates.first() {
+            return Err(RememberError::Duplicate(Box::new(first.clone())));
+        }
+        let held = memory.store().lock()?;
+        if let LastLook::Unless(known) = self.last_look
+            && let Some(same) = memory.equal_since(known, self.place, candidate(&self.given))?
+        {
+            return Err(RememberError::Duplicate(Box::new(same)));
+        }
+        let addition = Addition::clear("remember", self.given.clone(), self.place);
+        Ok(memory.add(&held, &addition, id, now)?)
     }
+}
 
-    /// Looks whether somebody wrote the same after it was planned.
-    fn look_again(&self, site: &MarkdownStore) -> Result<(), ApplyError> {
-        let LastLook::Unless(known) = self.last_look else { return Ok(()) };
-        let Some(seen) = site.read(&self.path)?.filter(|seen| Some(seen.sha256) != known) else {
-            return Ok(());
-        };
-        let text = String::from_utf8_lossy(&seen.bytes);
-        match same_in(&self.path, &text, candidate(&self.given)) {
-            Some(same) => Err(ApplyError::Duplicate(Box::new(same))),
-            None => Ok(()),
+impl Place {
+    /// Returns the kind of row of what is remembered there.
+    #[must_use]
+    pub const fn category(self) -> Category {
+        match self {
+            Self::Curated => Category::Core,
+            Self::Daily(_) => Category::Daily,
+        }
+    }
+}
+
+impl MarkdownStore {
+    /// Returns the file of a place.
+    #[must_use]
+    pub fn page_of(&self, place: Place) -> String {
+        match place {
+            Place::Daily(day) => self.daily(day),
+            Place::Curated => self.curated().to_owned(),
         }
     }
 }
@@ -259,7 +258,7 @@ fn check(given: &Given) -> Result<(), RememberError> {
         !text.is_empty() && text.len() <= 128 && text.chars().all(plain)
     };
     let short = |text: &str| text.chars().take(64).collect::<String>();
-    if let Some(tag) = given.tags.iter().find(|it| !is_word(it, &['-', '_', '/'])) {
+    if let Some(tag) = given.tags.iter().find(|tag| !is_word(tag, &['-', '_', '/'])) {
         return Err(RememberError::Tag { tag: short(tag) });
     }
     match &given.label {
@@ -271,7 +270,7 @@ fn check(given: &Given) -> Result<(), RememberError> {
 }
 
 /// Finds secrets in all that is written, and puts marks in their place where that is wanted.
-fn look_for_secrets(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
+pub(crate) fn look_for_secrets(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
     let mut found = Vec::new();
     let mut look = |part: &'static str, text: &mut String| {
         let hits = scan(text.as_bytes());
@@ -279,14 +278,14 @@ fn look_for_secrets(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
             *text = redact_text(text).0.into_owned();
         }
         let hits = hits.into_iter();
-        found.extend(hits.map(|it| FoundSecret { kind: it.kind, part, line: it.line }));
+        found.extend(hits.map(|hit| FoundSecret { kind: hit.kind, part, line: hit.line }));
     };
     look("text", &mut given.text);
-    given.key.iter_mut().for_each(|it| look("key", it));
-    given.tags.iter_mut().for_each(|it| look("tag", it));
-    given.stamp.source.iter_mut().for_each(|it| look("source", it));
-    given.stamp.session.iter_mut().for_each(|it| look("session", it));
-    given.stamp.supersedes.iter_mut().for_each(|it| look("supersedes", it));
+    given.key.iter_mut().for_each(|key| look("key", key));
+    given.tags.iter_mut().for_each(|tag| look("tag", tag));
+    given.stamp.source.iter_mut().for_each(|source| look("source", source));
+    given.stamp.session.iter_mut().for_each(|session| look("session", session));
+    given.stamp.supersedes.iter_mut().for_each(|name| look("supersedes", name));
     found.extend(look_together(given, secrets));
     found
 }
@@ -300,10 +299,10 @@ fn look_together(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
         let named = format!("{start}{}", given.text);
         let hits = scan(named.as_bytes());
         if !hits.is_empty() && scan(given.text.as_bytes()).is_empty() {
-            found.extend(hits.iter().map(|it| FoundSecret {
-                kind: it.kind,
+            found.extend(hits.iter().map(|hit| FoundSecret {
+                kind: hit.kind,
                 part: "text",
-                line: it.line,
+                line: hit.line,
             }));
             if secrets == Secrets::Redact {
                 let redacted = redact_text(&named).0;
@@ -317,13 +316,13 @@ fn look_together(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
         let entry = ProvenanceStamp::at_end_of(&entry)
             .map_or(&entry[..], |(range, _)| &entry[..range.start]);
         let parts = [Some(&given.text), given.key.as_ref()];
-        let is_known = parts.into_iter().flatten().any(|it| !scan(it.as_bytes()).is_empty());
+        let is_known = parts.into_iter().flatten().any(|text| !scan(text.as_bytes()).is_empty());
         if !is_known {
             let hits = scan(entry.as_bytes()).into_iter();
-            found.extend(hits.map(|it| FoundSecret {
-                kind: it.kind,
+            found.extend(hits.map(|hit| FoundSecret {
+                kind: hit.kind,
                 part: "entry",
-                line: it.line,
+                line: hit.line,
             }));
             if secrets == Secrets::Redact && !found.is_empty() {
                 given.tags.clear();
@@ -334,62 +333,13 @@ fn look_together(given: &mut Given, secrets: Secrets) -> Vec<FoundSecret> {
     found
 }
 
-fn path_of(site: &MarkdownStore, place: Place) -> String {
-    match place {
-        Place::Daily(day) => site.daily(day),
-        Place::Curated => site.curated().to_owned(),
-    }
-}
-
-/// Returns the change that adds an entry, as the files are now.
-fn change(
-    site: &MarkdownStore,
-    place: Place,
-    given: &Given,
-    entry: &str,
-) -> Result<Change, MarkdownStoreError> {
-    let path = path_of(site, place);
-    let edit = match place {
-        Place::Daily(day) => {
-            let seen = site.read(&path)?;
-            site.appended(&path, seen.as_ref(), PageKind::Daily(day), entry)
-        }
-        Place::Curated => {
-            let seen = site.read(&path)?;
-            let head = site.head(PageKind::Curated);
-            let before = seen.as_ref().map(|it| it.bytes.as_slice()).unwrap_or_default();
-            let glue = Edit::glue(seen.as_ref(), &head);
-            let added = site.added_to(seen.as_ref(), entry);
-            let after = [before, glue.as_bytes(), added.as_bytes()].concat();
-            Edit::Write { path, before: seen.map(|it| it.sha256), after }
-        }
-    };
-    Ok(Change { stamps: vec![given.stamp.clone()], ..Change::new("remember", vec![edit]) })
-}
-
-/// Whether an entry has a key or id.
-fn is_known(site: &MarkdownStore, name: &str) -> Result<bool, MarkdownStoreError> {
-    for (path, _) in site.pages()? {
-        let bytes = site.read_bytes(&path)?.unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
-        let is_it = |unit: &crate::page::ParsedEntry| {
-            let id = unit.stamp.as_ref().map(|it| it.id.to_string());
-            unit.key.as_deref() == Some(name) || id.as_deref() == Some(name)
-        };
-        // Taking a file apart costs more than looking for the name in it.
-        if text.contains(name) && units(&text).iter().any(is_it) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 #[cfg(test)]
 mod tests {
     use anemone_format::Origin;
 
     use super::*;
     use crate::layout::MarkdownLayout;
+    use crate::markdown_memory::MarkdownMemory;
 
     #[test]
     fn at_least_forty_kinds_of_secrets_are_known() {
@@ -403,6 +353,7 @@ mod tests {
         let state = kept.path().join("s");
         let site =
             MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::PLAIN).unwrap();
+        let memory = MarkdownMemory::new(site.clone());
         let finder = Finder::new(kept.path().join("index"), Vec::new(), Vec::new());
         let plan = |number: u128| {
             let at = "2026-11-16T10:00:00Z".parse().unwrap();
@@ -412,13 +363,13 @@ mod tests {
             let place = Place::Daily(jiff::civil::date(2026, 11, 16));
             let asked = Asked { given, place, secrets: Secrets::Report };
             let settings = RememberSettings::default();
-            plan_remember(&site, Some(&finder), asked, &settings, Timestamp::UNIX_EPOCH).unwrap()
+            plan_remember(&memory, Some(&finder), asked, &settings, Timestamp::UNIX_EPOCH).unwrap()
         };
         // Both looked before either wrote.
         let (one, other) = (plan(1), plan(2));
-        one.write(&site, Uuid::from_u128(3), Timestamp::UNIX_EPOCH).unwrap();
-        let refused = other.write(&site, Uuid::from_u128(4), Timestamp::UNIX_EPOCH);
-        assert!(matches!(refused, Err(ApplyError::Duplicate(_))), "{refused:?}");
+        one.write(&memory, Uuid::from_u128(3), Timestamp::UNIX_EPOCH).unwrap();
+        let refused = other.write(&memory, Uuid::from_u128(4), Timestamp::UNIX_EPOCH);
+        assert!(matches!(refused, Err(RememberError::Duplicate(_))), "{refused:?}");
         let log = site.read("memory/2026-11-16.md").unwrap().unwrap();
         assert_eq!(log.text().unwrap().matches("fog tea").count(), 1);
     }

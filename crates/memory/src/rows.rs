@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::entry::{Category, Given};
 use crate::journal::{ChangeId, NotedRows};
 use crate::memory::MemoryError;
-use crate::sqlite::{RowsBack, SqliteMemory};
+use crate::row_store::{KeptRow, RowStore, RowsBack};
 use crate::store::LockedStore;
 
 impl LockedStore<'_> {
@@ -14,13 +14,13 @@ impl LockedStore<'_> {
     pub fn write_rows(
         &self,
         what: &str,
-        memory: &SqliteMemory,
-        rows: &[(Given, Category)],
+        rows: &dyn RowStore,
+        new: &[(Given, Category)],
         id: Uuid,
         now: Timestamp,
     ) -> Result<ChangeId, MemoryError> {
-        let written = memory
-            .remember_all(rows, &mut |noted| self.note_rows(what, noted, None, id, now).map(drop));
+        let written =
+            rows.put(new, &mut |noted| self.note_rows(what, noted, None, id, now).map(drop));
         match written {
             Ok(()) => Ok(ChangeId(id)),
             Err(error) => {
@@ -31,17 +31,31 @@ impl LockedStore<'_> {
         }
     }
 
+    /// Removes rows and notes what was there, so that it can be undone.
+    pub fn remove_rows(
+        &self,
+        what: &str,
+        rows: &dyn RowStore,
+        gone: &[KeptRow],
+        id: Uuid,
+        now: Timestamp,
+    ) -> Result<(), MemoryError> {
+        self.note_rows(what, rows.noted(gone), None, id, now)?;
+        rows.remove(gone)?;
+        Ok(())
+    }
+
     /// Takes back a change of rows, and notes that. Where somebody changed a row since, nothing is
     /// done. Cut off between the two, it is done again the next time, which changes nothing.
     pub fn undo_rows(
         &self,
         change: ChangeId,
         noted: &NotedRows,
-        memory: &SqliteMemory,
+        rows: &dyn RowStore,
         id: Uuid,
         now: Timestamp,
     ) -> Result<RowsBack, MemoryError> {
-        let (back, kept) = memory.take_back(noted)?;
+        let (back, kept) = rows.take_back(noted)?;
         if back.changed.is_empty() {
             self.note_rows("undo", kept, Some(change), id, now)?;
         }

@@ -9,7 +9,6 @@
 mod hygiene;
 mod promotion;
 mod retention;
-mod rows;
 
 use jiff::civil::Date;
 
@@ -22,7 +21,6 @@ use crate::recall_counts::{RecallError, recall_counts};
 use crate::store::{MarkdownStore, PageKind};
 use crate::summary::{Contradiction, EntrySummary, contradictions, tell_apart, title_of};
 pub use promotion::{Promotion, plan_promotion};
-pub use rows::count_past_rows;
 
 /// How long what is kept. Zero days are for ever.
 #[derive(Clone, Debug, PartialEq)]

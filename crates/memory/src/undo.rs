@@ -11,8 +11,10 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::change::{Applied, ApplyError, Change, Edit};
-use crate::journal::{ChangeId, JournalError, Noted, NotedEdit};
+use crate::journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
+use crate::memory::{Memory, MemoryError};
 use crate::recovery::Cut;
+use crate::row_store::{RowStore, RowsBack};
 use crate::store::{FileSnapshot, LockedStore, MarkdownStore, MarkdownStoreError};
 
 /// How the last change is taken back.
@@ -22,8 +24,10 @@ pub struct Undo {
     pub id: ChangeId,
     /// What it was.
     pub noted: Noted,
-    /// What takes it back.
+    /// What takes it back in files.
     pub change: Change,
+    /// What taking it back does to rows, where it was a change of rows.
+    pub rows: Option<RowsBack>,
 }
 
 /// Why a change was not undone.
@@ -43,6 +47,23 @@ pub enum UndoError {
         /// What the journal keeps of it: a line of JSON, then what was there.
         kept: PathBuf,
     },
+    /// Somebody changed a row since.
+    #[error("the row {key:?} was changed by somebody else since; nothing was taken back")]
+    RowChanged {
+        /// Its key.
+        key: String,
+        /// The database.
+        database: PathBuf,
+    },
+    /// It was a change of rows of a database that the memory does not have.
+    #[error("the database that was changed is no longer there")]
+    DatabaseGone {
+        /// The database.
+        database: PathBuf,
+    },
+    /// The memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -63,8 +84,8 @@ impl MarkdownStore {
         Ok(all.into_iter().find(is_open))
     }
 
-    /// Plans how the last change is taken back.
-    pub fn plan_undo(&self) -> Result<Undo, UndoError> {
+    /// Plans how the last change of files is taken back.
+    pub(crate) fn plan_undo(&self) -> Result<Undo, UndoError> {
         let (id, noted) = self.last_change()?.ok_or(UndoError::Nothing)?;
         let recorded = self.recorded(id)?.ok_or(UndoError::Nothing)?;
         let mut edits = Vec::new();
@@ -77,13 +98,58 @@ impl MarkdownStore {
             })?;
             edits.push(undone);
         }
-        Ok(Undo { id, noted, change: Change::new("undo", edits) })
+        Ok(Undo { id, noted, change: Change::new("undo", edits), rows: None })
+    }
+}
+
+/// Plans how the last change of a memory is taken back.
+pub fn plan_undo(memory: &dyn Memory) -> Result<Undo, UndoError> {
+    let (id, noted) = memory.store().last_change()?.ok_or(UndoError::Nothing)?;
+    let Some(of_rows) = &noted.rows else { return memory.store().plan_undo() };
+    let back = checked(of_rows, rows_of(memory, of_rows)?.plan_back(of_rows)?)?;
+    Ok(Undo { id, change: Change::new("undo", Vec::new()), rows: Some(back), noted })
+}
+
+/// Takes back the last change of a memory, if that is what was planned or what others did since
+/// leaves it possible.
+pub fn undo(
+    memory: &dyn Memory,
+    held: &LockedStore<'_>,
+    id: Uuid,
+    now: Timestamp,
+) -> Result<(Undo, Applied), UndoError> {
+    let (change, noted) = memory.store().last_change()?.ok_or(UndoError::Nothing)?;
+    let Some(of_rows) = &noted.rows else {
+        let undo = memory.store().plan_undo()?;
+        let applied = held.undo(&undo, id, now)?;
+        return Ok((undo, applied));
+    };
+    let back = held.undo_rows(change, of_rows, rows_of(memory, of_rows)?, id, now)?;
+    let rows = Some(checked(of_rows, back)?);
+    let undo = Undo { id: change, change: Change::new("undo", Vec::new()), rows, noted };
+    Ok((undo, Applied { id: ChangeId(id), restored: Vec::new(), dropped: 0 }))
+}
+
+/// Returns the rows that a change was about.
+fn rows_of<'a>(memory: &'a dyn Memory, noted: &NotedRows) -> Result<&'a dyn RowStore, UndoError> {
+    let is_it = |rows: &&dyn RowStore| rows.database() == noted.database;
+    let rows = memory.rows().filter(is_it).filter(|rows| rows.database().is_file());
+    rows.ok_or_else(|| UndoError::DatabaseGone { database: noted.database.clone() })
+}
+
+fn checked(noted: &NotedRows, back: RowsBack) -> Result<RowsBack, UndoError> {
+    match back.changed.first() {
+        None => Ok(back),
+        Some(key) => {
+            let (key, database) = (key.clone(), noted.database.clone());
+            Err(UndoError::RowChanged { key, database })
+        }
     }
 }
 
 impl LockedStore<'_> {
-    /// Takes a change back as it was planned.
-    pub fn undo(&self, undo: &Undo, id: Uuid, now: Timestamp) -> Result<Applied, UndoError> {
+    /// Takes a change of files back as it was planned.
+    pub(crate) fn undo(&self, undo: &Undo, id: Uuid, now: Timestamp) -> Result<Applied, UndoError> {
         Ok(self.apply_as(&undo.change, Some(undo.id), id, now)?)
     }
 

@@ -2,24 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use anemone_index::{FolderSource, MarkdownFolder};
+use std::cell::Cell;
+
+use anemone_format::{Origin, ProvenanceStamp};
 use anemone_memory::{
-    Category, Clock, ErasedEntries, ErasureProbes, Finder, ForgetTarget, MarkdownLayout,
-    MarkdownMemory, MarkdownStore, Memory,
+    Asked, Clock, ErasedEntries, ErasureProbes, Finality, ForgetNote, ForgetTarget, Given,
+    ListFilter, ListedEntry, MarkdownLayout, MarkdownMemory, MarkdownStore, Place as Page,
+    RememberSettings, Secrets, list_entries, plan_forget, plan_remember, plan_undo,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tempfile::TempDir;
 use uuid::Uuid;
-
-/// A layout in which keys replace and old days are archived.
-const KEYED: MarkdownLayout = MarkdownLayout {
-    curated_head: "# Long-Term Memory\n\n",
-    daily_title: "# Daily Log \u{2014} ",
-    spaces_entries: true,
-    keys_replace: true,
-    archives: true,
-};
 
 struct Still;
 
@@ -32,16 +26,29 @@ impl Clock for Still {
         TimeZone::fixed(jiff::tz::offset(1))
     }
 
+    #[expect(clippy::disallowed_methods, reason = "each change has an id of its own")]
     fn fresh_id(&self) -> Uuid {
-        Uuid::nil()
+        Uuid::now_v7()
     }
 }
+
+/// A layout in which keys replace and old days are archived.
+const KEYED: MarkdownLayout = MarkdownLayout {
+    curated_head: "# Long-Term Memory\n\n",
+    daily_title: "# Daily Log \u{2014} ",
+    spaces_entries: true,
+    keys_replace: true,
+    archives: true,
+};
 
 struct Place {
     folder: TempDir,
     site: MarkdownStore,
     memory: MarkdownMemory,
+    ids: Cell<u128>,
 }
+
+const LOG: Page = Page::Daily(jiff::civil::date(2026, 11, 17));
 
 impl Place {
     fn new(manner: MarkdownLayout) -> Self {
@@ -49,11 +56,40 @@ impl Place {
         let workspace = folder.path().join("workspace");
         fs_err::create_dir_all(workspace.join("memory/archive")).unwrap();
         let site = MarkdownStore::open(&workspace, &folder.path().join("state"), manner).unwrap();
-        let source =
-            FolderSource::new(workspace, String::new(), Box::new(MarkdownFolder::default()));
-        let finder = Finder::new(folder.path().join("index"), vec![Box::new(source)], Vec::new());
-        let memory = MarkdownMemory::new(site.clone(), finder, Box::new(Still));
-        Self { folder, site, memory }
+        let memory = MarkdownMemory::new(site.clone());
+        Self { folder, site, memory, ids: Cell::new(0) }
+    }
+
+    fn remember(&self, key: &str, text: &str, place: Page, session: Option<&str>) {
+        // The last bits of an id are what files show of it: here they are the same for all.
+        let id = Uuid::from_u128(self.ids.replace(self.ids.get() + 1) << 64);
+        let mut stamp = ProvenanceStamp::new(id, Origin::Agent, Still.now().into());
+        stamp.session = session.map(str::to_owned);
+        let (text, key) = (text.to_owned(), Some(key.to_owned()));
+        let given = Given { text, key, label: None, tags: Vec::new(), stamp };
+        let asked = Asked { given, place, secrets: Secrets::Report };
+        let settings = RememberSettings::default();
+        let plan = plan_remember(&self.memory, None, asked, &settings, Still.now()).unwrap();
+        plan.write(&self.memory, id, Still.now()).unwrap();
+    }
+
+    fn forget(&self, key: &str) -> usize {
+        let target = ForgetTarget::Key(key.to_owned());
+        let plan = plan_forget(&self.memory, &target).unwrap();
+        let note = ForgetNote {
+            request: String::new(),
+            finality: Finality::Undoable,
+            files: None,
+            rows: None,
+            indexes: Vec::new(),
+            at: Still.now(),
+        };
+        plan.apply(&self.memory, &target, note, &Still).unwrap().end();
+        plan.all().len()
+    }
+
+    fn listed(&self) -> Vec<ListedEntry> {
+        list_entries(&self.memory, &ListFilter::default(), &TimeZone::UTC).unwrap().entries
     }
 
     fn write(&self, path: &str, text: impl AsRef<[u8]>) {
@@ -65,31 +101,23 @@ impl Place {
     }
 }
 
-fn wait<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
-}
-
 const STAMP: &str = "<!-- anemone: 00000000";
 
 #[test]
 fn zeroclaw_finds_its_own_layout() {
     let place = Place::new(KEYED);
-    wait(async {
-        let memory = &place.memory;
-        memory.store("lang", "Rust", &Category::Core, None).await.unwrap();
-        memory.store("tz", "Berlin", &Category::Core, None).await.unwrap();
-        memory.store("walk", "in the rain", &Category::Daily, Some("main")).await.unwrap();
-        memory.store("said", "hello", &Category::Conversation, None).await.unwrap();
-    });
+    place.remember("lang", "Rust", Page::Curated, None);
+    place.remember("tz", "Berlin", Page::Curated, None);
+    place.remember("walk", "in the rain", LOG, Some("main"));
+    place.remember("said", "hello", LOG, None);
     let expected = format!(
         "# Long-Term Memory\n\n- **lang**: Rust {STAMP} -->\n\n- **tz**: Berlin {STAMP} -->\n"
     );
     assert_eq!(place.read("MEMORY.md"), expected);
-    // The day is that of the writer.
     let expected = format!(
         "# Daily Log \u{2014} 2026-11-17\n\n\
          - **walk**: in the rain {STAMP} -->\n\n\
-         - **said**: hello {STAMP} category=\"conversation\" -->\n"
+         - **said**: hello {STAMP} -->\n"
     );
     assert_eq!(place.read("memory/2026-11-17.md"), expected);
 }
@@ -97,13 +125,11 @@ fn zeroclaw_finds_its_own_layout() {
 #[test]
 fn openclaw_finds_a_plain_list() {
     let place = Place::new(MarkdownLayout::PLAIN);
-    place.write("MEMORY.md", "# Me\n\nProse stays.\n\n- **a**: old\n- **b**: two\n\nThe end.");
-    wait(async {
-        place.memory.store("a", "new\nlines", &Category::Core, None).await.unwrap();
-        place.memory.store("c", "three", &Category::Core, None).await.unwrap();
-    });
+    place.write("MEMORY.md", "# Me\n\nProse stays.\n\n- **b**: two\n\nThe end.");
+    place.remember("a", "new\nlines", Page::Curated, None);
+    place.remember("c", "three", Page::Curated, None);
     let expected = format!(
-        "# Me\n\nProse stays.\n\n- **a**: new\n  lines\n  {STAMP} -->\n- **b**: two\n\nThe end.\n\
+        "# Me\n\nProse stays.\n\n- **b**: two\n\nThe end.\n- **a**: new\n  lines\n  {STAMP} -->\n\
          - **c**: three {STAMP} -->\n"
     );
     assert_eq!(place.read("MEMORY.md"), expected);
@@ -116,34 +142,27 @@ fn what_zeroclaw_and_people_wrote_is_read() {
     place.write("memory/2026-11-15.md", "# Daily Log — 2026-11-15\n\n- **x**: one\nmore\n\n- y\n");
     place.write("memory/archive/2026-01-01.md", "- **gone**: put away\n");
     place.write("memory/broken.md", b"\xff\xfe");
-    wait(async {
-        let memory = &place.memory;
-        let listed = memory.list(None, None).await.unwrap();
-        let seen: Vec<_> = listed.iter().map(|it| (it.key.as_str(), it.content.as_str())).collect();
-        assert_eq!(
-            seen,
-            [
-                ("memory/2026-11-15.md#L6", "y"),
-                ("x", "one\nmore"),
-                ("MEMORY.md#L7", "Prose."),
-                ("k", "second"),
-            ]
-        );
-        assert_eq!(
-            (listed[0].timestamp.as_str(), &listed[0].category),
-            ("2026-11-15", &Category::Daily)
-        );
-        let found = memory.recall("one more", 1, None).await.unwrap();
-        assert_eq!(found[0].key, "x");
-        assert_eq!(memory.get("gone").await.unwrap(), None);
-        // Forgetting takes every entry of a key, also what was put away.
-        assert!(memory.forget("k").await.unwrap());
-        assert!(memory.forget("gone").await.unwrap());
-    });
+    let listed = place.listed();
+    let seen: Vec<_> =
+        listed.iter().map(|entry| (entry.key.as_deref(), entry.text.as_str())).collect();
+    assert_eq!(
+        seen,
+        [(None, "y"), (Some("x"), "one\nmore"), (None, "Prose."), (Some("k"), "second")]
+    );
+    assert_eq!(
+        (listed[0].id.as_str(), listed[0].kind.as_str()),
+        ("memory/2026-11-15.md#L6", "daily")
+    );
+    assert_eq!(listed[0].day, Some(jiff::civil::date(2026, 11, 15)));
+    // Forgetting takes every entry of a key, also what was put away.
+    assert_eq!((place.forget("k"), place.forget("gone")), (2, 1));
     assert_eq!(place.read("MEMORY.md"), "# Long-Term Memory\n\nProse.\n");
     assert_eq!(place.read("memory/archive/2026-01-01.md"), "");
     let skipped = place.site.entries().unwrap().skipped;
-    assert_eq!(skipped.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(), ["memory/broken.md"]);
+    assert_eq!(
+        skipped.iter().map(|file| file.0.as_str()).collect::<Vec<_>>(),
+        ["memory/broken.md"]
+    );
 }
 
 #[test]
@@ -193,7 +212,7 @@ fn what_has_a_key_is_found_by_it_however_the_file_spells_it() {
     let place = Place::new(MarkdownLayout::PLAIN);
     let keys = ["plain", "two words", "a <!-- b", "a\nb", "*", "a**: b", "é\u{7f}"];
     for key in keys {
-        wait(place.memory.store(key, &format!("says {key:?}"), &Category::Daily, None)).unwrap();
+        place.remember(key, &format!("says {key:?}"), LOG, None);
     }
     let id = Uuid::from_u128(0xabc);
     let large = id.to_string().to_uppercase();
@@ -217,7 +236,7 @@ fn what_has_a_key_is_found_by_it_however_the_file_spells_it() {
 fn a_tombstone_says_that_something_was_forgotten_and_not_what() {
     let place = Place::new(MarkdownLayout::PLAIN);
     place.write("MEMORY.md", "- **code**: seven-grey-geese\n");
-    assert!(wait(place.memory.forget("code")).unwrap());
+    assert_eq!(place.forget("code"), 1);
     let stones = fs_err::read_to_string(place.site.tombstones()).unwrap();
     let stone: serde_json::Value = serde_json::from_str(stones.trim()).unwrap();
     assert_eq!((&stone["path"], &stone["why"]), (&"MEMORY.md".into(), &"forget".into()));
@@ -226,11 +245,11 @@ fn a_tombstone_says_that_something_was_forgotten_and_not_what() {
     // What undo goes back to has it, until that is dropped as well.
     let probes = ErasureProbes::new(["seven-grey-geese"]);
     let held = place.site.lock().unwrap();
-    assert!(place.site.plan_undo().is_ok());
+    assert!(plan_undo(&place.memory).is_ok());
     let gone = place.site.kept_entries_of(&ForgetTarget::Key("code".to_owned())).unwrap();
     let gone = ErasedEntries::new(gone.iter().map(|kept| &kept.entry));
     assert_eq!(held.erase_from_journal(&gone).unwrap().dropped.len(), 1);
-    assert!(place.site.plan_undo().is_err());
+    assert!(plan_undo(&place.memory).is_err());
     let scan = probes.scan(&[place.folder.path().to_owned()]);
     assert_eq!((scan.found, scan.skipped), (Vec::new(), Vec::new()));
 }
@@ -244,19 +263,18 @@ fn an_entry_that_takes_the_place_of_another_hides_it() {
     };
     let new = stamp(2, &format!(" supersedes=\"{}\"", Uuid::from_u128(1)));
     place.write("MEMORY.md", format!("- old {}\n- new {new}\n", stamp(1, "")));
-    let listed = wait(place.memory.list(None, None)).unwrap();
-    assert_eq!(listed.iter().map(|it| it.content.as_str()).collect::<Vec<_>>(), ["new"]);
+    let listed = place.listed();
+    assert_eq!(listed.iter().map(|entry| entry.text.as_str()).collect::<Vec<_>>(), ["new"]);
 }
 
 #[test]
 fn a_fence_that_somebody_left_open_swallows_nothing() {
     let place = Place::new(MarkdownLayout::PLAIN);
     place.write("MEMORY.md", "- one\n\n```sh\nls");
-    wait(async {
-        place.memory.store("a", "x", &Category::Core, None).await.unwrap();
-        place.memory.store("b", "y", &Category::Core, None).await.unwrap();
-        assert_eq!(place.memory.get("a").await.unwrap().unwrap().content, "x");
-        assert_eq!(place.memory.count().await.unwrap(), 4);
-    });
+    place.remember("a", "x", Page::Curated, None);
+    place.remember("b", "y", Page::Curated, None);
+    let listed = place.listed();
+    assert_eq!(listed.len(), 4);
+    assert!(listed.iter().any(|entry| entry.key.as_deref() == Some("a") && entry.text == "x"));
     assert!(place.read("MEMORY.md").starts_with("- one\n\n```sh\nls\n```\n- **a**: x <!--"));
 }

@@ -1,5 +1,7 @@
-//! Claude Code: a program that a person works with in a terminal, and which asks hooks.
+//! Claude Code: a program that a person works with in a terminal, and whose hooks call us.
 
+mod connect;
+pub(crate) mod hooks;
 mod transcript;
 
 use anemone_memory::MarkdownLayout;
@@ -29,7 +31,11 @@ pub(crate) static CLAUDE_CODE: Runtime = Runtime {
     find: None,
     read: None,
     search: None,
+    rows: None,
     restore: None,
     conversations: None,
+    connect: Some(&connect::CONNECT),
+    native_search: None,
+    native_tools: None,
     transcripts: Some(transcript::FORMAT),
 };

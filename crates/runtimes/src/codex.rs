@@ -1,5 +1,7 @@
 //! Codex: a program that a person works with in a terminal.
 
+mod connect;
+
 use anemone_memory::MarkdownLayout;
 
 use crate::kit::persona::WORKSPACE_FILES;
@@ -26,7 +28,11 @@ pub(crate) static CODEX: Runtime = Runtime {
     find: None,
     read: None,
     search: None,
+    rows: None,
     restore: None,
     conversations: None,
+    connect: Some(&connect::CONNECT),
+    native_search: None,
+    native_tools: None,
     transcripts: None,
 };

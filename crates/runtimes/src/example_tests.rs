@@ -39,8 +39,12 @@ static NOTES: Runtime = Runtime {
     find: Some(&Notes),
     read: None,
     search: Some(&Notes),
+    rows: None,
     restore: None,
     conversations: None,
+    connect: None,
+    native_search: None,
+    native_tools: None,
     transcripts: None,
 };
 

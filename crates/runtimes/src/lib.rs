@@ -29,11 +29,18 @@ pub use kit::check::{
     Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, Resources, Severity,
     noted_agent_id,
 };
+pub use kit::connect;
 pub use kit::conversation::{
     Conversation, NotSaid, Reach, ReadConversationError, Role, Said, without_private,
 };
 pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use kit::hook_caller::HookCaller;
 pub use kit::mapping;
+pub use kit::native_search::{
+    ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
+    excerpt_shapes, native_chunkers, ranking_profiles,
+};
+pub use kit::native_tools::{NativeTools, ToolForm, ToolWords, native_tools};
 pub use kit::new_install::NewInstall;
 pub use kit::plan::{
     Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,
@@ -42,17 +49,19 @@ pub use kit::plan::{
 };
 pub use kit::previous::PreviousSnapshot;
 pub use kit::runtime::{
-    EvergreenRecords, FindAgents, OwnIndex, ReadAgents, ReadConversations, RecordRules,
-    RestoreAgents, Runtime, SearchAgents, UsualPlaces, WorkspaceFiles,
+    EvergreenRecords, FindAgents, KeepMemoryRows, OwnIndex, ReadAgents, ReadConversations,
+    RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces, WorkspaceFiles,
 };
+pub use kit::sample_install::{SampleAgent, SampleFile, SampleInstall};
 pub use kit::searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched,
 };
-pub use kit::sidecar::ComingBack;
+pub use kit::sidecar::{ComingBack, KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
 pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
 pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
 pub use kit::walk::AGENT_ID_FILE;
+pub use openclaw::sample::SAMPLE_INSTALL;
 
 /// Every program that we know something of; a new one is a folder and a line here. The first that has
 /// agents takes any folder that no runtime knows.
@@ -83,17 +92,6 @@ pub fn by_name(name: &str) -> Option<&'static Runtime> {
 /// Returns what every version of every runtime puts before a session.
 pub fn context_rules() -> impl Iterator<Item = &'static ContextRules> {
     RUNTIMES.iter().flat_map(|runtime| runtime.contexts).copied()
-}
-
-/// Returns the program that asks hooks on its own behalf, and names the moment when it does.
-///
-/// # Panics
-///
-/// Never: there is such a program.
-#[must_use]
-pub fn asking_hooks() -> &'static Runtime {
-    let own = |runtime: &&&Runtime| runtime.own_channel().is_some();
-    RUNTIMES.iter().find(own).expect("a program asks hooks on its own behalf")
 }
 
 /// Reads the end of a transcript in a file, whichever program wrote it; a link is not followed.

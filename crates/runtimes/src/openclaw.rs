@@ -3,6 +3,7 @@
 
 mod check;
 mod config;
+mod connect;
 mod context;
 mod conversation;
 mod credentials;
@@ -14,9 +15,13 @@ pub(crate) mod labels;
 mod layout;
 mod mapping;
 mod memory;
+mod proof;
+mod ranking;
 mod read;
+pub(crate) mod sample;
 mod searchable;
 mod sessions;
+mod tools;
 pub(crate) mod transcript;
 mod vectors;
 mod write;
@@ -79,8 +84,12 @@ pub(crate) static OPENCLAW: Runtime = Runtime {
     find: Some(&OpenClaw),
     read: Some(&OpenClaw),
     search: Some(&OpenClaw),
+    rows: None,
     restore: Some(&OpenClaw),
     conversations: Some(&OpenClaw),
+    connect: Some(&connect::CONNECT),
+    native_search: Some(&ranking::NATIVE_SEARCH),
+    native_tools: Some(&tools::NATIVE_TOOLS),
     transcripts: Some(transcript::FORMAT),
 };
 

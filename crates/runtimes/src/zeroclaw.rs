@@ -6,6 +6,7 @@ mod brain;
 mod cells;
 mod check;
 mod config;
+mod connect;
 mod context;
 mod conversation;
 mod credentials;
@@ -14,11 +15,16 @@ mod entries;
 pub(crate) mod fuzzing;
 mod layout;
 mod mapping;
+mod memory;
+mod proof;
+mod ranking;
 mod read;
 mod rows;
+pub(crate) mod schema;
 mod searchable;
 mod sessions;
 mod store;
+mod tools;
 pub(crate) mod transcript;
 mod vectors;
 mod write;
@@ -26,7 +32,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use anemone_format::{Sink, SnapshotSource};
-use anemone_memory::MarkdownLayout;
+use anemone_memory::{Clock, MarkdownLayout, RowStore};
 use uuid::Uuid;
 
 use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
@@ -36,8 +42,8 @@ use crate::kit::ids::Namespaces;
 use crate::kit::persona::WORKSPACE_FILES;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
 use crate::kit::runtime::{
-    EvergreenRecords, FindAgents, ReadAgents, ReadConversations, RecordRules, RestoreAgents,
-    RowRules, Runtime, SearchAgents, UsualPlaces,
+    EvergreenRecords, FindAgents, KeepMemoryRows, ReadAgents, ReadConversations, RecordRules,
+    RestoreAgents, RowRules, Runtime, SearchAgents, UsualPlaces,
 };
 use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -92,8 +98,12 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
     find: Some(&ZeroClaw),
     read: Some(&ZeroClaw),
     search: Some(&ZeroClaw),
+    rows: Some(&ZeroClaw),
     restore: Some(&ZeroClaw),
     conversations: Some(&ZeroClaw),
+    connect: Some(&connect::CONNECT),
+    native_search: Some(&ranking::NATIVE_SEARCH),
+    native_tools: Some(&tools::NATIVE_TOOLS),
     transcripts: Some(transcript::FORMAT),
 };
 
@@ -180,6 +190,18 @@ impl SearchAgents for ZeroClaw {
         take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
     ) -> Result<(), ReadError> {
         vectors::read(machine, agent, wanted, private, take)
+    }
+}
+
+impl KeepMemoryRows for ZeroClaw {
+    fn memory_rows(
+        &self,
+        database: &Path,
+        alias: &str,
+        clock: Box<dyn Clock>,
+    ) -> Box<dyn RowStore> {
+        let alias = if alias.is_empty() { DEFAULT_ALIAS } else { alias };
+        Box::new(memory::ZeroClawRows::new(database, alias, clock))
     }
 }
 

@@ -1,8 +1,7 @@
 //! Programs whose configuration we do not edit: what to add to it, and where it usually is.
 
+use anemone_runtimes::connect::ServerEntry;
 use serde_json::{Value, json};
-
-use super::wish::Entry;
 
 /// The key below which most programs list their servers.
 const COMMON_KEY: &str = "mcpServers";
@@ -42,20 +41,20 @@ const CLIENTS: [Client; 6] = [
 
 /// Returns every name by which such programs are known, for completions and messages.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    CLIENTS.iter().flat_map(|it| it.names.iter().copied())
+    CLIENTS.iter().flat_map(|client| client.names.iter().copied())
 }
 
 /// Returns where a program usually takes its servers from.
 pub(super) fn file_of(name: &str) -> &'static str {
-    let known = CLIENTS.iter().find(|it| it.names.contains(&name));
-    known.map_or("the file in which that program lists its MCP servers", |it| it.file)
+    let known = CLIENTS.iter().find(|client| client.names.contains(&name));
+    known.map_or("the file in which that program lists its MCP servers", |client| client.file)
 }
 
 /// Returns what is to be added.
-pub(super) fn config(name: &str, entry: &Entry) -> Value {
+pub(super) fn config(name: &str, entry: &ServerEntry) -> Value {
     let template = json!({ "args": ["mcp"] });
     let args = entry.mcp_args(&template);
-    let known = CLIENTS.iter().find(|it| it.names.contains(&name));
-    let key = known.map_or(COMMON_KEY, |it| it.key);
+    let known = CLIENTS.iter().find(|client| client.names.contains(&name));
+    let key = known.map_or(COMMON_KEY, |client| client.key);
     json!({ key: { "anemone": { "command": entry.program, "args": args } } })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::error::{Error, Kind};
+use super::error::ConnectError;
 
 /// So long one waits for another one, in steps.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -17,7 +17,7 @@ pub(super) struct Lock {
 
 impl Lock {
     /// Waits until nobody else connects or disconnects.
-    pub(super) fn take(home: &Path) -> Result<Self, Error> {
+    pub(super) fn take(home: &Path) -> Result<Self, ConnectError> {
         // Where a folder cannot be opened as a file, nobody is kept away.
         let Ok(folder) = fs_err::File::open(home).map(fs_err::File::into_file) else {
             return Ok(Self { _folder: None });
@@ -31,9 +31,7 @@ impl Lock {
                     waited += PAUSE;
                 }
                 Err(std::fs::TryLockError::WouldBlock) => {
-                    let message = "another `anemone connect` is running; nothing was changed";
-                    let error = Error::new(Kind::Conflict, "busy", message);
-                    return Err(error.hint("run it again when the other one is done"));
+                    return Err(ConnectError::Busy);
                 }
                 // Some file systems have no locks.
                 Err(std::fs::TryLockError::Error(_)) => return Ok(Self { _folder: None }),

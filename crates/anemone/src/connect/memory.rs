@@ -4,9 +4,8 @@ use std::path::Path;
 
 use anemone_runtimes::{Machine, MemoryBackend};
 
+use super::error::ConnectError;
 use crate::agent::{AgentChoice, ChosenAgent};
-
-use crate::error::{Error, Kind};
 
 /// A memory and the arguments that name it.
 pub(super) struct Memory {
@@ -15,44 +14,42 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn of(args: &AgentChoice, machine: &Machine) -> Result<Self, Error> {
+    pub(super) fn of(args: &AgentChoice, machine: &Machine) -> Result<Self, ConnectError> {
         let chosen = args.choose_by_files(machine)?;
         for candidate in candidates(args, &chosen) {
             // Only arguments that lead back to the same agent will do.
             let found = candidate.choose_by_files(machine);
-            if found.is_ok_and(|it| is_same(&it, &chosen)) {
+            if found.is_ok_and(|found| is_same(&found, &chosen)) {
                 return Ok(Self { words: words(&candidate)?, chosen });
             }
         }
-        let message = "no arguments name this agent for sure from another folder";
-        let error = Error::new(Kind::Failed, "agent_not_found", message);
-        Err(error.about(&chosen.agent.workspace).hint("give -r, -w and --agent"))
+        Err(ConnectError::NoArguments { workspace: chosen.agent.workspace })
     }
 }
 
 /// Returns ways to name an agent, the best one first.
 fn candidates(args: &AgentChoice, chosen: &ChosenAgent) -> Vec<AgentChoice> {
     let given = args.workspace.as_deref().or(Some(&chosen.agent.workspace));
-    let workspace = given.and_then(|it| fs_err::canonicalize(it).ok());
+    let workspace = given.and_then(|given| fs_err::canonicalize(given).ok());
     let runtime = Some(chosen.adapter.name.to_owned());
-    let alias = Some(chosen.agent.alias.clone()).filter(|it| !it.is_empty());
+    let alias = Some(chosen.agent.alias.clone()).filter(|alias| !alias.is_empty());
     let plain = AgentChoice { runtime: None, workspace, agent: None };
     let with_runtime = AgentChoice { runtime: runtime.clone(), ..plain.clone() };
     let with_alias = AgentChoice { agent: alias.clone(), ..with_runtime.clone() };
     let by_alias = AgentChoice { runtime, workspace: None, agent: alias };
     let all = [plain, with_runtime, with_alias];
-    let by_folder = all.into_iter().filter(|it| it.workspace.is_some());
+    let by_folder = all.into_iter().filter(|choice| choice.workspace.is_some());
     by_folder.chain([by_alias]).collect()
 }
 
 fn is_same(one: &ChosenAgent, other: &ChosenAgent) -> bool {
-    let place = |it: &ChosenAgent| fs_err::canonicalize(&it.agent.workspace).ok();
+    let place = |agent: &ChosenAgent| fs_err::canonicalize(&agent.agent.workspace).ok();
     one.adapter.name == other.adapter.name
         && one.agent.alias == other.agent.alias
         && place(one) == place(other)
 }
 
-fn words(args: &AgentChoice) -> Result<Vec<String>, Error> {
+fn words(args: &AgentChoice) -> Result<Vec<String>, ConnectError> {
     let mut words = Vec::new();
     let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
     if let Some(runtime) = &args.runtime {
@@ -68,7 +65,7 @@ fn words(args: &AgentChoice) -> Result<Vec<String>, Error> {
 }
 
 /// Returns the memory of an agent as something to search: its database or its folder.
-pub(super) fn source_of(args: &AgentChoice, machine: &Machine) -> Result<String, Error> {
+pub(super) fn source_of(args: &AgentChoice, machine: &Machine) -> Result<String, ConnectError> {
     let ChosenAgent { adapter, agent } = args.choose_by_files(machine)?;
     let place = match adapter.searchable(machine, &agent).keeps {
         MemoryBackend::Sqlite(database) => database,
@@ -78,7 +75,7 @@ pub(super) fn source_of(args: &AgentChoice, machine: &Machine) -> Result<String,
 }
 
 /// Returns the program that entries start: this one, by the path at which the user finds it.
-pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<String, Error> {
+pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<String, ConnectError> {
     if let Some(given) = given {
         return Ok(given.to_owned());
     }
@@ -87,16 +84,14 @@ pub(super) fn program_of(given: Option<&str>, machine: &Machine) -> Result<Strin
     let path = machine.variable("PATH").unwrap_or_default();
     // A link on the PATH outlives the version that it leads to.
     let on_path = std::env::split_paths(path)
-        .filter(|it| it.is_absolute())
-        .map(|it| it.join(format!("anemone{}", std::env::consts::EXE_SUFFIX)))
-        .find(|it| real.is_some() && fs_err::canonicalize(it).ok() == real);
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(format!("anemone{}", std::env::consts::EXE_SUFFIX)))
+        .find(|program| real.is_some() && fs_err::canonicalize(program).ok() == real);
     utf8(on_path.as_ref().unwrap_or(own))
 }
 
 /// Configuration files are text.
-pub(super) fn utf8(path: &Path) -> Result<String, Error> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
-        let message = "this path is not UTF-8, so no configuration can name it";
-        Error::new(Kind::Failed, "path_encoding", message).about(path)
-    })
+pub(super) fn utf8(path: &Path) -> Result<String, ConnectError> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| ConnectError::PathEncoding { path: path.to_owned() })
 }

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anemone_files::make_private_folder;
+use anemone_runtimes::connect::MAX_BYTES;
 
-use super::document::MAX_BYTES;
-use crate::error::{Error, Kind};
-use crate::files::{Existing, Target};
+use super::error::ConnectError;
+use crate::files::{Existing, FileError, Target};
 
 /// A file as it was when the plan was made.
 pub(super) struct Place {
@@ -22,12 +22,10 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn look(path: &Path) -> Result<Self, Error> {
+    pub(super) fn look(path: &Path) -> Result<Self, ConnectError> {
         let real = match fs_err::symlink_metadata(path) {
-            Ok(there) if there.is_symlink() => fs_err::canonicalize(path).map_err(|_| {
-                let message = "this is a link that leads nowhere";
-                Error::new(Kind::Failed, "link", message).about(path)
-            })?,
+            Ok(there) if there.is_symlink() => fs_err::canonicalize(path)
+                .map_err(|_| ConnectError::BrokenLink { path: path.to_owned() })?,
             _ => path.to_owned(),
         };
         let text = read(&real)?;
@@ -36,13 +34,11 @@ impl Place {
     }
 
     /// Refuses a file that is protected: replacing it would not ask its mode.
-    pub(super) fn check_writable(&self) -> Result<(), Error> {
+    pub(super) fn check_writable(&self) -> Result<(), ConnectError> {
         if !self.is_read_only {
             return Ok(());
         }
-        let message = "this file is read-only; nothing was changed";
-        let error = Error::new(Kind::Failed, "read_only", message).about(&self.path);
-        Err(error.hint("something else may write this file; else make it writable first"))
+        Err(ConnectError::ReadOnly { path: self.path.clone() })
     }
 
     /// Returns the folders that are not there yet, the outermost first.
@@ -51,7 +47,7 @@ impl Place {
             .real
             .ancestors()
             .skip(1)
-            .take_while(|it| fs_err::symlink_metadata(it).is_err())
+            .take_while(|folder| fs_err::symlink_metadata(folder).is_err())
             .map(Path::to_owned)
             .collect();
         missing.reverse();
@@ -64,12 +60,12 @@ impl Place {
     }
 
     /// Writes the file, unless somebody else has changed it since it was looked at.
-    pub(super) fn write(&self, text: &str) -> Result<(), Error> {
+    pub(super) fn write(&self, text: &str) -> Result<(), ConnectError> {
         self.stage(text)?.commit()
     }
 
     /// Puts back what the file held when it was looked at.
-    pub(super) fn put_back(&self) -> Result<(), Error> {
+    pub(super) fn put_back(&self) -> Result<(), ConnectError> {
         let now = Self::look(&self.path)?;
         match &self.text {
             Some(text) => now.write(text),
@@ -78,7 +74,7 @@ impl Place {
     }
 
     /// Writes what the file shall hold beside it, so that only its name is missing.
-    pub(super) fn stage(&self, text: &str) -> Result<Staged<'_>, Error> {
+    pub(super) fn stage(&self, text: &str) -> Result<Staged<'_>, ConnectError> {
         self.check_writable()?;
         self.check_unchanged()?;
         for folder in self.missing_folders() {
@@ -86,7 +82,7 @@ impl Place {
         }
         let existing = if self.text.is_some() { Existing::Replace } else { Existing::Keep };
         let mut target = Target::create(&self.real, existing)?;
-        target.write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
+        target.write(None, |out| out.write_all(text.as_bytes()).map_err(FileError::Io))?;
         if self.text.is_some() {
             keep_rights(&self.real, target.file())?;
         }
@@ -95,7 +91,7 @@ impl Place {
     }
 
     /// Takes the file away, unless somebody else has changed it.
-    pub(super) fn remove(&self) -> Result<(), Error> {
+    pub(super) fn remove(&self) -> Result<(), ConnectError> {
         self.check_writable()?;
         self.check_unchanged()?;
         if self.text.is_some() {
@@ -104,13 +100,11 @@ impl Place {
         Ok(())
     }
 
-    fn check_unchanged(&self) -> Result<(), Error> {
+    fn check_unchanged(&self) -> Result<(), ConnectError> {
         if read(&self.real)? == self.text {
             return Ok(());
         }
-        let message = "somebody else changed this file just now; nothing was written to it";
-        let error = Error::new(Kind::Conflict, "changed_meanwhile", message).about(&self.path);
-        Err(error.hint("run it again"))
+        Err(ConnectError::ChangedMeanwhile { path: self.path.clone() })
     }
 }
 
@@ -122,9 +116,9 @@ pub(super) struct Staged<'a> {
 
 impl Staged<'_> {
     /// Gives the file its name, unless somebody else has changed the one that has it.
-    pub(super) fn commit(self) -> Result<(), Error> {
+    pub(super) fn commit(self) -> Result<(), ConnectError> {
         self.place.check_unchanged()?;
-        self.target.commit()
+        Ok(self.target.commit()?)
     }
 }
 
@@ -137,17 +131,17 @@ pub(super) fn remove_empty(folders: &[PathBuf]) {
 }
 
 fn is_read_only(path: &Path) -> bool {
-    let there = fs_err::metadata(path).map(|it| it.permissions());
+    let there = fs_err::metadata(path).map(|metadata| metadata.permissions());
     #[cfg(unix)]
-    let is_set =
-        |it: &std::fs::Permissions| std::os::unix::fs::PermissionsExt::mode(it) & 0o200 == 0;
+    let is_set = |permissions: &std::fs::Permissions| {
+        std::os::unix::fs::PermissionsExt::mode(permissions) & 0o200 == 0
+    };
     #[cfg(not(unix))]
-    let is_set = |it: &std::fs::Permissions| it.readonly();
-    there.is_ok_and(|it| is_set(&it))
+    let is_set = |permissions: &std::fs::Permissions| permissions.readonly();
+    there.is_ok_and(|permissions| is_set(&permissions))
 }
 
-fn read(path: &Path) -> Result<Option<String>, Error> {
-    let wrong = |code, message: &str| Error::new(Kind::Failed, code, message).about(path);
+fn read(path: &Path) -> Result<Option<String>, ConnectError> {
     // Looked at before it is opened: opening a pipe waits for somebody to write to it.
     let there = match fs_err::metadata(path) {
         Ok(there) => there,
@@ -155,25 +149,25 @@ fn read(path: &Path) -> Result<Option<String>, Error> {
         Err(error) => return Err(error.into()),
     };
     if !there.is_file() {
-        return Err(wrong("not_a_file", "this is not a regular file"));
+        return Err(ConnectError::NotAFile { path: path.to_owned() });
     }
     if there.len() > MAX_BYTES {
-        return Err(wrong("too_large", "this is too large for a configuration"));
+        return Err(ConnectError::TooLarge { path: path.to_owned() });
     }
     match String::from_utf8(fs_err::read(path)?) {
         Ok(text) => Ok(Some(text)),
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.as_bytes();
-            let line = bytes[..at].iter().filter(|it| **it == b'\n').count() + 1;
-            Err(wrong("unparsable", &format!("line {line} is not UTF-8; nothing was changed")))
+            let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+            Err(ConnectError::NotText { path: path.to_owned(), line })
         }
     }
 }
 
 /// Gives a new file the rights and the owner of the one whose place it takes.
 #[cfg(unix)]
-fn keep_rights(old: &Path, new: &tempfile::NamedTempFile) -> Result<(), Error> {
+fn keep_rights(old: &Path, new: &tempfile::NamedTempFile) -> Result<(), ConnectError> {
     use std::os::unix::fs::MetadataExt as _;
     let old = fs_err::metadata(old)?;
     let there = new.as_file().metadata()?;
@@ -184,6 +178,6 @@ fn keep_rights(old: &Path, new: &tempfile::NamedTempFile) -> Result<(), Error> {
 }
 
 #[cfg(not(unix))]
-fn keep_rights(_: &Path, _: &tempfile::NamedTempFile) -> Result<(), Error> {
+fn keep_rights(_: &Path, _: &tempfile::NamedTempFile) -> Result<(), ConnectError> {
     Ok(())
 }

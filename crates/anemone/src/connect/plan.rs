@@ -4,21 +4,26 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{LeftoverKind, TEMPORARY_FILE, sweep};
 use anemone_format::sha256_hex;
+use anemone_runtimes::connect::{
+    Changes, ConfigEdit, DesiredConfig, DesiredFile, Format, OwnFile, is_void, no_orphans, put_in,
+    take_out_known,
+};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::document::{Changes, Format, RefuseError, Want, is_void, put_in, take_out_known};
+use super::error::ConnectError;
 use super::place::{Place, Staged, remove_empty};
 use super::record::{FileRecord, OwnRecord, Record};
-use super::wish::{FileWish, OwnFile, Wish, no_orphans};
-use crate::error::{Error, Kind};
 
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
+    /// It is created.
     Made,
+    /// It is changed.
     Changed,
+    /// It is removed.
     Removed,
     /// It is as it should be.
     Same,
@@ -59,19 +64,19 @@ impl Plan {
 
     /// Whether there is nothing to do.
     pub(super) fn is_done(&self) -> bool {
-        self.files.iter().all(|it| it.fate == Fate::Same)
+        self.files.iter().all(|file| file.fate == Fate::Same)
     }
 
     /// Refuses what cannot be done, before any of it is.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        self.changed().try_for_each(|it| it.place.check_writable())
+    pub(super) fn check(&self) -> Result<(), ConnectError> {
+        self.changed().try_for_each(|file| file.place.check_writable())
     }
 
     /// Changes every file, or none: new files are written whole beside the old ones before the
     /// first gets its name, and what was done is taken back when one of them cannot be changed.
-    pub(super) fn apply(&self) -> Result<(), Error> {
+    pub(super) fn apply(&self) -> Result<(), ConnectError> {
         let missing: Vec<PathBuf> =
-            self.files.iter().flat_map(|it| it.place.missing_folders()).collect();
+            self.files.iter().flat_map(|file| file.place.missing_folders()).collect();
         let mut done = Vec::new();
         let applied = self.stage().and_then(|staged| {
             for (file, staged) in self.changed().zip(staged) {
@@ -83,22 +88,21 @@ impl Plan {
             }
             Ok(())
         });
-        let Err(mut error) = applied else {
+        let Err(error) = applied else {
             remove_empty(&self.folders);
             return Ok(());
         };
-        for file in done.into_iter().rev() {
-            if file.place.put_back().is_err() {
-                let path = file.place.path.display();
-                error.causes.push(format!("{path} was changed, and could not be changed back"));
-            }
-        }
+        let stuck = done.into_iter().rev().filter(|file| file.place.put_back().is_err());
+        let changed: Vec<PathBuf> = stuck.map(|file| file.place.path.clone()).collect();
         remove_empty(&missing);
-        Err(error)
+        if changed.is_empty() {
+            return Err(error);
+        }
+        Err(ConnectError::HalfDone { error: Box::new(error), changed })
     }
 
     /// Writes the new files beside the old ones; `None` for a file that goes.
-    fn stage(&self) -> Result<Vec<Option<Staged<'_>>>, Error> {
+    fn stage(&self) -> Result<Vec<Option<Staged<'_>>>, ConnectError> {
         let mut staged = Vec::new();
         for file in self.changed() {
             staged.push(match file.fate {
@@ -110,13 +114,13 @@ impl Plan {
     }
 
     fn changed(&self) -> impl Iterator<Item = &FilePlan> {
-        self.files.iter().filter(|it| it.fate != Fate::Same)
+        self.files.iter().filter(|file| file.fate != Fate::Same)
     }
 
     /// Takes away what killed processes left beside the files.
     pub(super) fn sweep(&self) {
         let mut folders: Vec<&Path> =
-            self.files.iter().filter_map(|it| it.place.folder()).collect();
+            self.files.iter().filter_map(|file| file.place.folder()).collect();
         folders.sort_unstable();
         folders.dedup();
         for folder in folders {
@@ -127,47 +131,50 @@ impl Plan {
 
 /// Returns what a file holds without what we put in, and that as a document.
 pub(super) fn base(
-    wish: &FileWish,
+    desired: &DesiredFile,
     record: Option<&Record>,
-) -> Result<(Place, String, Value), Error> {
-    let place = Place::look(&wish.path)?;
-    let refuse = |error| refused(wish.format, &wish.path, &error);
+) -> Result<(Place, String, Value), ConnectError> {
+    let place = Place::look(&desired.path)?;
+    let refuse = |error| ConnectError::refused(desired, error);
     let mut text = place.text.clone().unwrap_or_default();
     // Whatever else is wrong with a file, this comes first.
-    wish.format.parse(&text).map_err(refuse)?;
-    if let Some(record) = record.and_then(|it| it.file(&wish.path)) {
+    desired.format.parse(&text).map_err(refuse)?;
+    if let Some(record) = record.and_then(|record| record.file(&desired.path)) {
         text = record.changes.take_out(&text).map_err(refuse)?;
-        if record.made && is_left_empty(wish.format, &text) {
+        if record.made && is_left_empty(desired.format, &text) {
             text.clear();
         }
     }
-    let document = wish.format.parse(&text).map_err(refuse)?;
+    let document = desired.format.parse(&text).map_err(refuse)?;
     Ok((place, text, document))
 }
 
-/// Plans to put in everything that is wished for.
-pub(super) fn connect(wish: &Wish, record: Option<&Record>) -> Result<Plan, Error> {
-    let mut plan = Plan::new(wish.notes.clone());
-    for own in &wish.own {
+/// Plans to put in every entry that is desired.
+pub(super) fn connect(
+    desired: &DesiredConfig,
+    record: Option<&Record>,
+) -> Result<Plan, ConnectError> {
+    let mut plan = Plan::new(desired.notes.clone());
+    for own in &desired.own {
         plan.add_own(own, record)?;
     }
-    for file in &wish.files {
+    for file in &desired.files {
         let (place, mut base, document) = base(file, record)?;
-        let refuse = |error| refused(file.format, &file.path, &error);
-        let before = record.and_then(|it| it.file(&file.path));
+        let refuse = |error| ConnectError::refused(file, error);
+        let before = record.and_then(|record| record.file(&file.path));
         if before.is_some() {
             // One of ours that somebody changed is brought up to date.
-            let is_wanted = |it: &Want| file.wants.iter().any(|want| want.is_called(it));
-            let (ours, others): (Vec<Want>, Vec<Want>) =
+            let is_wanted = |edit: &ConfigEdit| file.wants.iter().any(|want| want.is_called(edit));
+            let (ours, others): (Vec<ConfigEdit>, Vec<ConfigEdit>) =
                 (file.known)(&document).into_iter().partition(is_wanted);
             base = take_out_known(file.format, &base, &ours).map_err(refuse)?;
-            let others = others.iter().filter(|it| !file.wants.contains(it));
-            plan.notes.extend(others.map(|it| it.stays_in(file)));
+            let others = others.iter().filter(|other| !file.wants.contains(other));
+            plan.notes.extend(others.map(|edit| stays(edit, file)));
         } else {
             check_known(file, &document)?;
         }
         let (text, changes) = put_in(file.format, &base, &file.wants).map_err(refuse)?;
-        let is_made = place.text.is_none() || before.is_some_and(|it| it.made);
+        let is_made = place.text.is_none() || before.is_some_and(|before| before.made);
         let fate = match &place.text {
             Some(now) if *now == text => Fate::Same,
             None if changes.is_empty() => Fate::Same,
@@ -175,12 +182,12 @@ pub(super) fn connect(wish: &Wish, record: Option<&Record>) -> Result<Plan, Erro
             Some(_) if is_made && text.is_empty() => Fate::Removed,
             Some(_) => Fate::Changed,
         };
-        let mut folders = before.map(|it| it.folders.clone()).unwrap_or_default();
+        let mut folders = before.map(|before| before.folders.clone()).unwrap_or_default();
         folders.extend(place.missing_folders());
         folders.sort();
         folders.dedup();
         if changes.is_empty() {
-            plan.folders.extend(before.into_iter().flat_map(|it| it.folders.clone()));
+            plan.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         } else {
             plan.record.files.push(FileRecord {
                 path: file.path.clone(),
@@ -193,53 +200,50 @@ pub(super) fn connect(wish: &Wish, record: Option<&Record>) -> Result<Plan, Erro
         plan.files.push(FilePlan { place, fate, text, lines });
     }
     // What was connected elsewhere is still to be taken out one day.
-    let others = record.into_iter().flat_map(|it| it.files.iter());
-    let is_other = |it: &&FileRecord| wish.files.iter().all(|file| file.path != it.path);
+    let others = record.into_iter().flat_map(|record| record.files.iter());
+    let is_other = |known: &&FileRecord| desired.files.iter().all(|file| file.path != known.path);
     plan.record.files.extend(others.filter(is_other).cloned());
-    let others = record.into_iter().flat_map(|it| it.own.iter());
-    let is_other = |it: &&OwnRecord| wish.own.iter().all(|own| own.path != it.path);
+    let others = record.into_iter().flat_map(|record| record.own.iter());
+    let is_other = |known: &&OwnRecord| desired.own.iter().all(|own| own.path != known.path);
     plan.record.own.extend(others.filter(is_other).cloned());
     plan.folders.sort();
     plan.folders.dedup();
     Ok(plan)
 }
 
-impl Want {
-    /// Says that something starts us and stays where it is.
-    fn stays_in(&self, file: &FileWish) -> String {
-        let (name, path) = (self.name(), file.path.display());
-        format!("{name} in {path} starts anemone, but not as it was written here: it stays")
-    }
+/// Says that an entry starts us and stays where it is.
+fn stays(edit: &ConfigEdit, file: &DesiredFile) -> String {
+    let (name, path) = (edit.name(), file.path.display());
+    format!("{name} in {path} starts anemone, but not as it was written here: it stays")
 }
 
 /// Refuses a file in which something that starts us stands that nobody kept a note of: it may be
 /// the user's own.
-fn check_known(file: &FileWish, document: &Value) -> Result<(), Error> {
+fn check_known(file: &DesiredFile, document: &Value) -> Result<(), ConnectError> {
     let known = (file.known)(document);
-    let Some(other) = known.iter().find(|it| !file.wants.contains(it)) else { return Ok(()) };
-    let error = refused(file.format, &file.path, &RefuseError::Taken { path: other.name() });
-    Err(error.hint("disconnecting with --all takes out all that starts anemone; or do it by hand"))
+    let Some(other) = known.iter().find(|known| !file.wants.contains(known)) else { return Ok(()) };
+    Err(ConnectError::Unrecorded { path: file.path.clone(), entry: other.name() })
 }
 
 impl Plan {
-    fn add_own(&mut self, own: &OwnFile, record: Option<&Record>) -> Result<(), Error> {
+    fn add_own(&mut self, own: &OwnFile, record: Option<&Record>) -> Result<(), ConnectError> {
         let place = Place::look(&own.path)?;
-        let before = record.and_then(|it| it.own(&own.path));
+        let before = record.and_then(|record| record.own(&own.path));
         let fate = match &place.text {
             None => Fate::Made,
             Some(now) if now == own.text => Fate::Same,
-            Some(now) if before.is_some_and(|it| it.digest == sha256_hex(now.as_bytes())) => {
+            Some(now)
+                if before.is_some_and(|before| before.digest == sha256_hex(now.as_bytes())) =>
+            {
                 Fate::Changed
             }
             Some(_) => {
-                let message = "this file exists, and Anemone did not write it";
-                let error = Error::new(Kind::Conflict, "taken", message).about(&own.path);
-                return Err(error.hint("move it away first"));
+                return Err(ConnectError::Taken { path: own.path.clone() });
             }
         };
         // One that somebody else put there is theirs, even if it is the same.
         if before.is_some() || fate == Fate::Made {
-            let mut folders = before.map(|it| it.folders.clone()).unwrap_or_default();
+            let mut folders = before.map(|before| before.folders.clone()).unwrap_or_default();
             folders.extend(place.missing_folders());
             folders.sort();
             folders.dedup();
@@ -254,24 +258,24 @@ impl Plan {
 
 /// Plans to take everything out again.
 pub(super) fn disconnect(
-    wish: &Wish,
+    desired: &DesiredConfig,
     record: Option<&Record>,
     extent: Extent,
-) -> Result<Plan, Error> {
+) -> Result<Plan, ConnectError> {
     let mut plan = Plan::new(Vec::new());
-    let elsewhere = record.map(|it| elsewhere(wish, it)).unwrap_or_default();
-    for file in wish.files.iter().chain(&elsewhere) {
+    let elsewhere = record.map(|record| elsewhere(desired, record)).unwrap_or_default();
+    for file in desired.files.iter().chain(&elsewhere) {
         plan.take_out(file, record, extent)?;
     }
-    let known = wish.own.iter().map(|it| (&it.path, Some(it.text)));
-    let kept = record.into_iter().flat_map(|it| &it.own);
-    let kept = kept.filter(|it| wish.own.iter().all(|own| own.path != it.path));
-    for (path, text) in known.chain(kept.map(|it| (&it.path, None))) {
+    let known = desired.own.iter().map(|file| (&file.path, Some(file.text)));
+    let kept = record.into_iter().flat_map(|record| &record.own);
+    let kept = kept.filter(|file| desired.own.iter().all(|own| own.path != file.path));
+    for (path, text) in known.chain(kept.map(|file| (&file.path, None))) {
         let place = Place::look(path)?;
-        let before = record.and_then(|it| it.own(path));
-        plan.folders.extend(before.into_iter().flat_map(|it| it.folders.clone()));
+        let before = record.and_then(|record| record.own(path));
+        plan.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         let Some(now) = &place.text else { continue };
-        let is_noted = before.is_some_and(|it| it.digest == sha256_hex(now.as_bytes()));
+        let is_noted = before.is_some_and(|before| before.digest == sha256_hex(now.as_bytes()));
         let is_same = (before.is_some() || extent == Extent::All) && text == Some(now.as_str());
         let fate = if is_noted || is_same { Fate::Removed } else { Fate::Same };
         if fate == Fate::Same {
@@ -292,41 +296,43 @@ impl Plan {
     /// Plans to take out what is ours in a file of the program.
     fn take_out(
         &mut self,
-        file: &FileWish,
+        file: &DesiredFile,
         record: Option<&Record>,
         extent: Extent,
-    ) -> Result<(), Error> {
-        let refuse = |error| refused(file.format, &file.path, &error);
-        let before = record.and_then(|it| it.file(&file.path));
+    ) -> Result<(), ConnectError> {
+        let refuse = |error| ConnectError::refused(file, error);
+        let before = record.and_then(|record| record.file(&file.path));
         let (place, mut text, mut document) = base(file, record)?;
         let now = place.text.as_deref().unwrap_or_default();
-        let mut lines = before.map(|it| taken_out(&it.changes, now, &text)).unwrap_or_default();
+        let mut lines =
+            before.map(|before| taken_out(&before.changes, now, &text)).unwrap_or_default();
         let mut known = before.map(|_| (file.orphans)(&document)).unwrap_or_default();
         if extent == Extent::All {
             known.extend((file.known)(&document));
         }
         if !known.is_empty() {
-            lines.extend(known.iter().map(Want::name));
+            lines.extend(known.iter().map(ConfigEdit::name));
             text = take_out_known(file.format, &text, &known).map_err(refuse)?;
             document = file.format.parse(&text).map_err(refuse)?;
         }
         for left in (file.known)(&document) {
-            self.notes.push(left.stays_in(file) + "; disconnecting with --all takes it out");
+            self.notes.push(stays(&left, file) + "; disconnecting with --all takes it out");
         }
-        let wants = before.into_iter().flat_map(|it| it.changes.wants());
-        let is_on = |it: &&Want| matches!(it, Want::Switch { .. }) && it.is_in(&document);
+        let wants = before.into_iter().flat_map(|before| before.changes.wants());
+        let is_on =
+            |edit: &&ConfigEdit| matches!(edit, ConfigEdit::Switch { .. }) && edit.is_in(&document);
         for left in wants.filter(is_on) {
             let (name, path) = (left.name(), file.path.display());
             self.notes.push(format!("{name} in {path} stays on: there is more now that needs it"));
         }
-        let is_made = before.is_some_and(|it| it.made) && text.is_empty();
+        let is_made = before.is_some_and(|before| before.made) && text.is_empty();
         let fate = match &place.text {
             None => Fate::Same,
             Some(now) if *now == text => Fate::Same,
             Some(_) if is_made => Fate::Removed,
             Some(_) => Fate::Changed,
         };
-        self.folders.extend(before.into_iter().flat_map(|it| it.folders.clone()));
+        self.folders.extend(before.into_iter().flat_map(|before| before.folders.clone()));
         self.files.push(FilePlan { place, fate, text, lines });
         Ok(())
     }
@@ -340,33 +346,33 @@ fn taken_out(changes: &Changes, now: &str, after: &str) -> Vec<String> {
     let bare = |line: &str| line.trim().trim_end_matches(',').to_owned();
     let mut gone: Vec<String> = now.lines().map(bare).collect();
     for line in after.lines().map(bare) {
-        if let Some(at) = gone.iter().position(|it| *it == line) {
+        if let Some(at) = gone.iter().position(|gone| *gone == line) {
             gone.swap_remove(at);
         }
     }
     let lines = changes.lines().iter().filter(|line| {
-        let at = gone.iter().position(|it| *it == bare(line));
-        at.map(|it| gone.swap_remove(it)).is_some()
+        let at = gone.iter().position(|gone| *gone == bare(line));
+        at.map(|at| gone.swap_remove(at)).is_some()
     });
     let lines: Vec<String> = lines.cloned().collect();
     match lines.is_empty() && now != after {
         // Its program has written it anew in another form.
-        true => changes.wants().map(Want::name).collect(),
+        true => changes.wants().map(ConfigEdit::name).collect(),
         false => lines,
     }
 }
 
 /// Returns the files that were connected when the program kept them elsewhere.
-fn elsewhere(wish: &Wish, record: &Record) -> Vec<FileWish> {
-    let is_other = |it: &&FileRecord| wish.files.iter().all(|file| file.path != it.path);
-    let wish_of = |it: &FileRecord| FileWish {
-        path: it.path.clone(),
-        format: it.changes.format(),
+fn elsewhere(desired: &DesiredConfig, record: &Record) -> Vec<DesiredFile> {
+    let is_other = |known: &&FileRecord| desired.files.iter().all(|file| file.path != known.path);
+    let file_of = |record: &FileRecord| DesiredFile {
+        path: record.path.clone(),
+        format: record.changes.format(),
         wants: Vec::new(),
         known: Box::new(|_| Vec::new()),
         orphans: no_orphans,
     };
-    record.files.iter().filter(is_other).map(wish_of).collect()
+    record.files.iter().filter(is_other).map(file_of).collect()
 }
 
 /// Whether a file that we made holds nothing of anybody else's.
@@ -375,49 +381,5 @@ fn is_left_empty(format: Format, text: &str) -> bool {
         Format::Json => ["", "{}"].contains(&text.trim()),
         Format::Toml => text.trim().is_empty(),
     };
-    is_bare && format.parse(text).is_ok_and(|it| is_void(&it))
-}
-
-/// Says which file is not changed, and why.
-pub(super) fn refused(format: Format, path: &std::path::Path, error: &RefuseError) -> Error {
-    let path = path.display();
-    let (kind, code) = match error {
-        RefuseError::Unparsable { .. } => (Kind::Failed, "unparsable"),
-        RefuseError::Taken { .. } => (Kind::Conflict, "taken"),
-        RefuseError::Shape { .. } => (Kind::Conflict, "unexpected_shape"),
-        RefuseError::Form { .. } => (Kind::Conflict, "unexpected_form"),
-        RefuseError::Entangled { .. } => (Kind::Conflict, "entangled"),
-        RefuseError::SwitchedOff { .. } => (Kind::Conflict, "switched_off"),
-        RefuseError::NoAgent { .. } | RefuseError::NoAgents | RefuseError::ManyAgents { .. } => {
-            (Kind::Usage, "agent_not_found")
-        }
-    };
-    let message = match error {
-        RefuseError::Unparsable { line, column, expected } => {
-            format!("{path}:{line}:{column}: {expected} was expected; nothing was changed")
-        }
-        error => format!("{path}: {error}; nothing was changed"),
-    };
-    let hint = match (error, format) {
-        (RefuseError::SwitchedOff { .. }, _) => "switch it on yourself, if that is meant",
-        (RefuseError::NoAgent { there, .. } | RefuseError::ManyAgents { there }, _)
-            if !there.is_empty() =>
-        {
-            let hint = format!("name the agent with --to; there are: {}", there.join(", "));
-            return Error::new(kind, code, message).hint(hint);
-        }
-        (
-            RefuseError::NoAgent { .. } | RefuseError::NoAgents | RefuseError::ManyAgents { .. },
-            _,
-        ) => "start ZeroClaw once, which adds its agents to this file, or add [agents.NAME] to it",
-        (RefuseError::Unparsable { .. }, _) => {
-            "repair the file first; its program cannot read it either"
-        }
-        (RefuseError::Taken { .. }, _) => "rename or remove that entry first",
-        (RefuseError::Shape { .. }, _) => "repair the file first",
-        (RefuseError::Form { .. }, Format::Toml) => "write it as a table with a header of its own",
-        (RefuseError::Form { .. }, Format::Json) => "write it as an object of its own",
-        (RefuseError::Entangled { .. }, _) => "take the lines out by hand",
-    };
-    Error::new(kind, code, message).hint(hint)
+    is_bare && format.parse(text).is_ok_and(|document| is_void(&document))
 }

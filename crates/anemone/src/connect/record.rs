@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use anemone_format::sha256_hex;
+use anemone_runtimes::connect::{Changes, ConfigEdit};
 use serde::{Deserialize, Serialize};
 
-use super::document::Changes;
+use super::error::ConnectError;
 use super::place::{Place, remove_empty};
-use crate::error::Error;
 use crate::host::Host;
 
 /// All that was done for one program.
@@ -44,9 +44,9 @@ pub(super) struct OwnRecord {
 
 impl Record {
     /// Reads the record of a program; one that makes no sense counts for nothing.
-    pub(super) fn load(path: &Path) -> Result<Option<Self>, Error> {
+    pub(super) fn load(path: &Path) -> Result<Option<Self>, ConnectError> {
         let text = Place::look(path)?.text;
-        Ok(text.and_then(|it| serde_json::from_str(&it).ok()))
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
     /// Whether anything was written that may still be there.
@@ -55,13 +55,13 @@ impl Record {
     }
 
     /// Keeps the record; `before` is the one whose place it takes.
-    pub(super) fn save(&mut self, path: &Path, before: Option<&Self>) -> Result<(), Error> {
+    pub(super) fn save(&mut self, path: &Path, before: Option<&Self>) -> Result<(), ConnectError> {
         self.folders = match before {
             Some(before) => before.folders.clone(),
             None => {
                 // Folders that were made for another record go with the last record in them.
                 let mut folders = Place::look(path)?.missing_folders();
-                folders.extend(beside(path).into_iter().flat_map(|it| it.folders));
+                folders.extend(beside(path).into_iter().flat_map(|record| record.folders));
                 folders.sort();
                 folders.dedup();
                 folders
@@ -72,14 +72,19 @@ impl Record {
     }
 
     /// Takes the record away, and the folders that were made for it.
-    pub(super) fn remove(&self, path: &Path) -> Result<(), Error> {
+    pub(super) fn remove(&self, path: &Path) -> Result<(), ConnectError> {
         Place::look(path)?.remove()?;
         remove_empty(&self.folders);
         Ok(())
     }
 
+    /// Returns everything that was put into files.
+    pub(super) fn edits(&self) -> impl Iterator<Item = &ConfigEdit> {
+        self.files.iter().flat_map(|file| file.changes.wants())
+    }
+
     pub(super) fn file(&self, path: &Path) -> Option<&FileRecord> {
-        self.files.iter().find(|it| it.path == path)
+        self.files.iter().find(|file| file.path == path)
     }
 
     /// Whether the same was done, wherever the record lies.
@@ -88,16 +93,17 @@ impl Record {
     }
 
     pub(super) fn own(&self, path: &Path) -> Option<&OwnRecord> {
-        self.own.iter().find(|it| it.path == path)
+        self.own.iter().find(|file| file.path == path)
     }
 }
 
 /// Returns the records beside a path that can be read.
 fn beside(path: &Path) -> Vec<Record> {
     let listed = path.parent().map(fs_err::read_dir).and_then(Result::ok);
-    let paths = listed.into_iter().flatten().filter_map(|it| Some(it.ok()?.path()));
-    let others = paths.filter(|it| it != path && it.extension().is_some_and(|it| it == "json"));
-    others.filter_map(|it| Record::load(&it).ok().flatten()).collect()
+    let paths = listed.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let others = paths
+        .filter(|other| other != path && other.extension().is_some_and(|ending| ending == "json"));
+    others.filter_map(|other| Record::load(&other).ok().flatten()).collect()
 }
 
 /// Returns where records lie.
@@ -107,7 +113,7 @@ fn folder(host: &Host) -> PathBuf {
 
 /// Returns where the record of a program lies, or that of a project of it.
 pub(super) fn path_of(host: &Host, program: &str, project: Option<&str>) -> PathBuf {
-    let mark = |it: &str| format!("-{}", &sha256_hex(it.as_bytes())[..16]);
+    let mark = |project: &str| format!("-{}", &sha256_hex(project.as_bytes())[..16]);
     let project = project.map(mark).unwrap_or_default();
     folder(host).join(format!("{program}{project}.json"))
 }
@@ -117,11 +123,11 @@ pub(super) fn of_projects(host: &Host, program: &str) -> Vec<(String, Record)> {
     let prefix = format!("{program}-");
     let Ok(listed) = fs_err::read_dir(folder(host)) else { return Vec::new() };
     let is_own = |path: &PathBuf| {
-        let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with(&prefix) && name.ends_with(".json")
     };
-    let paths = listed.filter_map(|it| Some(it.ok()?.path())).filter(is_own);
-    let records = paths.filter_map(|it| Record::load(&it).ok().flatten());
+    let paths = listed.filter_map(|entry| Some(entry.ok()?.path())).filter(is_own);
+    let records = paths.filter_map(|path| Record::load(&path).ok().flatten());
     let mut found: Vec<(String, Record)> =
         records.filter_map(|record| Some((record.project.clone()?, record))).collect();
     found.sort_by(|(one, _), (other, _)| one.cmp(other));

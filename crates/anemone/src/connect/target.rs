@@ -1,31 +1,90 @@
 //! The programs that can be connected.
 
-/// The programs whose configuration we edit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// `~/.claude/settings.json` and `~/.claude.json`, or below `CLAUDE_CONFIG_DIR`.
-    ClaudeCode,
-    /// `~/.openclaw/openclaw.json`, or where `OPENCLAW_CONFIG_PATH` and `OPENCLAW_STATE_DIR` say.
-    OpenClaw,
-    /// `~/.zeroclaw/config.toml`, or below `ZEROCLAW_CONFIG_DIR`.
-    ZeroClaw,
-    /// `~/.codex/config.toml`, or below `CODEX_HOME`.
-    Codex,
-}
+use std::fmt;
+
+use anemone_runtimes::connect::{
+    Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig, RefuseError,
+};
+use anemone_runtimes::connects;
+use serde_json::Value;
+
+use super::record::Record;
+
+/// A program whose configuration we edit.
+#[derive(Clone, Copy)]
+pub struct Target(&'static Connect);
 
 impl Target {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::ClaudeCode, Self::OpenClaw, Self::ZeroClaw, Self::Codex];
+    /// Returns all of them, in the order of help texts.
+    pub fn all() -> impl Iterator<Item = Self> {
+        connects().map(Self)
+    }
 
-    /// Returns its name.
+    /// Returns the program of a name.
     #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::OpenClaw => "openclaw",
-            Self::ZeroClaw => "zeroclaw",
-            Self::Codex => "codex",
-        }
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::all().find(|target| target.name() == name)
+    }
+
+    /// Returns the name by which a user chooses it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Returns the program's name, as people write it.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        self.0.title
+    }
+
+    /// Returns where its configuration is, in words for a help text.
+    #[must_use]
+    pub const fn config(self) -> &'static str {
+        self.0.config
+    }
+
+    pub(super) fn takes(self, option: ConnectOption) -> bool {
+        self.0.takes(option)
+    }
+
+    pub(super) const fn memory(self) -> ConnectedMemory {
+        self.0.memory
+    }
+
+    pub(super) fn locate(self, place: &ConnectPlace<'_>) -> DesiredConfig {
+        (self.0.locate)(place)
+    }
+
+    pub(super) fn desire(
+        self,
+        place: &ConnectPlace<'_>,
+        connection: &Connection<'_>,
+    ) -> Result<DesiredConfig, RefuseError> {
+        (self.0.desire)(place, connection)
+    }
+
+    /// Whether what was written lets the program write into the memory by itself.
+    pub(super) fn writes(self, record: &Record) -> bool {
+        record.edits().any(self.0.writes)
+    }
+
+    pub(super) fn shows_tools_to(self, document: &Value, agent: &str) -> bool {
+        (self.0.shows_tools_to)(document, agent)
+    }
+}
+
+impl PartialEq for Target {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Target {}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Target").field(&self.name()).finish()
     }
 }
 

@@ -22,8 +22,11 @@ const GAP: u64 = 64;
 /// Vectors of one model in an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VectorLine {
+    /// Who makes them.
     pub provider: String,
+    /// With which model.
     pub model: String,
+    /// The length of each.
     pub dimensions: usize,
     /// Chunks that have vectors.
     pub chunks: u64,
@@ -32,6 +35,7 @@ pub struct VectorLine {
 }
 
 impl VectorLine {
+    /// Describes the vectors of a model.
     pub fn of(identity: &ModelIdentity, chunks: u64, missing: u64) -> Self {
         let ModelIdentity { provider, model, dimensions } = identity.clone();
         Self { provider, model, dimensions, chunks, missing }
@@ -48,14 +52,17 @@ pub fn vector_lines(index: &Index) -> Result<Vec<VectorLine>, StoreError> {
 /// What filling would take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Job {
+    /// The embedder.
     pub embedder: String,
+    /// Its model.
     pub model: String,
     /// Chunks without vectors.
     pub chunks: u64,
     /// Different texts in them that the embedder would be handed.
     pub texts: u64,
+    /// Characters of these texts.
     pub characters: u64,
-    /// Estimated.
+    /// Tokens of these texts, estimated.
     pub tokens: u64,
     /// Texts whose vectors are known already; `None` while nobody knows how long the vectors are.
     pub known: Option<u64>,
@@ -68,6 +75,7 @@ pub struct Job {
 }
 
 impl Job {
+    /// Looks what is left to do in an index.
     pub fn of(index: &Index, chosen: &ChosenEmbedder) -> Result<Self, StoreError> {
         let left = match chosen.is_work() {
             true => index.unembedded(chosen.identity())?,
@@ -103,9 +111,11 @@ fn other(index: &Index, chosen: &ChosenEmbedder) -> Result<Option<ModelIdentity>
 pub struct Filling<'a> {
     /// What happens to vectors of another model.
     pub replace: Replace,
+    /// What happens to a job that costs a service much.
     pub large_jobs: LargeJobs,
     /// Says when to stop.
     pub stop: &'a Stop,
+    /// What an interrupt does.
     pub signals: Signals,
 }
 
@@ -186,9 +196,13 @@ pub enum Signals {
 /// What was filled in.
 #[derive(Debug, Serialize)]
 pub struct Filled {
+    /// The embedder.
     pub embedder: String,
+    /// Who makes its vectors.
     pub provider: String,
+    /// With which model.
     pub model: String,
+    /// The length of each vector.
     pub dimensions: usize,
     /// Texts that the embedder was handed.
     pub embedded: u64,
@@ -202,6 +216,7 @@ pub struct Filled {
     pub refused: u64,
     /// Chunks that have no vectors yet.
     pub missing: u64,
+    /// How long it took.
     pub took_ms: f64,
     /// What somebody should know about the vectors that came along.
     #[serde(skip)]

@@ -23,6 +23,7 @@ struct LargeJob {
 }
 
 impl Guarded {
+    /// Guards an embedder that sends texts to a host.
     pub fn new(embedder: Box<dyn Embedder>, host: Option<&str>) -> Self {
         Self { embedder, host: host.unwrap_or("a service").to_owned() }
     }

@@ -11,14 +11,18 @@ use crate::nearest::Nearest;
 /// An embedder that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
+    /// The table in the binary.
     Builtin,
+    /// The larger model in the binary.
     BuiltinQuality,
+    /// A file that was added.
     MiniLm,
     /// Another program, mostly on another machine.
     Service(Provider),
 }
 
 impl Name {
+    /// All of them.
     pub const ALL: [Self; 8] = [
         Self::Builtin,
         Self::BuiltinQuality,
@@ -30,6 +34,7 @@ impl Name {
         Self::Service(Provider::Mistral),
     ];
 
+    /// Returns the name as users write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Builtin => "builtin",
@@ -43,12 +48,14 @@ impl Name {
 /// An embedder that somebody named, perhaps with a model of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
+    /// The embedder.
     pub name: Name,
     /// Only services have several.
     pub model: Option<String>,
 }
 
 impl Wanted {
+    /// Names an embedder with its usual model.
     pub const fn of(name: Name) -> Self {
         Self { name, model: None }
     }

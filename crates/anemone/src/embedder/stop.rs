@@ -23,10 +23,12 @@ impl Stop {
         }));
     }
 
+    /// Tells whoever works to stop.
     pub fn tell(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Whether work should stop.
     pub fn is_told(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anemone_memory::LockedStore;
-use anemone_runtimes::{
-    Conversation, Machine, RUNTIMES, Reach, Role, Said, asking_hooks, read_transcript,
-};
+use anemone_runtimes::{Conversation, HOOK_CALLER, Machine, Reach, Role, Said, read_transcript};
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
@@ -49,8 +47,10 @@ impl ConversationChoice {
             (None, Some(path)) => read_transcript(path, reach)?,
             (None, None) => return Ok(None),
         };
-        if input.names_moment() && found.source.is_none() {
-            found.source = asking_hooks().own_channel().map(str::to_owned);
+        if let Some(caller) = input.caller()
+            && found.source.is_none()
+        {
+            found.source = Some(caller.channel.to_owned());
         }
         if found.session_key.is_none() {
             found.session_key.clone_from(&input.session_key);
@@ -92,14 +92,11 @@ pub(super) fn said_by_owner(conversation: &Conversation) -> (Vec<String>, u64) {
     (own, others as u64)
 }
 
-/// Says whether only the owner speaks in a conversation: with a program that holds conversations of
-/// its own, or in a session called `agent:<id>:main`.
+/// Says whether only the owner speaks in a conversation: with a caller of hooks, or in the main
+/// session of an agent, `agent:<id>:main`.
 fn is_direct(conversation: &Conversation) -> bool {
     match conversation.session_key.as_deref() {
-        None => {
-            let mut own = RUNTIMES.iter().filter_map(|runtime| runtime.own_channel());
-            own.any(|channel| conversation.source.as_deref() == Some(channel))
-        }
+        None => conversation.source.as_deref() == Some(HOOK_CALLER.channel),
         Some(key) => {
             let parts: Vec<&str> = key.split(':').collect();
             matches!(parts.as_slice(), ["agent", id, "main"] if !id.is_empty())

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_runtimes::{Machine, with_agents};
+use anemone_runtimes::{HOOK_CALLER, HookCaller, Machine, with_agents};
 use serde::Deserialize;
 
 use crate::living::MemoryChoice;
 
-/// The JSON of a hook. A program that holds conversations of its own names the moment as well.
+/// The JSON of a hook.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct HookInput {
     /// The session, by its id.
@@ -22,7 +22,7 @@ pub struct HookInput {
     /// The folder in which the session runs.
     #[serde(default)]
     pub cwd: Option<PathBuf>,
-    /// The moment, which only a program names that holds conversations of its own.
+    /// The moment, which only a caller with a form of its own names.
     #[serde(default)]
     pub hook_event_name: Option<String>,
     /// What the user wrote.
@@ -31,22 +31,22 @@ pub struct HookInput {
 }
 
 impl HookInput {
-    /// Whether the program names the moment, see [`anemone_runtimes::asking_hooks`].
+    /// Returns the program that calls, if it reads the answer in a form of its own.
     #[must_use]
-    pub fn names_moment(&self) -> bool {
-        self.hook_event_name.is_some()
+    pub fn caller(&self) -> Option<&'static HookCaller> {
+        self.hook_event_name.is_some().then_some(HOOK_CALLER)
     }
 
     /// Says whose memory is meant: as the request says, or else the folder in which the session
     /// runs, if there is a memory in it.
     ///
-    /// A program that holds conversations of its own runs in any folder, also in one that a stranger
-    /// has filled: there it must be the workspace of an agent of this machine.
+    /// A caller with a form of its own runs in any folder, also in one that a stranger has filled:
+    /// there it must be the workspace of an agent of this machine.
     pub(super) fn memory(&self, choice: &MemoryChoice, machine: &Machine) -> MemoryChoice {
         let mut choice = choice.clone();
         let is_named = choice.agent.workspace.is_some() || choice.agent.agent.is_some();
         let is_meant = |folder: &Path| {
-            has_memory(folder) && (!self.names_moment() || is_known(folder, machine))
+            has_memory(folder) && (self.caller().is_none() || is_known(folder, machine))
         };
         if let Some(cwd) = self.cwd.as_ref().filter(|cwd| !is_named && is_meant(cwd)) {
             choice.agent.workspace = Some(cwd.clone());

@@ -5,14 +5,12 @@ use anemone_memory::{
     Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, Given, flush_prompt,
     flush_system_prompt, flushed_entries, suspicious, told,
 };
-use anemone_runtimes::{Conversation, MemoryBackend, Reach};
+use anemone_runtimes::{Conversation, Reach};
 use jiff::Zoned;
 use serde::Serialize;
 
 use super::conversation::{local_time, lock, said};
-use super::entry_target::{
-    EntryTarget, LoggedWrite, check_within_reach, database_name, log_write, stamp,
-};
+use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput};
 use crate::chat::{Chat, ChatChoice};
 use crate::config::Config;
@@ -177,10 +175,7 @@ pub fn pre_compact(
         transcript_bytes: question.bytes,
         session_id: session.clone(),
         cycle: cycle.clone(),
-        path: match &memory.keeps {
-            MemoryBackend::Sqlite(path) => database_name(path),
-            _ => memory.site.daily(now.date()),
-        },
+        path: EntryTarget::of(&memory, now.date(), host).name(),
         prompt: None,
         system_prompt: None,
         direct: None,
@@ -194,7 +189,7 @@ pub fn pre_compact(
             report.system_prompt = Some(flush_system_prompt(&now));
         }
         FlushBy::ChatModel if !request.dry_run => {
-            check_within_reach(&memory)?;
+            memory.check_writable()?;
             let flush = Flush { memory: &memory, session: session.as_deref(), now: &now, host };
             report.direct = Some(flush.run(&request.chat.over(chat), conversation)?);
         }
@@ -275,7 +270,7 @@ impl Flush<'_> {
         let (answer, redacted) = anemone_secrets::redact_text(&answer);
         flushed.redacted = redacted;
         let held = lock(self.memory)?;
-        let target = EntryTarget::of(self.memory, self.now.date(), self.host)?;
+        let target = EntryTarget::of(self.memory, self.now.date(), self.host);
         let known = target.texts(&[])?;
         let mut new = Vec::new();
         for entry in flushed_entries(&answer) {
@@ -292,7 +287,7 @@ impl Flush<'_> {
         }
         if !new.is_empty() {
             let (entries, path) = (new.len(), target.name());
-            let change = target.add(&held, "hook pre-compact", new, &Category::Daily)?;
+            let change = target.add(&held, "hook pre-compact", new, Category::Daily)?;
             let write = LoggedWrite { hook: "pre-compact", path: &path, entries, change: &change };
             log_write(&held, write, self.host, &mut flushed.notes);
             flushed.change = Some(change);

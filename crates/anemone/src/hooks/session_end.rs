@@ -6,16 +6,16 @@ use anemone_memory::{
     UnknownStatements, not_worth_noting, row_document, slug_of, telling_slug, told,
     without_unanswered,
 };
-use anemone_runtimes::{MemoryBackend, NotSaid, Reach, Role};
+use anemone_runtimes::{NotSaid, Reach, Role};
 use serde::Serialize;
 
 use super::conversation::{local_time, lock, said};
-use super::entry_target::{EntryTarget, LoggedWrite, check_within_reach, log_write, stamp};
+use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput};
 use crate::chat::{Chat, ChatChoice};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice, no_finder};
+use crate::living::{AgentMemory, MemoryChoice};
 
 /// What this hook is called in the log of writes.
 const HOOK: &str = "session-end";
@@ -141,7 +141,7 @@ pub fn session_end(
     let machine = host.machine()?;
     let input = &request.input;
     let memory = input.memory(&request.memory, &machine).find(&machine, host)?;
-    check_within_reach(&memory)?;
+    memory.check_writable()?;
     let configured = Config::read(host)?.chat;
     let reach = Reach::Messages(request.messages.max(JUDGED_MESSAGES) as usize);
     let talk = request.conversation.read(input, &memory, &machine, reach)?;
@@ -197,7 +197,7 @@ pub fn session_end(
         secrets: talk.secrets.clone(),
     };
     let noting = Noting { memory: &memory, note: &note, session, dry_run: request.dry_run, host };
-    if let MemoryBackend::Sqlite(_) = &memory.keeps {
+    if memory.memory().rows().is_some() {
         return noting.row(report);
     }
     // A model takes seconds, in which nobody else should have to wait; and it is not asked again
@@ -220,9 +220,9 @@ fn has_everything(
         // Orders and courtesies are in no memory; there is nothing to compare.
         return Ok(false);
     }
-    if let MemoryBackend::Sqlite(path) = &memory.keeps {
-        let rows = memory.rows_to_read(path, no_finder())?;
-        let entries = rows.map(|rows| rows.entries()).transpose()?.unwrap_or_default();
+    let backend = memory.memory();
+    if let Some(rows) = backend.rows() {
+        let entries = rows.entries()?;
         let others = entries.iter().filter(|row| own != Some(row_document(&row.key).as_str()));
         others.for_each(|row| unknown.look_in(&row.content));
         return Ok(unknown.is_empty());
@@ -298,7 +298,7 @@ impl Noting<'_> {
         let key = format!("session_{name}");
         let path = row_document(&key);
         report.path = Some(path.clone());
-        let target = EntryTarget::of(memory, note.at.date(), host)?;
+        let target = EntryTarget::of(memory, note.at.date(), host);
         let held = lock(memory)?;
         let mut state = memory.site.session_state(session);
         let earlier = target.row(&key)?;
@@ -316,7 +316,7 @@ impl Noting<'_> {
         let stamp = stamp(Origin::Agent, note.session_id, host);
         let noted = note.noted(&path, &text);
         let given = Given { text, key: Some(key), label: None, tags: Vec::new(), stamp };
-        let change = target.add(&held, "hook session-end", vec![given], &Category::Conversation)?;
+        let change = target.add(&held, "hook session-end", vec![given], Category::Conversation)?;
         state.noted = Some(noted);
         held.keep_session_state(session, &state)?;
         let entries = note.said.len();

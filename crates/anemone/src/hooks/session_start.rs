@@ -1,7 +1,7 @@
 //! Gives a session what it should know when it begins.
 
 use anemone_memory::{Budget, ComposeRequest, Fate, Framed, Part, SessionKind, compose, frame};
-use anemone_runtimes::asking_hooks;
+use anemone_runtimes::HOOK_CALLER;
 use serde::Serialize;
 
 use super::{HookError, HookInput};
@@ -31,15 +31,15 @@ pub struct SessionStartReport {
     pub context: String,
 }
 
-/// Composes what a session should know when it begins. A program that holds
-/// conversations of its own has instructions of its own, so it is given the memory alone.
+/// Composes what a session should know when it begins. A caller with a form of its own has its own
+/// instructions, so it is given the memory alone.
 pub fn session_start(
     request: &SessionStartRequest,
     host: &Host,
 ) -> Result<SessionStartReport, HookError> {
     let machine = host.machine()?;
     let memory = request.input.memory(&request.memory, &machine);
-    let text = if request.input.names_moment() {
+    let text = if request.input.caller().is_some() {
         memory_alone(&memory.find(&machine, host)?, request.chars, host)?
     } else {
         let mut composing = ContextRequest::new(memory, SessionKind::Main);
@@ -53,7 +53,7 @@ pub fn session_start(
 fn memory_alone(memory: &AgentMemory, chars: usize, host: &Host) -> Result<String, HookError> {
     let composing = ComposeRequest {
         session: SessionKind::Main,
-        rules: (asking_hooks().context_of)(None),
+        rules: HOOK_CALLER.rules,
         budget: Budget::Runtime,
         today: host.today(),
         recalled: None,

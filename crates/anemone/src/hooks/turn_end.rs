@@ -6,7 +6,7 @@ use anemone_runtimes::{Machine, Reach, without_private};
 use serde::Serialize;
 
 use super::conversation::{local_time, lock, said_by_owner};
-use super::entry_target::{EntryTarget, LoggedWrite, check_within_reach, log_write, stamp};
+use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput};
 use crate::config::Config;
 use crate::host::Host;
@@ -87,7 +87,7 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, 
     }
     let machine = host.machine()?;
     let memory = request.input.memory(&request.memory, &machine).find(&machine, host)?;
-    check_within_reach(&memory)?;
+    memory.check_writable()?;
     let (texts, session) = request.said(&memory, &machine, &mut report)?;
     let mut found: Vec<Captured> = Vec::new();
     for text in &texts {
@@ -96,7 +96,7 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, 
         report.left_out += left_out;
     }
     let day = local_time(request.time_zone.as_deref(), host)?.date();
-    let target = EntryTarget::of(&memory, day, host)?;
+    let target = EntryTarget::of(&memory, day, host);
     let held = if request.dry_run { None } else { Some(lock(&memory)?) };
     let session = session.as_deref();
     let mut state = session.map(|id| memory.site.session_state(id)).unwrap_or_default();
@@ -126,7 +126,7 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, 
     let Some(held) = held else { return Ok(report) };
     // What somebody prefers or decided stays true: ZeroClaw keeps it as core, too.
     let entries = new.len();
-    let change = target.add(&held, "hook turn-end", new, &Category::Core)?;
+    let change = target.add(&held, "hook turn-end", new, Category::Core)?;
     let write = LoggedWrite { hook: "turn-end", path: &path, entries, change: &change };
     log_write(&held, write, host, &mut report.notes);
     report.change = Some(change);

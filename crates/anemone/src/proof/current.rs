@@ -4,14 +4,17 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 
 use anemone_format::{RecordId, SnapshotSource};
+use anemone_runtimes::digest_of;
 use anemone_runtimes::mapping::{Becomes, Mapping};
 
-use super::{Current, called, digest_of_text, is_comment, is_row_of, without_labels, words};
+use super::Current;
+use super::memory::called;
+use super::text::{is_comment, is_row_of, without_labels, words};
 
 /// A record that is nowhere.
 pub(super) struct Missing {
-    pub called: String,
-    pub digest: String,
+    pub(super) called: String,
+    pub(super) digest: String,
 }
 
 /// A part of a record that is looked for; its text is in the spool.
@@ -33,7 +36,7 @@ pub(super) fn missing(
 ) -> io::Result<Vec<Missing>> {
     let mut whole: HashSet<String> = HashSet::new();
     target.each_record(&mut |record| {
-        whole.insert(digest_of_text(&record.content));
+        whole.insert(digest_of(&record.content));
         Ok(())
     })?;
     let mut records: Vec<Missing> = Vec::new();
@@ -46,9 +49,9 @@ pub(super) fn missing(
     let mut out = io::BufWriter::with_capacity(256 << 10, spool.try_clone()?);
     let mut offset = 0;
     current.source.each_record(&mut |record| {
-        let row = mapping.and_then(|it| it.row_of(record)).map(|it| it.becomes);
+        let row = mapping.and_then(|mapping| mapping.row_of(record)).map(|row| row.becomes);
         let has_a_place = !matches!(row, Some(Becomes::Aside(_) | Becomes::Nowhere(_)));
-        let digest = digest_of_text(&record.content);
+        let digest = digest_of(&record.content);
         let origin = (current.origin_of)(record.id).unwrap_or(record.id);
         if !has_a_place || whole.contains(&digest) || announced.contains(&origin) {
             return Ok(());
@@ -80,20 +83,21 @@ pub(super) fn missing(
             let of_rows = has_rows.then(|| words(&text)).into_iter().flatten();
             let of_rows = of_rows.filter_map(|word| in_rows.get(&hash(word)));
             for index in of_lines.chain(of_rows).flatten() {
-                let it = &mut wanted[*index];
-                if it.found || !tried.insert(*index) {
+                let part = &mut wanted[*index];
+                if part.found || !tried.insert(*index) {
                     continue;
                 }
-                spool.seek(SeekFrom::Start(it.offset))?;
-                let mut bytes = vec![0; it.length];
+                spool.seek(SeekFrom::Start(part.offset))?;
+                let mut bytes = vec![0; part.length];
                 spool.read_exact(&mut bytes)?;
                 let looked_for = String::from_utf8(bytes).map_err(io::Error::other)?;
-                it.found = text.contains(&looked_for) || is_row_of(&text, &looked_for);
+                part.found = text.contains(&looked_for) || is_row_of(&text, &looked_for);
             }
             Ok(())
         })?;
     }
-    let lost: HashSet<usize> = wanted.iter().filter(|it| !it.found).map(|it| it.record).collect();
+    let lost: HashSet<usize> =
+        wanted.iter().filter(|part| !part.found).map(|part| part.record).collect();
     let records = records.into_iter().enumerate();
     Ok(records.filter(|(index, _)| lost.contains(index)).map(|(_, record)| record).collect())
 }

@@ -1,8 +1,10 @@
 use anemone_format::{
-    AgentInfo, File, InMemory, Manifest, MemoryType, Node, Opaque, ProseIdentity, Snapshot,
+    AgentInfo, File, FileRoot, Identity, InMemory, Manifest, MemoryType, Node, Opaque,
+    ProseIdentity, Record, Snapshot,
 };
-use anemone_runtimes::mapping::mapping;
+use anemone_runtimes::mapping::{ORIGIN_FOLDER, mapping};
 
+use super::text::holds;
 use super::*;
 
 const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
@@ -288,7 +290,7 @@ fn a_record_that_was_cut_into_sections_is_found_by_its_links() {
         target.records.push(part);
     }
     assert_eq!(numbers(&prove(&source, &target), "memory"), [0, 0, 0, 0, 1]);
-    let digests = parts.map(digest_of_text);
+    let digests = parts.map(anemone_runtimes::digest_of);
     let link = serde_json::json!({
         "id": source.records[0].id,
         "parts": [{"file": "MEMORY.md", "sha256": digests[0]}, {"sha256": digests[1]}],

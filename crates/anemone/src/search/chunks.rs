@@ -1,31 +1,41 @@
-//! How documents are cut into chunks, by us or by OpenClaw.
+//! How documents are cut into chunks, by us or as a runtime cuts them.
 
 use std::collections::BTreeMap;
 
 use anemone_format::sha256_hex;
-use anemone_index::{Document, Generation, openclaw_chunks, passages};
-use serde::Serialize;
+use anemone_index::{Document, passages};
+use anemone_runtimes::{NativeChunk, NativeChunker};
+use serde::{Serialize, Serializer};
 
 use super::index::{by_reason, each_document};
 use super::target::TargetChoice;
 use super::{SearchError, SourceSummary};
 use crate::host::Host;
 
-/// The model that OpenClaw names in ids when it has no embeddings.
-const NO_MODEL: &str = "fts-only";
-
-/// Who cuts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// How documents are cut into chunks.
+#[derive(Clone, Copy, Debug)]
 pub enum Chunking {
-    /// We do.
-    #[serde(rename = "anemone")]
+    /// As we do.
     Anemone,
-    /// OpenClaw 2026.3 does.
-    #[serde(rename = "openclaw-2026.3")]
-    OpenClawThree,
-    /// OpenClaw 2026.9 does.
-    #[serde(rename = "openclaw-2026.9")]
-    OpenClawNine,
+    /// As a runtime does.
+    Native(&'static NativeChunker),
+}
+
+impl Chunking {
+    /// Returns the name by which a user chooses it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Anemone => "anemone",
+            Self::Native(chunker) => chunker.name,
+        }
+    }
+}
+
+impl Serialize for Chunking {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 /// The chunks of all documents.
@@ -34,7 +44,7 @@ pub struct ChunkReport {
     ok: bool,
     /// What was cut.
     pub source: SourceSummary,
-    /// By whom.
+    /// How.
     pub chunking: Chunking,
     /// How many documents there are.
     pub documents: u64,
@@ -77,8 +87,7 @@ pub fn list_chunks(
         documents += 1;
         match chunking {
             Chunking::Anemone => ours(&document, &mut chunks),
-            Chunking::OpenClawThree => theirs(&document, Generation::Three, &mut chunks),
-            Chunking::OpenClawNine => theirs(&document, Generation::Nine, &mut chunks),
+            Chunking::Native(chunker) => native(&document, chunker, &mut chunks),
         }
     })?;
     // In the order of the paths, and within one document in that of the text.
@@ -94,28 +103,19 @@ pub fn list_chunks(
 }
 
 fn ours(document: &Document, chunks: &mut Vec<ListedChunk>) {
-    chunks.extend(passages(document).into_iter().map(|it| ListedChunk {
+    chunks.extend(passages(document).into_iter().map(|passage| ListedChunk {
         path: document.path.clone(),
-        start_line: it.start_line,
-        end_line: it.end_line,
+        start_line: passage.start_line,
+        end_line: passage.end_line,
         id: None,
-        hash: sha256_hex(it.text.as_bytes()),
-        chars: it.text.chars().count() as u64,
+        hash: sha256_hex(passage.text.as_bytes()),
+        chars: passage.text.chars().count() as u64,
     }));
 }
 
-fn theirs(document: &Document, generation: Generation, chunks: &mut Vec<ListedChunk>) {
-    let source = match document.provenance.source.as_str() {
-        "sessions" => "sessions",
-        _ => "memory",
-    };
-    let cut = openclaw_chunks(&document.path, &document.text, generation);
-    chunks.extend(cut.into_iter().map(|it| ListedChunk {
-        path: document.path.clone(),
-        start_line: it.start_line,
-        end_line: it.end_line,
-        id: Some(it.id(source, &document.path, NO_MODEL)),
-        hash: it.hash,
-        chars: it.text.chars().count() as u64,
+fn native(document: &Document, chunker: &NativeChunker, chunks: &mut Vec<ListedChunk>) {
+    chunks.extend((chunker.cut)(document).into_iter().map(|chunk| {
+        let NativeChunk { start_line, end_line, id, hash, chars } = chunk;
+        ListedChunk { path: document.path.clone(), start_line, end_line, id: Some(id), hash, chars }
     }));
 }

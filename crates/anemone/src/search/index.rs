@@ -23,7 +23,6 @@ use anemone_index::{
 };
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::files::Scratch;
 use crate::host::Host;
 use crate::known_folders::{FolderKind, note_folder};
@@ -34,7 +33,9 @@ use note::{note_path, note_source, read_note};
 
 /// An index that is up to date.
 pub struct OpenIndex {
+    /// The index.
     pub index: Index,
+    /// What was brought up to date.
     pub freshness: Freshness,
     /// Where it lies when it could not lie where it should, and why; it goes with the run.
     temporary: Option<(Scratch, String)>,
@@ -95,9 +96,6 @@ pub enum IndexError {
     /// A file beside it cannot be read or removed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// Something that has no error of its own yet.
-    #[error(transparent)]
-    Other(#[from] Error),
 }
 
 impl From<RefreshError> for IndexError {
@@ -310,11 +308,13 @@ pub fn home(host: &Host) -> PathBuf {
 /// An index that lies in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeptIndex {
+    /// Where it is.
     pub folder: String,
     /// What it is of, when the note beside it can be read.
     pub source: Option<KeptSource>,
     /// Bytes on disk.
     pub bytes: u64,
+    /// When it was last used.
     pub used_at: Option<Moment>,
     #[serde(skip)]
     path: PathBuf,
@@ -323,8 +323,11 @@ pub struct KeptIndex {
 /// What an index is of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeptSource {
+    /// The runtime of an agent, `archive`, `database`, `folder` or `file`.
     pub kind: String,
+    /// Where that is.
     pub place: String,
+    /// Whether that exists.
     pub exists: bool,
     /// Whether it is gone for certain.
     #[serde(skip)]

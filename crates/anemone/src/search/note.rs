@@ -7,7 +7,6 @@ use crate::search::target::TargetChoice;
 
 /// Something worth saying about what is searched, about its index or about an answer.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum SearchNote {
     /// About what is searched.
     Source(SourceNote),
@@ -70,6 +69,8 @@ pub enum SearchNote {
     MinimumScore {
         /// The name of the ranking.
         profile: &'static str,
+        /// What a hit must score to be shown.
+        score: f64,
     },
     /// Questions of an evaluation are answered by documents that are not there.
     UnknownPath {
@@ -91,7 +92,6 @@ pub enum SearchNote {
 
 /// Something worth saying about what is searched, and where its index lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum SourceNote {
     /// A runtime says something about the agent.
     Runtime {
@@ -123,7 +123,6 @@ pub enum SourceNote {
 
 /// What became of an embedder at a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum VectorNote {
     /// It failed, and is left out.
     Failed {

@@ -8,7 +8,6 @@ use super::index::{each_document, read_document};
 use super::lines::without_end;
 pub use super::lines::{LineRange, split};
 use super::target::{SearchTarget, TargetChoice, TargetError};
-use crate::error::Error;
 use crate::host::Host;
 use crate::nearest::Nearest;
 
@@ -102,9 +101,9 @@ pub enum ReadError {
     /// It cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// Something that has no error of its own yet.
+    /// The system refused.
     #[error(transparent)]
-    Other(#[from] Error),
+    Io(#[from] std::io::Error),
 }
 
 /// Reads lines of a document.

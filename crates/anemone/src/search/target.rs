@@ -26,8 +26,7 @@ use self::documents::Wanted;
 use self::store::StoreSource;
 use self::workspace::{Scope, WorkspaceSource, extra_sources};
 use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError, check_folder};
-use crate::error::Error;
-use crate::files::{self, Scratch};
+use crate::files::{FileError, Scratch, Source};
 use crate::host::{Host, Progress};
 use crate::sealed_header::Packaging;
 use crate::search::SourceNote;
@@ -54,6 +53,7 @@ pub struct TargetChoice {
 
 /// What is searched, and where its index lies.
 pub struct SearchTarget {
+    /// What yields its documents.
     pub sources: Vec<Box<dyn DocumentSource>>,
     /// The agent's runtime, `archive`, `database`, `folder` or `file`.
     pub kind: &'static str,
@@ -131,6 +131,9 @@ pub enum TargetError {
     /// No agent was found.
     #[error(transparent)]
     Agent(#[from] FindAgentError),
+    /// An encrypted archive cannot be opened.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The folder is a runtime's state folder.
     #[error("{message}")]
     StateFolder {
@@ -160,9 +163,6 @@ pub enum TargetError {
         /// The folder.
         folder: PathBuf,
     },
-    /// Something that has no error of its own yet.
-    #[error(transparent)]
-    Other(#[from] Error),
 }
 
 /// What was found, before it has an index.
@@ -299,7 +299,7 @@ impl TargetChoice {
 
     /// Opens an encrypted archive; nothing of it is left on disk after the run.
     fn encrypted(&self, path: &Path, host: &Host) -> Result<Found, TargetError> {
-        let opened = files::Source::open(path, host, &Progress::hidden())?;
+        let opened = Source::open(path, host, &Progress::hidden())?;
         let archive = Archive::open(opened.bytes, opened.length, &Limits::default())
             .map_err(|source| TargetError::Archive { path: path.to_owned(), source })?;
         let path = absolute(path);
@@ -569,13 +569,17 @@ mod tests {
             path
         }
 
-        fn find(&self, args: &TargetChoice, path: Option<&str>) -> Result<SearchTarget, Error> {
+        fn find(
+            &self,
+            args: &TargetChoice,
+            path: Option<&str>,
+        ) -> Result<SearchTarget, TargetError> {
             let path = path.map(|path| self.path(path));
-            Ok(TargetChoice { path, ..args.clone() }.find(&self.machine, &self.host)?)
+            TargetChoice { path, ..args.clone() }.find(&self.machine, &self.host)
         }
 
         /// Finds what is at a path, and returns its kind and the paths of its documents.
-        fn at(&self, name: &str) -> Result<(&'static str, Vec<String>), Error> {
+        fn at(&self, name: &str) -> Result<(&'static str, Vec<String>), TargetError> {
             let searched = self.find(&args(), Some(name))?;
             let mut paths = Vec::new();
             for source in &searched.sources {
@@ -609,13 +613,9 @@ mod tests {
         assert_eq!(found("notes/a.md"), ("file", vec!["a.md".to_owned()]));
         home.write("x.bin", "x");
         home.write("x.alf-delta", "x");
-        for (name, code) in
-            [("gone", "not_found"), ("x.bin", "not_searchable"), ("x.alf-delta", "wrong_kind")]
-        {
-            let error = home.at(name).unwrap_err();
-            assert_eq!(error.code, code, "{name}");
-            assert!(error.hint.is_some(), "{name}");
-        }
+        assert!(matches!(home.at("gone"), Err(TargetError::NotFound { .. })));
+        assert!(matches!(home.at("x.bin"), Err(TargetError::NotSearchable { .. })));
+        assert!(matches!(home.at("x.alf-delta"), Err(TargetError::Delta { .. })));
     }
 
     #[test]
@@ -647,15 +647,16 @@ mod tests {
         home.write("w/IDENTITY.md", "# A\n");
         args.agent.workspace = Some(home.path("w"));
         assert_eq!(home.find(&args, None).unwrap().kind, "openclaw");
-        assert_eq!(home.find(&args, Some("w")).err().unwrap().code, "usage");
+        assert!(matches!(home.find(&args, Some("w")), Err(TargetError::TwoPlaces)));
         args.agent.runtime = Some("folder".to_owned());
         let searched = home.find(&args, None).unwrap();
         assert_eq!(searched.kind, "folder");
         assert_eq!(searched.sources[0].list().unwrap().entries.len(), 4);
         args.agent.workspace = None;
-        assert_eq!(home.find(&args, None).err().unwrap().code, "usage");
+        assert!(matches!(home.find(&args, None), Err(TargetError::NoFolder)));
         args.agent.runtime = None;
-        assert_eq!(home.find(&args, None).err().unwrap().code, "agent_not_found");
+        let error = home.find(&args, None).err();
+        assert!(matches!(error, Some(TargetError::Agent(FindAgentError::Nothing))));
     }
 
     #[test]

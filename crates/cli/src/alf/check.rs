@@ -6,7 +6,7 @@ use super::settings::Settings;
 use super::{Answer, CheckArgs, Stop, known, missing};
 use crate::commands::Context;
 use crate::commands::check::{self, Alf, Found, OpenClaw, Shown, Workspace};
-use anemone::words::quoted;
+use anemone::connect::quoted;
 
 #[derive(Serialize)]
 struct Checked<'a> {

@@ -8,11 +8,14 @@ use serde::Serialize;
 use super::{Answer, ExportArgs, Stop, warn};
 use crate::agent::adapter;
 use crate::commands::Context;
-use crate::commands::export::{self, Summary};
+use crate::commands::export::shown;
 use crate::error::{CliError, Kind};
-use crate::files::open_plain;
+use crate::files::{Existing, open_plain};
 use crate::output::count;
 use crate::sealed_header::Packaging;
+use anemone::agent::AgentChoice;
+use anemone::export::{ExportRequest, ExportSummary, SecretItem, export};
+use anemone_runtimes::SecretPolicy;
 
 /// How sealed archives are called: nobody can look into them.
 const SEALED_NAMES: [&str; 2] = [".alf", ".alf.age"];
@@ -33,8 +36,16 @@ pub(super) fn run(args: ExportArgs, context: &Context<'_>) -> Result<(), Stop> {
     check_workspace(&workspace)?;
     let output = args.output.unwrap_or_else(|| usual_output(&workspace));
     let target = real_target(&output)?;
-    let ours = export::ExportArgs::replacing(runtime, workspace, target);
-    let exported = export::run(&ours, context)?;
+    let agent = AgentChoice { runtime: Some(runtime), workspace: Some(workspace), agent: None };
+    // That tool overwrites an archive, and does not stop at secrets: marks take their place.
+    let request = ExportRequest {
+        output: Some(target),
+        existing: Existing::Replace,
+        allow_empty: true,
+        secrets: SecretPolicy::Redact,
+        ..ExportRequest::new(agent)
+    };
+    let exported = shown(export(&request, &context.host)?);
     let (mut agent_name, mut memory_records) = ("", 0);
     if let Some(summary) = &exported.summary {
         (agent_name, memory_records) = (&summary.agent_name, summary.memory_records);
@@ -104,15 +115,18 @@ fn is_archive(path: &Path) -> Result<bool, CliError> {
 }
 
 /// What happened to files that do not travel as they are.
-fn remarks(summary: &Summary) -> Vec<String> {
-    let secrets = summary.secrets.iter().map(|it| {
-        format!("{}:{}: {}, replaced with a mark in the archive", it.path, it.line, it.kind)
+fn remarks<N>(summary: &ExportSummary<N>) -> Vec<String> {
+    let secrets = summary.secrets.iter().map(|secret| {
+        let SecretItem { path, line, kind } = secret;
+        format!("{path}:{line}: {kind}, replaced with a mark in the archive")
     });
-    let left_out =
-        summary.left_out.iter().map(|it| format!("{} does not travel: {}", it.path, it.reason));
-    let warnings = summary.warnings.iter().map(|it| match &it.path {
-        Some(path) => format!("{path}: {}", it.message),
-        None => it.message.clone(),
+    let left_out = summary
+        .left_out
+        .iter()
+        .map(|item| format!("{} does not travel: {}", item.path, item.reason.as_str()));
+    let warnings = summary.warnings.iter().map(|warning| match &warning.path {
+        Some(path) => format!("{path}: {}", warning.message),
+        None => warning.message.clone(),
     });
     let large = (summary.artifacts_referenced > 0).then(|| {
         let files = count(summary.artifacts_referenced, "large file");

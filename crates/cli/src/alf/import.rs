@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::{Answer, ImportArgs, Stop};
-use crate::args::ConflictWord;
-use crate::args::RestoreArgs;
 use crate::commands::Context;
-use crate::commands::import;
 use crate::error::{CliError, Kind};
+use anemone::import::{ImportRequest, import};
+use anemone::restore::RestoreChoice;
+use anemone_runtimes::OnConflict;
 
 #[derive(Serialize)]
 struct Imported<'a> {
@@ -24,26 +24,23 @@ struct Imported<'a> {
 
 pub(super) fn run(args: ImportArgs, context: &Context<'_>) -> Result<(), Stop> {
     let (runtime, workspace) = args.agent.resolve("import", &context.environment.home)?;
-    if fs_err::metadata(&args.file).is_err_and(|it| it.kind() == std::io::ErrorKind::NotFound) {
+    if fs_err::metadata(&args.file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    {
         let message = format!("{} not found", args.file.display());
         let error = CliError::new(Kind::Failed, "not_found", message);
         return Err(error.hint("give the archive that `alf export` wrote").into());
     }
-    let ours = import::ImportArgs {
+    let request = ImportRequest {
         runtime: Some(runtime),
         workspace: Some(workspace),
-        file: args.file,
-        accept_edited: false,
-        dry_run: false,
         // That tool overwrites. So do we, but what was there is kept.
-        restore: RestoreArgs { on_conflict: ConflictWord::Theirs, backend: None, layout: None },
-        agent: None,
-        vault_key: None,
+        restore: RestoreChoice::new(OnConflict::Theirs),
+        ..ImportRequest::new(args.file)
     };
-    let imported = import::run(&ours, context)?;
+    let imported = import(&request, &context.host)?;
     let mut warnings = imported.warnings.clone();
     let missing = imported.not_restored.iter().map(crate::restored::missing_line);
-    warnings.extend(missing.map(|it| format!("not restored: {it}")));
+    warnings.extend(missing.map(|line| format!("not restored: {line}")));
     if let Some(place) = &imported.stores.replaced_kept_at {
         warnings.push(format!("what was replaced is in {place}"));
     }

@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
+use anemone::validate::{ValidateFinding, ValidateRequest, validate};
 use anemone_format::Edits;
 use serde::Serialize;
 
 use super::{Answer, ValidateArgs, print_error};
 use crate::commands::Context;
-use crate::commands::validate::{self, Found};
 use crate::error::{CliError, Kind};
 use crate::output::count;
 
@@ -27,8 +27,9 @@ struct Finding<'a> {
 
 pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode, CliError> {
     // That tool says no more than the error where a file cannot be read.
-    let validated = validate::examine(&args.file, Edits::Refuse, context)
-        .map_err(|error| CliError { hint: None, ..error })?;
+    let request = ValidateRequest { file: args.file.clone(), edits: Edits::Refuse };
+    let validated = validate(&request, &context.host)
+        .map_err(|error| CliError { hint: None, ..error.into() })?;
     let shape = Validated {
         ok: validated.valid,
         valid: validated.valid,
@@ -48,7 +49,7 @@ pub(super) fn run(args: &ValidateArgs, context: &Context<'_>) -> Result<ExitCode
 }
 
 impl<'a> Finding<'a> {
-    fn new(found: &'a Found) -> Self {
-        Self { path: &found.path, message: &found.message }
+    fn new(finding: &'a ValidateFinding) -> Self {
+        Self { path: &finding.path, message: &finding.message }
     }
 }

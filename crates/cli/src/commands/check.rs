@@ -10,13 +10,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use super::export::rehearse;
 use crate::agent::{ChosenAgent, adapter, check_alias, find};
 use crate::alf::settings::{Settings, State};
 use crate::args::AgentArgs;
 use crate::args::RuntimeParser;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, count, safe};
+use anemone::export::rehearse;
 
 /// Check whether an agent can be exported, and list what prevents it
 ///
@@ -177,7 +177,7 @@ pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked
     // Whatever an export would refuse, for a reason that the adapter does not know.
     if check.is_ready() {
         let chosen = ChosenAgent { adapter, agent: agent.clone() };
-        let refusal = rehearse(&chosen, &machine, context).err();
+        let refusal = rehearse(&chosen, &machine, &context.host).err().map(CliError::from);
         check.issues.extend(refusal.as_ref().map(export_issue));
     }
     check.issues.extend(broken);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{Context, print_bytes};
 use crate::config::{self, Config, DEFAULT};
 use crate::error::CliError;
-use crate::files::{Existing, Target};
+use crate::files::{Existing, FileError, Target};
 use crate::output::{DIM, Report};
 
 /// Show where the settings are, check them, or write a file with all of them
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<(), CliErr
             fs_err::create_dir_all(folder)?;
         }
         let mut target = Target::create(&path, Existing::Keep)?;
-        target.write(None, |out| Ok(out.write_all(DEFAULT.as_bytes())?))?;
+        target.write(None, |out| out.write_all(DEFAULT.as_bytes()).map_err(FileError::Io))?;
         target.commit()?;
     }
     Config::read(&context.host)?;

@@ -5,14 +5,14 @@ mod target;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anemone::connect::{ConnectReport, ConnectRequest, DisconnectRequest, Fate, Hooks};
+use anemone::connect::{ConnectReport, ConnectRequest, DisconnectRequest, Fate, Hooks, Target};
 use clap::{Args, ValueEnum};
 
 use super::Context;
 use crate::args::AgentArgs;
 use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, safe};
-use target::{ProgramArg, ProgramParser, TargetArg};
+use target::{ProgramArg, ProgramParser, targets};
 
 /// Give an agent this memory: tools, and hooks where it has them
 ///
@@ -80,8 +80,8 @@ pub(crate) struct ConnectArgs {
 #[derive(Args, Debug)]
 pub(crate) struct DisconnectArgs {
     /// The program to disconnect
-    #[arg(value_enum)]
-    target: TargetArg,
+    #[arg(value_parser = targets())]
+    target: Target,
 
     /// Claude Code: disconnect only the sessions in this project
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -144,7 +144,7 @@ pub(crate) fn disconnect(
 ) -> Result<ConnectReport, CliError> {
     let DisconnectArgs { target, project, all, dry_run } = args;
     let request = DisconnectRequest {
-        target: (*target).into(),
+        target: *target,
         project: project.clone(),
         all: *all,
         dry_run: *dry_run,

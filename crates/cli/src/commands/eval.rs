@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use crate::words::{Warning, warning};
 use anemone::embedder::VectorLine;
 use anemone::search::eval::{EvalReport, EvalRequest, Figures, Line, VectorShare, evaluate};
-use anemone::words::{Warning, warning};
 use clap::Args;
 
 use super::Context;

@@ -4,9 +4,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::search::read::{LineRange, ReadReport, ReadRequest, find_document, read};
-use anemone_index::{Document, MemoryGet3, MemoryGet9};
+use anemone_index::Document;
 use anemone_memory::shown;
-use clap::{Args, ValueEnum};
+use anemone_runtimes::{ExcerptQuestion, ExcerptShape, excerpt_shapes};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::{Context, print_bytes};
 use crate::args::SourceArgs;
@@ -48,21 +50,28 @@ pub(crate) struct GetArgs {
     chars: u32,
 
     /// Print the JSON that memory_get of another program returns
-    #[arg(long, value_enum, default_value_t = Shape::Anemone)]
+    #[arg(long, default_value = OURS, value_parser = shapes())]
     shape: Shape,
 }
 
+/// The name of our own JSON.
+const OURS: &str = "anemone";
+
 /// Whose JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug)]
 enum Shape {
-    /// Ours
     Anemone,
-    /// OpenClaw 2026.3
-    #[value(name = "openclaw-2026.3")]
-    OpenClawThree,
-    /// OpenClaw 2026.9
-    #[value(name = "openclaw-2026.9")]
-    OpenClawNine,
+    Native(&'static ExcerptShape),
+}
+
+/// Reads the name of a shape.
+fn shapes() -> impl TypedValueParser<Value = Shape> {
+    let ours = PossibleValue::new(OURS).help("Ours");
+    let native = excerpt_shapes().map(|shape| PossibleValue::new(shape.name).help(shape.title));
+    PossibleValuesParser::new(std::iter::once(ours).chain(native)).map(|name| {
+        let mut shapes = excerpt_shapes();
+        shapes.find(|shape| shape.name == name).map_or(Shape::Anemone, Shape::Native)
+    })
 }
 
 pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<(), CliError> {
@@ -71,10 +80,10 @@ pub(crate) fn run(args: &GetArgs, context: &Context<'_>) -> Result<(), CliError>
         lines: args.lines.map(|count| count as usize),
     };
     let target = args.searched.choice(args.source.clone());
-    if args.shape != Shape::Anemone {
+    if let Shape::Native(shape) = args.shape {
         let machine = context.host.machine()?;
         let found = find_document(&args.path, lines, &target.find(&machine, &context.host)?)?;
-        return print_shape(args.shape, &args.path, found);
+        return print_shape(shape, &args.path, found);
     }
     let request =
         ReadRequest { path: args.path.clone(), target, lines, chars: args.chars as usize };
@@ -128,20 +137,15 @@ fn write_notices(report: &ReadReport, out: &mut dyn Write) -> io::Result<()> {
 
 /// Prints what another program's tool returns; it has no errors for what is not there.
 fn print_shape(
-    shape: Shape,
+    shape: &ExcerptShape,
     path: &str,
     found: Option<(Document, LineRange)>,
 ) -> Result<(), CliError> {
     let (document, range) = found.unzip();
     let LineRange { from, lines } = range.unwrap_or_default();
-    let path = document.as_ref().map_or(path, |it| &it.path);
-    let text = document.as_ref().map(|it| shown(&it.text));
-    let text = text.as_deref();
-    let text = match shape {
-        Shape::OpenClawNine => json_text(&MemoryGet9::of(path, text, from, lines, None))?,
-        Shape::OpenClawThree | Shape::Anemone => {
-            json_text(&MemoryGet3::of(path, text, from, lines))?
-        }
-    };
-    print_bytes((text + "\n").as_bytes())
+    let path = document.as_ref().map_or(path, |document| &document.path);
+    let text = document.as_ref().map(|document| shown(&document.text));
+    let question = ExcerptQuestion { path, text: text.as_deref(), from, lines };
+    let answer = (shape.answer)(&question).map_err(io::Error::from)?;
+    print_bytes((json_text(&answer)? + "\n").as_bytes())
 }

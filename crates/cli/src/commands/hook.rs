@@ -16,9 +16,9 @@ use anemone::hooks::prompt::prompt;
 use anemone::hooks::session_end::session_end;
 use anemone::hooks::session_start::session_start;
 use anemone::hooks::turn_end::turn_end;
+use anemone_runtimes::HookCaller;
 use clap::{Args, Subcommand};
 use serde::{Serialize, Serializer};
-use serde_json::json;
 
 use super::Context;
 use crate::error::CliError;
@@ -52,15 +52,12 @@ enum Moment {
 }
 
 pub(crate) fn run(args: &HookArgs, context: &Context<'_>) -> Result<(), CliError> {
-    let input = match args.moment.is_said() {
-        true => Ok(HookInput::default()),
-        false => input::read(context),
-    };
-    let names_moment = input.as_ref().is_ok_and(HookInput::names_moment);
+    let input = if args.moment.is_said() { Ok(HookInput::default()) } else { input::read(context) };
+    let has_own_form = input.as_ref().is_ok_and(|input| input.caller().is_some());
     let done = input.and_then(|input| args.moment.answer(input, context));
     // The session goes on: programs take an exit code for an order to stop.
     match done {
-        Err(error) if names_moment => notice(&format!("anemone: {}", error.message)),
+        Err(error) if has_own_form => notice(&format!("anemone: {}", error.message)),
         Err(error) => {
             context.printer.print_error(&error);
         }
@@ -83,12 +80,13 @@ impl Moment {
 
     fn answer(&self, input: HookInput, context: &Context<'_>) -> Result<(), CliError> {
         let (printer, host) = (context.printer, &context.host);
-        let names_moment = input.names_moment();
+        let caller = input.caller();
         match self {
             Self::SessionStart(args) => {
                 let report = session_start(&args.request(input), host)?;
-                if names_moment {
-                    return printer.print(&ClaudeContext::new("SessionStart", report.context));
+                if let Some(caller) = caller {
+                    let moment = caller.session_start;
+                    return printer.print(&CallerContext { caller, moment, text: report.context });
                 }
                 printer.print(&report)
             }
@@ -96,8 +94,9 @@ impl Moment {
             Self::PreCompact(args) => printer.print(&pre_compact(&args.request(input), host)?),
             Self::Prompt(args) => {
                 let report = prompt(&args.request(input), host)?;
-                if names_moment {
-                    return printer.print(&ClaudeContext::new("UserPromptSubmit", report.context));
+                if let Some(caller) = caller {
+                    let moment = caller.prompt;
+                    return printer.print(&CallerContext { caller, moment, text: report.context });
                 }
                 printer.print(&report)
             }
@@ -106,32 +105,21 @@ impl Moment {
     }
 }
 
-/// What is put before a model, in the form that Claude Code reads.
-struct ClaudeContext {
-    event: &'static str,
-    context: String,
+/// What is put before a model, in the form that the caller of the hook reads.
+struct CallerContext {
+    caller: &'static HookCaller,
+    moment: &'static str,
+    text: String,
 }
 
-impl ClaudeContext {
-    const fn new(event: &'static str, context: String) -> Self {
-        Self { event, context }
-    }
-}
-
-impl Serialize for ClaudeContext {
+impl Serialize for CallerContext {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let output = json!({
-            "hookSpecificOutput": {
-                "hookEventName": self.event,
-                "additionalContext": self.context,
-            },
-        });
-        output.serialize(serializer)
+        (self.caller.context)(self.moment, &self.text).serialize(serializer)
     }
 }
 
-impl Report for ClaudeContext {
+impl Report for CallerContext {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
-        write!(out, "{}", self.context)
+        write!(out, "{}", self.text)
     }
 }

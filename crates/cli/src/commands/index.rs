@@ -5,14 +5,16 @@ mod watch;
 
 use std::path::PathBuf;
 
+use crate::words::warning;
 use anemone::search::chunks::{Chunking, list_chunks};
 use anemone::search::index::Rebuild;
 use anemone::search::upkeep::{
     Apply, IndexRequest, list_indexes, plan_vectors, prune_indexes, remove_index, update_index,
 };
-use anemone::words::warning;
 use anemone_index::Replace;
-use clap::{Args, ValueEnum};
+use anemone_runtimes::native_chunkers;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::Context;
 use super::ranking::large_jobs;
@@ -81,21 +83,20 @@ pub(crate) struct IndexArgs {
     chunks: bool,
 
     /// With --chunks, cut as another program does, with the ids that it gives its chunks
-    #[arg(long, value_enum, requires = "chunks", default_value_t = ChunkingWord::Anemone)]
-    chunking: ChunkingWord,
+    #[arg(long, requires = "chunks", default_value = Chunking::Anemone.name())]
+    #[arg(value_parser = chunkings())]
+    chunking: Chunking,
 }
 
-/// The words of `--chunking`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ChunkingWord {
-    /// Ours
-    Anemone,
-    /// OpenClaw 2026.3
-    #[value(name = "openclaw-2026.3")]
-    OpenClawThree,
-    /// OpenClaw 2026.9
-    #[value(name = "openclaw-2026.9")]
-    OpenClawNine,
+/// Reads the name of a way to cut documents.
+fn chunkings() -> impl TypedValueParser<Value = Chunking> {
+    let ours = PossibleValue::new(Chunking::Anemone.name()).help("Ours");
+    let native =
+        native_chunkers().map(|chunker| PossibleValue::new(chunker.name).help(chunker.title));
+    PossibleValuesParser::new(std::iter::once(ours).chain(native)).map(|name| {
+        let mut chunkers = native_chunkers();
+        chunkers.find(|chunker| chunker.name == name).map_or(Chunking::Anemone, Chunking::Native)
+    })
 }
 
 impl IndexArgs {
@@ -128,12 +129,7 @@ pub(crate) fn run(args: &IndexArgs, context: &Context<'_>) -> Result<(), CliErro
         return printer.print(&remove_index(&request.target, host)?);
     }
     if args.chunks {
-        let chunking = match args.chunking {
-            ChunkingWord::Anemone => Chunking::Anemone,
-            ChunkingWord::OpenClawThree => Chunking::OpenClawThree,
-            ChunkingWord::OpenClawNine => Chunking::OpenClawNine,
-        };
-        return printer.print(&list_chunks(&request.target, chunking, host)?);
+        return printer.print(&list_chunks(&request.target, args.chunking, host)?);
     }
     if args.dry_run {
         return printer.print(&plan_vectors(&request, host)?.map_warnings(warning));

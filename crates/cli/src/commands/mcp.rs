@@ -1,6 +1,7 @@
 //! `anemone mcp`
 
 mod token;
+mod tools;
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -9,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anemone_mcp::{HttpSettings, ServeError, Settings, ToolSet, serve_http, serve_stdio};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -21,7 +22,7 @@ use crate::desk::{LocalMemoryService, ServeOptions};
 use crate::error::{CliError, Kind};
 
 use crate::output::{BOLD, Format, Printer, Report, notice, safe};
-use anemone::words::quoted;
+use anemone::connect::quoted;
 
 /// How large a request may be.
 const MAX_BODY_BYTES: usize = 8 << 20;
@@ -55,8 +56,8 @@ pub(crate) struct McpArgs {
     allow_write: bool,
 
     /// Whose tools to offer: the names and shapes that an agent already knows
-    #[arg(long, value_enum, default_value_t = Tools::Anemone)]
-    tools: Tools,
+    #[arg(long, default_value = tools::OURS, value_parser = tools::tool_sets())]
+    tools: ToolSet,
 
     /// Serve over HTTP at this address: PORT, HOST:PORT; loopback when only a port is given, any
     /// free port with 0
@@ -76,19 +77,6 @@ pub(crate) struct McpArgs {
     /// once
     #[arg(long = "origin", value_name = "ORIGIN", requires = "http")]
     origins: Vec<String>,
-}
-
-/// Sets of tools, as they are named on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Tools {
-    /// memory_search, memory_get, memory_remember, memory_forget, memory_context, memory_status
-    Anemone,
-    /// memory_recall, memory_store, memory_forget, as OpenClaw's memory-lancedb has them
-    #[value(name = "openclaw")]
-    OpenClaw,
-    /// memory_recall, memory_store, memory_forget, as ZeroClaw has them
-    #[value(name = "zeroclaw")]
-    ZeroClaw,
 }
 
 /// Reads an address; a port alone is one of this machine's.
@@ -209,24 +197,18 @@ fn runtime() -> Result<Runtime, CliError> {
 
 impl McpArgs {
     fn desk(&self, context: &Context<'_>) -> Result<LocalMemoryService, CliError> {
-        LocalMemoryService::open(ServeOptions {
-            environment: context.environment.clone(),
-            keys: context.key_args.clone(),
-            source: self.source.clone(),
-            searched: self.searched.clone(),
+        Ok(LocalMemoryService::open(ServeOptions {
+            host: context.silent_host(),
+            target: self.searched.choice(self.source.clone()),
             allow_write: self.allow_write,
-        })
+        })?)
     }
 
     fn settings(&self) -> Settings {
         Settings {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             allow_write: self.allow_write,
-            tools: match self.tools {
-                Tools::Anemone => ToolSet::Anemone,
-                Tools::OpenClaw => ToolSet::OpenClaw,
-                Tools::ZeroClaw => ToolSet::ZeroClaw,
-            },
+            tools: self.tools,
         }
     }
 }
@@ -263,7 +245,7 @@ mod tests {
             ("[::1]:7411", "[::1]:7411"),
             ("0.0.0.0:80", "0.0.0.0:80"),
         ] {
-            assert_eq!(address(text).map(|it| it.to_string()), Ok(meant.to_owned()), "{text}");
+            assert_eq!(address(text).map(|read| read.to_string()), Ok(meant.to_owned()), "{text}");
         }
         for text in ["", "x", "127.0.0.1", "70000", "example.org:80", "-1"] {
             assert!(address(text).is_err(), "{text}");

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anemone::embedder::LargeJobs;
 use anemone::search::Ranking;
-use anemone_index::Profile;
+use anemone_index::{Profile, RankingProfile};
+use anemone_runtimes::ranking_profiles;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -57,13 +58,13 @@ impl RankingArgs {
 
     /// Refuses a source that was meant as the value of a flag: `--recency 30` for `--recency=30`.
     pub(crate) fn check_source(&self, source: Option<&Path>) -> Result<(), CliError> {
-        let number = source.and_then(Path::to_str).filter(|it| it.parse::<f64>().is_ok());
+        let number = source.and_then(Path::to_str).filter(|text| text.parse::<f64>().is_ok());
         let flag = match (self.recency, self.diversity) {
             (Some(_), _) => "--recency",
             (None, Some(_)) => "--diversity",
             (None, None) => return Ok(()),
         };
-        match number.filter(|it| !Path::new(it).exists()) {
+        match number.filter(|text| !Path::new(text).exists()) {
             None => Ok(()),
             Some(number) => {
                 let message = format!("there is nothing at {number}");
@@ -81,17 +82,23 @@ pub(crate) const fn large_jobs(yes: bool) -> LargeJobs {
 
 /// Reads the name of a profile.
 fn profiles() -> impl TypedValueParser<Value = Profile> {
-    PossibleValuesParser::new(Profile::ALL.map(Profile::name))
-        .map(|name| Profile::of_name(&name).unwrap_or_default())
+    let ours = Profile::Anemone.name();
+    PossibleValuesParser::new(
+        std::iter::once(ours).chain(ranking_profiles().map(RankingProfile::name)),
+    )
+    .map(|name| {
+        let mut profiles = ranking_profiles();
+        profiles.find(|profile| profile.name() == name).map_or(Profile::Anemone, Profile::Other)
+    })
 }
 
 fn half_life(text: &str) -> Result<f64, String> {
-    let days = text.parse().ok().filter(|it: &f64| it.is_finite() && *it > 0.0);
+    let days = text.parse().ok().filter(|days: &f64| days.is_finite() && *days > 0.0);
     days.ok_or_else(|| "give a number of days, such as 30".to_owned())
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|it| (0.0..=1.0).contains(it));
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "give a number from 0 to 1, such as 0.7".to_owned())
 }
 

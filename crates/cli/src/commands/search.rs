@@ -5,9 +5,9 @@ mod shown;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::words::{Warning, warning};
 pub(crate) use anemone::days;
 use anemone::search::{SearchHit, SearchReport, SearchRequest, search};
-use anemone::words::{Warning, warning};
 use clap::Args;
 use jiff::civil::Date;
 

@@ -203,7 +203,7 @@ fn named(workspace: &Path, machine: &Machine) -> Result<Found, CliError> {
 
 /// Returns the arguments that name an agent among others, each behind a space.
 fn words_of(one: &Found, all: &[Found], workspace: Option<&Path>) -> String {
-    let quoted = anemone::words::quoted;
+    let quoted = anemone::connect::quoted;
     if let Some(workspace) = workspace {
         let path = workspace.display().to_string();
         // What begins with a hyphen is no path to a parser of arguments.

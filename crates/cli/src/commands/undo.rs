@@ -1,11 +1,12 @@
 //! `anemone undo`
 
-mod rows;
-
-use std::collections::HashSet;
 use std::io::{self, Write};
 
-use anemone_memory::{ChangeId, Clock as _, Edit, Noted, NotedRows, Restored, RowsBack, UndoError};
+use anemone::undo::{
+    ChangeState, EditKind, ListedChange, PlannedEdit, UndoAction, UndoReport, UndoRequest,
+    clear_changes, count_changes, list_changes, undo,
+};
+use anemone_memory::{Clock as _, Restored, RowsBack};
 use clap::Args;
 use serde::Serialize;
 
@@ -13,7 +14,6 @@ use super::Context;
 use crate::args::MemoryArgs;
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
-use crate::living::AgentMemory;
 use crate::output::{BAD, BOLD, GOOD, ODD, Report, ask, count, safe};
 use anemone::system::SystemClock;
 
@@ -49,8 +49,9 @@ pub(crate) struct UndoArgs {
     dry_run: bool,
 }
 
+/// What was undone, listed or cleared.
 #[derive(Serialize)]
-pub(crate) struct UndoReport {
+pub(crate) struct Undone {
     ok: bool,
     dry_run: bool,
     /// The change that is taken back.
@@ -76,113 +77,60 @@ pub(crate) struct UndoReport {
     clears: bool,
 }
 
-#[derive(Serialize)]
-struct ListedChange {
-    id: String,
-    what: String,
-    at: String,
-    files: Vec<String>,
-    /// `made`, `undone`, or `undo`: it took another one back.
-    state: &'static str,
-    /// The first words of what it was about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-}
-
-#[derive(Serialize)]
-struct PlannedEdit {
-    path: String,
-    /// `write` or `remove`.
-    what: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes: Option<usize>,
-}
-
-pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<UndoReport, CliError> {
+pub(crate) fn run(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, CliError> {
     check_confirmable(args, context.environment)?;
-    let machine = context.host.machine()?;
-    let living = if args.dry_run || args.list {
-        args.memory.choice().find(&machine, &context.host)?
-    } else {
-        args.memory.choice().find_to_write(&machine, &context.host)?
-    };
-    let mut report = UndoReport {
-        ok: true,
-        dry_run: args.dry_run,
-        undone: None,
-        edits: Vec::new(),
-        rows: None,
-        change: None,
-        changes: None,
-        restored: Vec::new(),
-        dropped: 0,
-        declined: false,
-        skipped: args.skip,
-        clears: false,
-    };
     if args.clear {
-        return clear(args, &living, report);
+        return clear(args, context);
     }
+    let memory = args.memory.choice();
     if args.list {
-        report.changes = Some(list(&living)?);
-        return Ok(report);
+        let changes = Some(list_changes(&memory, &context.host)?);
+        return Ok(Undone { changes, ..Undone::nothing(args) });
     }
-    if args.dry_run {
-        return plan(args, &living, report);
+    let action = if args.skip { UndoAction::Skip } else { UndoAction::Revert };
+    let report = undo(&UndoRequest { memory, action, dry_run: args.dry_run }, &context.host)?;
+    let UndoReport { undone, edits, rows, change, restored, dropped, .. } = report;
+    let undone = Some(undone);
+    Ok(Undone { undone, edits, rows, change, restored, dropped, ..Undone::nothing(args) })
+}
+
+impl Undone {
+    fn nothing(args: &UndoArgs) -> Self {
+        Self {
+            ok: true,
+            dry_run: args.dry_run,
+            undone: None,
+            edits: Vec::new(),
+            rows: None,
+            change: None,
+            changes: None,
+            restored: Vec::new(),
+            dropped: 0,
+            declined: false,
+            skipped: args.skip,
+            clears: args.clear,
+        }
     }
-    // Whatever stands in the way is said before anything is touched.
-    let mut report = plan(args, &living, report)?;
-    let clock = &context.host.clock;
-    let site = &living.site;
-    let held = site.lock()?;
-    if !args.skip
-        && let Some((change, noted)) = site.last_change()?
-        && let Some(rows) = &noted.rows
-    {
-        let id = clock.fresh_id();
-        report.rows = Some(rows::take_back(&held, change, rows, id, clock.now())?);
-        report.undone = Some(ListedChange::new(change, &noted, "undone"));
-        report.change = Some(id.to_string());
-        return Ok(report);
-    }
-    let applied = if args.skip {
-        let (id, noted) = site.last_change()?.ok_or(UndoError::Nothing)?;
-        report.undone = Some(ListedChange::new(id, &noted, "skipped"));
-        held.skip(id, clock.fresh_id(), clock.now())?
-    } else {
-        let undo = site.plan_undo()?;
-        report.undone = Some(ListedChange::new(undo.id, &undo.noted, "undone"));
-        report.edits = undo.change.edits.iter().map(PlannedEdit::new).collect();
-        held.undo(&undo, clock.fresh_id(), clock.now())?
-    };
-    report.change = Some(applied.id.0.to_string());
-    report.restored = applied.restored;
-    report.dropped = applied.dropped;
-    Ok(report)
 }
 
 /// Empties the journal, once somebody said that this is meant.
-fn clear(
-    args: &UndoArgs,
-    living: &AgentMemory,
-    mut report: UndoReport,
-) -> Result<UndoReport, CliError> {
-    report.clears = true;
-    let changes = living.site.changes()?.len();
+fn clear(args: &UndoArgs, context: &Context<'_>) -> Result<Undone, CliError> {
+    let memory = args.memory.choice();
+    let mut report = Undone::nothing(args);
     if args.dry_run {
-        report.dropped = changes;
+        report.dropped = count_changes(&memory, &context.host)?;
         return Ok(report);
     }
-    if changes > 0 && !args.yes {
-        let question = format!("empty the undo journal? {} can then no longer be undone", {
-            count(changes as u64, "change")
-        });
-        if !ask(&question)? {
+    if !args.yes {
+        let changes = count_changes(&memory, &context.host)?;
+        let number = count(changes as u64, "change");
+        let question = format!("empty the undo journal? {number} can then no longer be undone");
+        if changes > 0 && !ask(&question)? {
             report.declined = true;
             return Ok(report);
         }
     }
-    report.dropped = living.site.lock()?.clear_changes()?;
+    report.dropped = clear_changes(&memory, &context.host)?;
     Ok(report)
 }
 
@@ -197,86 +145,13 @@ fn check_confirmable(args: &UndoArgs, environment: &Environment) -> Result<(), C
         .hint("look at the changes with --list, then add --yes to confirm"))
 }
 
-/// Says what would be done.
-fn plan(
-    args: &UndoArgs,
-    living: &AgentMemory,
-    mut report: UndoReport,
-) -> Result<UndoReport, CliError> {
-    if args.skip {
-        let (id, noted) = living.site.last_change()?.ok_or(UndoError::Nothing)?;
-        report.undone = Some(ListedChange::new(id, &noted, "made"));
-        return Ok(report);
-    }
-    let undo = living.site.plan_undo()?;
-    report.undone = Some(ListedChange::new(undo.id, &undo.noted, "made"));
-    report.edits = undo.change.edits.iter().map(PlannedEdit::new).collect();
-    report.rows = undo.noted.rows.as_ref().map(rows::plan).transpose()?;
-    Ok(report)
-}
-
-fn list(living: &AgentMemory) -> Result<Vec<ListedChange>, CliError> {
-    let all = living.site.changes()?;
-    let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, it)| it.undoes).collect();
-    let state = |id: &ChangeId, noted: &Noted| match noted.undoes {
-        Some(_) => "undo",
-        None if undone.contains(id) => "undone",
-        None => "made",
-    };
-    let mut listed = Vec::new();
-    for (id, noted) in &all {
-        let text = living.site.preview(*id)?.map(|it| first_words(&it));
-        listed.push(ListedChange { text, ..ListedChange::new(*id, noted, state(id, noted)) });
-    }
-    Ok(listed)
-}
-
-impl ListedChange {
-    fn new(id: ChangeId, noted: &Noted, state: &'static str) -> Self {
-        Self {
-            id: id.0.to_string(),
-            what: noted.what.clone(),
-            at: noted.at.clone(),
-            files: noted
-                .edits
-                .iter()
-                .map(|it| it.path.clone())
-                .chain(noted.rows.as_ref().map(NotedRows::name))
-                .collect(),
-            state,
-            text: None,
-        }
-    }
-}
-
-/// Returns the beginning of a text, on one line.
-fn first_words(text: &str) -> String {
-    const MOST_CHARS: usize = 60;
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MOST_CHARS) {
-        Some((end, _)) => format!("{}...", line[..end].trim_end()),
-        None => line,
-    }
-}
-
 /// Returns a time as people here read it.
-pub(super) fn local(at: &str) -> String {
-    let time = at.parse::<jiff::Timestamp>().map(|it| it.to_zoned(SystemClock.zone()));
-    time.map_or_else(|_| safe(at), |it| it.strftime("%Y-%m-%d %H:%M:%S").to_string())
+pub(crate) fn local(at: &str) -> String {
+    let time = at.parse::<jiff::Timestamp>().map(|time| time.to_zoned(SystemClock.zone()));
+    time.map_or_else(|_| safe(at), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
-impl PlannedEdit {
-    fn new(edit: &Edit) -> Self {
-        let (what, bytes) = match edit {
-            Edit::Append { text, .. } => ("append", Some(text.len())),
-            Edit::Write { after, .. } => ("write", Some(after.len())),
-            Edit::Remove { .. } => ("remove", None),
-        };
-        Self { path: edit.path().to_owned(), what, bytes }
-    }
-}
-
-impl Report for UndoReport {
+impl Report for Undone {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.clears {
             let number = count(self.dropped as u64, "change");
@@ -289,20 +164,22 @@ impl Report for UndoReport {
             };
         }
         if let Some(changes) = &self.changes {
-            for it in changes {
-                let (at, what) = (local(&it.at), safe(&it.what));
-                let files = safe(&it.files.join(", "));
-                let text = it.text.as_ref().map(|it| format!("  {}", safe(it)));
+            for change in changes {
+                let (at, what) = (local(&change.at), safe(&change.what));
+                let files = safe(&change.files.join(", "));
+                let text = change.text.as_ref().map(|text| format!("  {}", safe(text)));
                 let text = text.unwrap_or_default();
-                let undone = if it.state == "undone" { "  (undone)" } else { "" };
+                let undone = if change.state == ChangeState::Undone { "  (undone)" } else { "" };
                 writeln!(out, "{BOLD}{at}{BOLD:#}  {what:<8}  {files}{text}{undone}")?;
             }
             return writeln!(out, "{}", count(changes.len() as u64, "change"));
         }
-        for it in &self.edits {
-            match it.what {
-                "remove" => writeln!(out, "{BAD}-{BAD:#} {}", safe(&it.path))?,
-                _ => writeln!(out, "{GOOD}~{GOOD:#} {}", safe(&it.path))?,
+        for edit in &self.edits {
+            match edit.what {
+                EditKind::Remove => writeln!(out, "{BAD}-{BAD:#} {}", safe(&edit.path))?,
+                EditKind::Append | EditKind::Write => {
+                    writeln!(out, "{GOOD}~{GOOD:#} {}", safe(&edit.path))?;
+                }
             }
         }
         if let Some(rows) = &self.rows {
@@ -326,8 +203,8 @@ impl Report for UndoReport {
             let number = count(self.dropped as u64, "old change");
             writeln!(out, "{ODD}note:{ODD:#} {number} can no longer be undone")?;
         }
-        let Some(it) = &self.undone else { return Ok(()) };
-        let change = format!("`{}` of {}", safe(&it.what), local(&it.at));
+        let Some(undone) = &self.undone else { return Ok(()) };
+        let change = format!("`{}` of {}", safe(&undone.what), local(&undone.at));
         match (self.dry_run, self.skipped) {
             (true, true) => writeln!(out, "{change} would be passed over: this was a dry run"),
             (true, false) => writeln!(out, "{change} would be taken back: this was a dry run"),

@@ -3,15 +3,12 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use age::secrecy::ExposeSecret as _;
-use anemone_format::{KEY_BYTES, VaultKey, sha256_hex};
+use anemone::files::Existing;
+use anemone::seal::{KeyKind, KeygenReport, KeygenRequest, keygen};
 use clap::{Args, Subcommand};
-use serde::Serialize;
-use zeroize::Zeroizing;
 
 use super::Context;
 use crate::error::CliError;
-use crate::files::{Existing, Target, check_free};
 use crate::output::{BOLD, Report};
 
 /// Manage the keys that seal credentials and archives
@@ -45,44 +42,17 @@ struct KeygenArgs {
     force: bool,
 }
 
-#[derive(Serialize)]
-pub(crate) struct KeyWritten {
-    ok: bool,
-    output: String,
-    kind: &'static str,
-    /// Tells keys apart without telling them.
-    key_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recipient: Option<String>,
-}
-
-pub(crate) fn run(args: &VaultArgs, context: &Context<'_>) -> Result<KeyWritten, CliError> {
+pub(crate) fn run(args: &VaultArgs, context: &Context<'_>) -> Result<KeygenReport, CliError> {
     let VaultCommand::Keygen(args) = &args.command;
-    let existing = if args.force { Existing::Replace } else { Existing::Keep };
-    let (kind, text, recipient, key_id) = if args.age {
-        let identity = age::x25519::Identity::generate();
-        let recipient = identity.to_public().to_string();
-        let secret = identity.to_string();
-        let text = format!("# public key: {recipient}\n{}\n", secret.expose_secret());
-        let key_id = key_id(recipient.as_bytes());
-        ("age identity", Zeroizing::new(text), Some(recipient), key_id)
-    } else {
-        let mut key = Zeroizing::new([0; KEY_BYTES]);
-        getrandom::fill(&mut *key).map_err(|error| CliError::from(io::Error::other(error)))?;
-        ("vault key", VaultKey::to_key_file(&key), None, key_id(&*key))
+    let request = KeygenRequest {
+        kind: if args.age { KeyKind::Age } else { KeyKind::Vault },
+        output: args.output.clone(),
+        existing: if args.force { Existing::Replace } else { Existing::Keep },
     };
-    check_free(&args.output, existing, &context.host)?;
-    let mut target = Target::create(&args.output, existing)?;
-    target.write(None, |out| Ok(out.write_all(text.as_bytes())?))?;
-    target.deliver(&context.host)?;
-    Ok(KeyWritten { ok: true, output: args.output.display().to_string(), kind, key_id, recipient })
+    Ok(keygen(&request, &context.host)?)
 }
 
-fn key_id(key: &[u8]) -> String {
-    sha256_hex(key)[..16].to_owned()
-}
-
-impl Report for KeyWritten {
+impl Report for KeygenReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "wrote {BOLD}{}{BOLD:#}: {} {}", self.output, self.kind, self.key_id)?;
         if let Some(recipient) = &self.recipient {

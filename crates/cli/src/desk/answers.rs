@@ -3,69 +3,34 @@
 use anemone_format::Origin as Source;
 use anemone_mcp::{
     ContextText, Duplicate, Forgotten, ForgottenEntry, Found, FoundMemory, Holder, Origin,
-    ReadLines, ReadStatus, Refusal, Remembered,
+    ReadLines, ReadStatus, Remembered,
 };
-use serde_json::{Map, Value};
+use anemone_memory::citation_of;
 
+use super::ServiceError;
 use crate::commands::forget::Forgotten as ForgetReport;
-use crate::commands::remember::RememberReport;
-use crate::commands::search::Found as SearchReport;
-use crate::error::{CliError, Kind};
+use crate::error::CliError;
+use crate::words::warning;
 use anemone::context::ContextReport;
-use anemone::search::SearchHit;
+use anemone::remember::{RememberError, RememberReport};
+use anemone::search::{SearchHit, SearchNote, SearchReport};
 
-/// Tells a tool's caller what went wrong. Hints of commands name flags; where a tool has another
-/// way, it is named instead.
-pub(super) fn refusal(error: CliError) -> Refusal {
-    let code = match error.code {
-        "document_not_found" => Refusal::NOT_FOUND,
-        code => code,
-    };
-    let hint = match error.code {
-        "secret" => Some("leave the secret out: memories are read by many".to_owned()),
-        Refusal::NOTHING_TO_FORGET => Some(
-            "find it with memory_search, and give its citation, or the key it was remembered under"
-                .to_owned(),
-        ),
-        "part_of_an_entry" => error.hint.map(|it| it.replace("--id", "citation")),
-        "only_read" => Some("search it and read it".to_owned()),
-        "read_only" => {
-            Some("whoever runs this server allows it with `anemone mcp --allow-write`".to_owned())
+/// Says a note in the words of tools.
+pub(super) fn note(note: SearchNote) -> String {
+    match note {
+        SearchNote::TooWeak => {
+            "nothing is similar enough; minScore 0 shows the nearest texts".to_owned()
         }
-        "changed" => Some("search again, then try again".to_owned()),
-        "too_long" => Some("say it in fewer words, or remember its parts".to_owned()),
-        _ => error.hint.map(|it| for_tools(&it)),
-    };
-    let causes = error.causes.iter().map(|it| for_tools(it)).collect();
-    Refusal { code: code.to_owned(), message: for_tools(&error.message), causes, hint }
+        note => warning(note).message,
+    }
 }
 
-/// Says what a command says in the words of tools: they have arguments, and no flags.
-pub(super) fn for_tools(text: &str) -> String {
-    const WORDS: [(&str, &str); 8] = [
-        ("--since", "since"),
-        ("--until", "until"),
-        ("--from", "from"),
-        ("--lines", "lines"),
-        ("--query", "query"),
-        ("--path", "path"),
-        ("--min-score", "minScore"),
-        ("`anemone search`", "memory_search"),
-    ];
-    WORDS.iter().fold(text.to_owned(), |text, (flag, word)| text.replace(flag, word))
-}
-
-/// An argument that makes no sense.
-pub(super) fn unwanted(field: &str, wanted: &str) -> CliError {
-    CliError::new(Kind::Usage, "usage", format!("{field}: give {wanted}"))
-}
-
-pub(super) fn found(report: SearchReport, min_score: Option<f64>) -> Found {
+pub(super) fn found(report: SearchReport<String>, min_score: Option<f64>) -> Found {
     let least = min_score.unwrap_or(f64::NEG_INFINITY);
     let all = report.hits.len();
     let results: Vec<_> =
-        report.hits.into_iter().filter(|it| it.score >= least).map(memory).collect();
-    let mut notes: Vec<String> = report.notes.iter().map(|it| for_tools(&it.message)).collect();
+        report.hits.into_iter().filter(|hit| hit.score >= least).map(memory).collect();
+    let mut notes = report.notes;
     if results.len() < all {
         notes.push(format!("results below minScore: {}", all - results.len()));
     }
@@ -101,9 +66,7 @@ fn memory(hit: SearchHit) -> FoundMemory {
 pub(super) fn nothing_read(path: &str, hint: Option<String>) -> ReadLines {
     ReadLines {
         status: ReadStatus::NotFound,
-        text: hint
-            .map(|it| for_tools(&format!("there is no such document; {it}")))
-            .unwrap_or_default(),
+        text: hint.map(|hint| format!("there is no such document; {hint}")).unwrap_or_default(),
         path: path.to_owned(),
         from: 1,
         lines: 0,
@@ -129,13 +92,16 @@ pub(super) const fn origin(origin: Origin) -> Source {
 }
 
 /// That the memory says it already is an answer, and no failure.
-pub(super) fn remembered(report: Result<RememberReport, CliError>) -> Result<Remembered, CliError> {
+pub(super) fn remembered(
+    report: Result<RememberReport, RememberError>,
+) -> Result<Remembered, ServiceError> {
     let report = match report {
         Ok(report) => report,
-        Err(error) if error.code == "duplicate" => return Ok(already_there(error)),
-        Err(error) => return Err(error),
+        Err(RememberError::Duplicate { report }) => return Ok(already_there(report)),
+        Err(error) => return Err(error.into()),
     };
-    let mut warnings: Vec<String> = report.warnings.into_iter().map(|it| it.message).collect();
+    let mut warnings: Vec<String> =
+        report.warnings.into_iter().map(|warning| warning.message).collect();
     if !report.restored.is_empty() {
         warnings.push(format!("entries that an editor had dropped: {}", report.restored.len()));
     }
@@ -148,31 +114,19 @@ pub(super) fn remembered(report: Result<RememberReport, CliError>) -> Result<Rem
     })
 }
 
-fn already_there(error: CliError) -> Remembered {
-    let details = error.details.unwrap_or_default();
-    let word = |fields: &Map<String, Value>, name: &str| {
-        fields.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
-    let duplicates = details.get("duplicates").and_then(Value::as_array).into_iter().flatten();
-    let duplicate = |fields: &Map<String, Value>| {
-        let path = word(fields, "path");
-        let line = |at: usize| fields.get("lines")?.get(at)?.as_u64();
-        let id = match (word(fields, "id"), line(0), line(1)) {
-            (id, Some(first), Some(last)) if id.is_empty() && first < last => {
-                format!("{path}#L{first}-L{last}")
-            }
-            (id, Some(line), _) if id.is_empty() => format!("{path}#L{line}"),
-            (id, ..) => id,
-        };
-        Duplicate { id, path, text: word(fields, "text") }
-    };
-    let duplicates: Vec<_> = duplicates.filter_map(Value::as_object).map(duplicate).collect();
-    let id = duplicates.first().map(|it| it.id.clone()).unwrap_or_default();
-    let path = duplicates.first().map(|it| it.path.clone()).unwrap_or_default();
+fn already_there(report: Box<RememberReport>) -> Remembered {
+    let duplicates = report.duplicates.iter().map(|same| Duplicate {
+        id: same.id.clone().unwrap_or_else(|| citation_of(&same.path, same.lines)),
+        path: same.path.clone(),
+        text: same.text.clone(),
+    });
+    let duplicates: Vec<_> = duplicates.collect();
+    let id = duplicates.first().map(|same| same.id.clone()).unwrap_or_default();
+    let path = duplicates.first().map(|same| same.path.clone()).unwrap_or_default();
+    let message = CliError::from(RememberError::Duplicate { report }).message;
     let warnings = vec![format!(
-        "{}; give supersedes: {id:?} when the new text takes its place, or force: true when both \
-         hold",
-        error.message
+        "{message}; give supersedes: {id:?} when the new text takes its place, or force: true when \
+         both hold"
     )];
     Remembered { written: false, id, path, duplicates, warnings }
 }
@@ -195,12 +149,7 @@ pub(super) fn forgotten(report: ForgetReport) -> Forgotten {
         can_be_undone: report.can_be_undone,
         absent,
         holders,
-        notes: report
-            .notes
-            .iter()
-            .chain(&report.lines_of_lost_undo())
-            .map(|it| for_tools(it))
-            .collect(),
+        notes: report.notes.iter().chain(&report.lines_of_lost_undo()).cloned().collect(),
         entries: report.entries.into_iter().map(entry).collect(),
     }
 }

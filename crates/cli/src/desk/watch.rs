@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use anemone_mcp::{Changed, Watching};
 
-use super::Inner;
-use crate::error::CliError;
+use super::{Inner, ServiceError};
 use crate::watcher::{Watcher, watcher};
 
 /// How long it is quiet before somebody is told.
@@ -35,8 +34,8 @@ struct Watched {
 pub(super) fn watch(
     inner: Arc<Inner>,
     tell: Box<dyn Fn(Changed) + Send + Sync>,
-) -> Result<Watching, CliError> {
-    let place = inner.with(|context| inner.searched(context).map(|it| it.place.clone()))?;
+) -> Result<Watching, ServiceError> {
+    let place = inner.searched()?.place.clone();
     let (end, woken) = channel::<()>();
     let told = std::sync::Mutex::new(end.clone());
     // Watching begins before the first look, so that nothing falls between the two.
@@ -63,8 +62,12 @@ pub(super) fn watch(
     Ok(Box::new(std::sync::Mutex::new(Watched { _watcher: watcher, _end: end })))
 }
 
-fn known(inner: &Inner) -> Result<Known, CliError> {
-    Ok(inner.known_documents()?.into_iter().map(|it| (it.path, it.digest)).collect())
+fn known(inner: &Inner) -> Result<Known, ServiceError> {
+    Ok(inner
+        .known_documents()?
+        .into_iter()
+        .map(|document| (document.path, document.digest))
+        .collect())
 }
 
 fn difference(before: &Known, now: &Known) -> Changed {

@@ -1,8 +1,6 @@
-//! What would set a finding right, and why a memory could not be examined, in words.
+//! What would set a finding right, in words.
 
-use anemone::audit::{AuditError, Fix};
-
-use crate::error::{CliError, Kind};
+use anemone::audit::Fix;
 
 /// Says what would set a finding right. `memory` are the arguments that name the memory, each
 /// behind a space.
@@ -18,16 +16,6 @@ pub(crate) fn fix(fix: &Fix, memory: &str) -> String {
         // New fixes get words here.
         Fix::Shorten | _ => {
             "anemone context --explain shows what is left; shorten the file".to_owned()
-        }
-    }
-}
-
-impl From<AuditError> for CliError {
-    fn from(error: AuditError) -> Self {
-        match error {
-            AuditError::Config(error) => error.into(),
-            AuditError::Other(error) => error.into(),
-            other => Self::from_error(Kind::Failed, "memory", &other),
         }
     }
 }

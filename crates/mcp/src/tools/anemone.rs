@@ -1,9 +1,10 @@
-//! Our own tools. `memory_search` and `memory_get` are as OpenClaw's agents know them.
+//! Our own tools. `memory_search` and `memory_get` have names and shapes that agents
+//! of other programs already know.
 
 use anemone_memory::{Frame, barred, name_from_shown, one_line, shown, shown_name};
 use serde::Deserialize;
 
-use super::{Effect, Tool, Words};
+use super::{Effect, Tool};
 use crate::answer::Answer;
 use crate::arguments::bad;
 use crate::desk::{
@@ -13,6 +14,7 @@ use crate::desk::{
 use crate::quote::{
     Examined, Findings, Quoted, examined, found_text, framed, name_line, notes, quoted,
 };
+use crate::settings::Words;
 
 /// What to try when nothing was found.
 const OTHERWISE: &str = "Try other words, or fewer, and no since, until or path.";

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anemone_mcp::{MemoryService, ServeError, Settings, ToolSet, serve_stdio};
+use anemone_mcp::{MemoryService, ServeError, Settings, ToolSet, ToolWords, Words, serve_stdio};
+use anemone_runtimes::{ToolForm, native_tools};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -31,6 +32,28 @@ pub(crate) struct Client {
     last_id: u64,
     /// What the server told without being asked.
     pub(crate) notifications: Vec<Value>,
+}
+
+/// Returns the tools of a runtime.
+pub(crate) fn native(runtime: &str) -> ToolSet {
+    let tools = native_tools().find(|tools| tools.name == runtime);
+    let tools = tools.expect("the runtime has tools of its own");
+    let words = |words: anemone_runtimes::ToolWords| Words {
+        name: words.name,
+        title: words.title,
+        description: words.description,
+        example: words.example,
+    };
+    let set = ToolWords {
+        recall: words(tools.recall),
+        store: words(tools.store),
+        forget: words(tools.forget),
+        advice: tools.advice,
+    };
+    match tools.form {
+        ToolForm::Texts => ToolSet::Texts(set),
+        ToolForm::Keyed => ToolSet::Keyed(set),
+    }
 }
 
 pub(crate) fn settings(tools: ToolSet, allow_write: bool) -> Settings {

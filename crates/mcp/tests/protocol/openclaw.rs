@@ -4,12 +4,12 @@ use anemone_mcp::ToolSet;
 use anemone_memory::DATA_NOTICE;
 use serde_json::json;
 
-use crate::client::{Client, Revision, settings};
+use crate::client::{Client, Revision, native, settings};
 use crate::desk::FakeDesk;
 
 #[tokio::test]
 async fn memories_are_recalled_and_stored_once() {
-    let settings = settings(ToolSet::OpenClaw, true);
+    let settings = settings(native("openclaw"), true);
     let mut client = Client::new(FakeDesk::new(), settings, Revision::Older).await;
     let (_, data) = client.told("memory_recall", json!({"query": "tea"})).await;
     assert_eq!(
@@ -46,7 +46,7 @@ async fn memories_are_recalled_and_stored_once() {
 
 #[tokio::test]
 async fn nothing_is_named_that_is_not_in_the_set() {
-    for set in [ToolSet::OpenClaw, ToolSet::ZeroClaw] {
+    for set in [native("openclaw"), native("zeroclaw")] {
         let mut client = Client::new(FakeDesk::new(), settings(set, true), Revision::Older).await;
         let text = client.refused("memory_recall", json!({"query": "hint"})).await;
         assert!(text.contains("(hinted)") && !text.contains("memory_search"), "{text}");
@@ -62,7 +62,7 @@ async fn nothing_is_named_that_is_not_in_the_set() {
 #[tokio::test]
 async fn by_a_query_only_what_surely_fits_is_forgotten() {
     let desk = FakeDesk::new();
-    let settings = settings(ToolSet::OpenClaw, true);
+    let settings = settings(native("openclaw"), true);
     let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
 
     let (text, data) = client.told("memory_forget", json!({"query": "Postgres"})).await;

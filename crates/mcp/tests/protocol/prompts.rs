@@ -3,7 +3,7 @@
 use anemone_mcp::ToolSet;
 use serde_json::json;
 
-use crate::client::{BOTH, Client, settings};
+use crate::client::{BOTH, Client, native, settings};
 use crate::desk::FakeDesk;
 
 #[tokio::test]
@@ -37,8 +37,8 @@ async fn prompts_are_listed_and_composed() {
 async fn what_to_store_is_asked_for_by_the_tools_that_are_there() {
     for (set, store, find) in [
         (ToolSet::Anemone, "memory_remember", "memory_search"),
-        (ToolSet::OpenClaw, "memory_store", "memory_recall"),
-        (ToolSet::ZeroClaw, "memory_store", "memory_recall"),
+        (native("openclaw"), "memory_store", "memory_recall"),
+        (native("zeroclaw"), "memory_store", "memory_recall"),
     ] {
         for allow_write in [true, false] {
             let settings = settings(set, allow_write);

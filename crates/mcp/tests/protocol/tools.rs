@@ -4,7 +4,7 @@ use anemone_mcp::ToolSet;
 use anemone_memory::{DATA_NOTICE, NOTICE};
 use serde_json::{Value, json};
 
-use crate::client::{BOTH, Client, Revision, settings};
+use crate::client::{BOTH, Client, Revision, native, settings};
 use crate::desk::FakeDesk;
 
 async fn client(allow_write: bool) -> Client {
@@ -30,16 +30,16 @@ fn names(tools: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn the_tools_are_announced_as_agents_know_them() {
     insta::assert_json_snapshot!("tools_anemone", listed(ToolSet::Anemone, true).await);
-    insta::assert_json_snapshot!("tools_openclaw", listed(ToolSet::OpenClaw, true).await);
-    insta::assert_json_snapshot!("tools_zeroclaw", listed(ToolSet::ZeroClaw, true).await);
+    insta::assert_json_snapshot!("tools_openclaw", listed(native("openclaw"), true).await);
+    insta::assert_json_snapshot!("tools_zeroclaw", listed(native("zeroclaw"), true).await);
 }
 
 #[tokio::test]
 async fn what_writes_is_offered_only_where_writing_is_allowed() {
     let reading = ["memory_search", "memory_get", "memory_context", "memory_status"];
     assert_eq!(names(&listed(ToolSet::Anemone, false).await), reading);
-    assert_eq!(names(&listed(ToolSet::OpenClaw, false).await), ["memory_recall"]);
-    assert_eq!(names(&listed(ToolSet::ZeroClaw, false).await), ["memory_recall"]);
+    assert_eq!(names(&listed(native("openclaw"), false).await), ["memory_recall"]);
+    assert_eq!(names(&listed(native("zeroclaw"), false).await), ["memory_recall"]);
 
     let desk = FakeDesk::new();
     let settings = settings(ToolSet::Anemone, false);
@@ -200,7 +200,7 @@ async fn names_show_what_they_hide_and_can_be_given_back() {
     let desk = FakeDesk::new();
     desk.put("memory/o\u{202e}dd\u{e0041}.md", "plum jam");
     let name = "memory/o{U+202E}dd{U+E0041}.md";
-    for tools in [ToolSet::Anemone, ToolSet::OpenClaw] {
+    for tools in [ToolSet::Anemone, native("openclaw")] {
         let settings = settings(tools, true);
         let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
         let search = if tools == ToolSet::Anemone { "memory_search" } else { "memory_recall" };
@@ -264,7 +264,7 @@ async fn every_answer_is_as_its_schema_says() {
             ],
         ),
         (
-            ToolSet::OpenClaw,
+            native("openclaw"),
             vec![
                 ("memory_recall", json!({"query": "tea"})),
                 ("memory_store", json!({"text": "a"})),

@@ -1,15 +1,14 @@
 //! The tools by ZeroClaw's names, answered in ZeroClaw's words.
 
-use anemone_mcp::ToolSet;
 use anemone_memory::NOTICE;
 use serde_json::{Value, json};
 
-use crate::client::{Client, Revision, settings};
+use crate::client::{Client, Revision, native, settings};
 use crate::desk::FakeDesk;
 
 #[tokio::test]
 async fn the_answers_are_word_for_word_those_of_zeroclaw_but_for_the_frame() {
-    let settings = settings(ToolSet::ZeroClaw, true);
+    let settings = settings(native("zeroclaw"), true);
     let desk = FakeDesk::new();
     let mut client = Client::new(desk.clone(), settings, Revision::Older).await;
     for (tool, given, text) in [
@@ -53,7 +52,7 @@ async fn the_answers_are_word_for_word_those_of_zeroclaw_but_for_the_frame() {
 
 #[tokio::test]
 async fn what_is_missing_is_said() {
-    let settings = settings(ToolSet::ZeroClaw, true);
+    let settings = settings(native("zeroclaw"), true);
     let mut client = Client::new(FakeDesk::new(), settings, Revision::Older).await;
     for (tool, given, part) in [
         ("memory_recall", json!({}), "`query` is missing"),

@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use super::{CHUNKS, Candidate, Duplicate, LIKE, SHARED, Wanted, in_order, without_tags};
 use crate::entry::MemoryEntry;
 use crate::finder::{FindError, Finder};
-use crate::sqlite::row_document;
+use crate::row_store::row_document;
+use crate::sameness::comparable;
 
 /// Bytes of rows that are all compared: the index would have to take in every row again, since a
 /// database changes as a whole.
@@ -23,49 +24,60 @@ pub(crate) fn row_duplicates(
     now: Timestamp,
 ) -> Vec<Duplicate> {
     let wanted = Wanted::new(candidate, least);
-    let bytes: usize = entries.iter().map(|it| it.content.len()).sum();
+    let bytes: usize = entries.iter().map(|entry| entry.content.len()).sum();
     // An index that cannot be used is no reason not to write: everything is compared then.
-    let near = match bytes <= READ_BYTES {
-        true => None,
-        false => wanted.near_rows(finder, now).ok(),
-    };
+    let near = if bytes <= READ_BYTES { None } else { wanted.near_rows(finder, now).ok() };
     let mut found = Vec::new();
     for entry in entries {
         let path = row_document(&entry.key);
-        if near.as_ref().is_some_and(|it| !it.contains(&path)) {
+        if near.as_ref().is_some_and(|near| !near.contains(&path)) {
             continue;
         }
         // A row that is called by its id has no name.
-        let key = Some(entry.key.as_str()).filter(|it| *it != entry.id);
+        let key = Some(entry.key.as_str()).filter(|key| *key != entry.id);
         if !wanted.can_be_duplicate(key, Some(&entry.id), &entry.content) {
             continue;
         }
-        let similarity = match wanted.shares_words_with(&entry.content) {
-            true => wanted.similarity(&entry.content),
-            false => continue,
-        };
+        if !wanted.shares_words_with(&entry.content) {
+            continue;
+        }
+        let similarity = wanted.similarity(&entry.content);
         // The row that has its key is replaced, unless nothing would change.
         let least = if key.is_some() && key == candidate.key { 1.0 } else { least };
         if similarity >= least {
-            found.push(Duplicate {
-                path,
-                lines: (1, entry.content.lines().count().max(1)),
-                text: entry.content.clone(),
-                id: Some(entry.id.clone()),
-                similarity,
-            });
+            found.push(duplicate(entry, similarity));
         }
     }
     in_order(found)
+}
+
+/// Finds a row that says exactly the same: a last look before something is written.
+pub(crate) fn same_row(entries: &[MemoryEntry], candidate: Candidate<'_>) -> Option<Duplicate> {
+    let wanted = comparable(&without_tags(candidate.text));
+    let is_same = |entry: &&MemoryEntry| {
+        let key = Some(entry.key.as_str()).filter(|key| *key != entry.id);
+        candidate.is_same(key, Some(&entry.id), &entry.content, &wanted)
+    };
+    entries.iter().find(is_same).map(|entry| duplicate(entry, 1.0))
+}
+
+fn duplicate(entry: &MemoryEntry, similarity: f64) -> Duplicate {
+    Duplicate {
+        path: row_document(&entry.key),
+        lines: (1, entry.content.lines().count().max(1)),
+        text: entry.content.clone(),
+        id: Some(entry.id.clone()),
+        similarity,
+    }
 }
 
 impl Wanted<'_> {
     /// Whether a text has enough of the same words to be worth a closer look.
     fn shares_words_with(&self, content: &str) -> bool {
         let text = without_tags(content).to_lowercase();
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let others: HashSet<&str> = words.collect();
-        let shared = others.iter().filter(|it| self.words.contains(**it)).count();
+        let shared = others.iter().filter(|word| self.words.contains(**word)).count();
         let least = SHARED * others.len().min(self.words.len()) as f64;
         self.words.is_empty() || (shared > 0 && shared as f64 >= least)
     }
@@ -79,6 +91,6 @@ impl Wanted<'_> {
         let held = index
             .with_words_of(self.candidate.text, CHUNKS / 2)
             .map_err(anemone_index::QueryError::from)?;
-        Ok(near.into_iter().chain(held).map(|it| it.path).collect())
+        Ok(near.into_iter().chain(held).map(|chunk| chunk.path).collect())
     }
 }

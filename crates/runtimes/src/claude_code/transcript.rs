@@ -7,17 +7,15 @@ use crate::kit::conversation::{
 };
 
 /// The channel of its conversations.
-const CHANNEL: &str = "claude-code";
+pub(super) const CHANNEL: &str = "claude-code";
 
 /// How Claude Code writes transcripts.
-pub(super) const FORMAT: TranscriptFormat =
-    TranscriptFormat { line, beside: None, own_channel: Some(CHANNEL) };
+pub(super) const FORMAT: TranscriptFormat = TranscriptFormat { line, beside: None };
 
 /// Reads a line such as `{"type":"user","message":{"role",..},"sessionId"}`.
 fn line(json: &Json) -> LineReading {
     let text = |name: &str| json.get(name).and_then(Json::as_str);
     let Some(kind) = text("type") else { return LineReading::Unknown };
-    let is_named = text("sessionId").is_some() || text("entrypoint").is_some();
     let event = match kind {
         "user" | "assistant" => match json.get("message") {
             Some(message) => said(json, message),
@@ -27,7 +25,6 @@ fn line(json: &Json) -> LineReading {
             boundary(json, Boundary::Compaction)
         }
         "system" => Event::System,
-        _ if is_named => Event::Other,
         _ => return LineReading::Unknown,
     };
     let is_turn = matches!(kind, "user" | "assistant");

@@ -24,7 +24,7 @@ use crate::kit::agent::Machine;
 
 pub(crate) use copy::{COPY_NAME, Copy, CopyError};
 pub(crate) use merge::{
-    AgentEntry, KNOWN, Layout, Merge, MergeColumn, RowSpool, RowVerb, digest, is_addable, is_known,
+    AgentEntry, Layout, Merge, MergeColumn, RowSpool, RowVerb, digest, is_addable, is_known,
 };
 #[cfg(test)]
 pub(crate) use serve::answer;

@@ -5,6 +5,8 @@
 use std::fmt::Write as _;
 
 use anemone_format::{FileRoot, Record, Status};
+use serde::{Deserialize, Deserializer};
+use zeroize::Zeroizing;
 
 use crate::kit::plan::{InstallBackend, InstallLayout};
 use crate::kit::sidecar;
@@ -30,6 +32,54 @@ pub struct Mapping {
     pub backends: &'static [InstallBackend],
     /// The ways a new install can be laid out; the first is the usual one.
     pub layouts: &'static [InstallLayout],
+    /// What the proof of a move has to know of it.
+    pub proof: &'static ProofRules,
+}
+
+/// What the proof of a move has to know of a runtime.
+#[derive(Debug)]
+pub struct ProofRules {
+    /// Files of an archive that describe the install, and lie in no workspace.
+    pub beside_workspace: &'static [&'static str],
+    /// Columns that older versions of its table of memories do not have, each with the field of a
+    /// record that it holds.
+    pub optional_columns: &'static [(&'static str, &'static str)],
+    /// The file that says whom the agent works for.
+    pub user_file: &'static str,
+    /// Returns what is secret in the sealed payload of a credential; `None` when the payload is not
+    /// in the runtime's own words.
+    pub bare_secret: fn(&[u8]) -> Option<Zeroizing<String>>,
+}
+
+/// Returns the secret itself, whichever runtime put its words around it. Two runtimes have the same
+/// credential when this is the same.
+#[must_use]
+pub fn bare_secret(payload: &[u8]) -> Zeroizing<String> {
+    let mut mappings = RUNTIMES.iter().flat_map(|runtime| runtime.mappings);
+    let found = mappings.find_map(|mapping| (mapping.proof.bare_secret)(payload));
+    found.unwrap_or_else(|| Zeroizing::new(String::from_utf8_lossy(payload).into_owned()))
+}
+
+/// A text that is wiped when it is no longer needed.
+pub(crate) struct SecretText(pub(crate) Zeroizing<String>);
+
+impl<'de> Deserialize<'de> for SecretText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from).map(|text| Self(Zeroizing::new(text)))
+    }
+}
+
+/// Returns the two halves of a sign-in as one text; `None` when there is neither.
+pub(crate) fn joined(
+    access: Option<SecretText>,
+    refresh: Option<SecretText>,
+) -> Option<Zeroizing<String>> {
+    if access.is_none() && refresh.is_none() {
+        return None;
+    }
+    let [access, refresh] =
+        [access, refresh].map(|half| half.map(|text| text.0).unwrap_or_default());
+    Some(Zeroizing::new([access.as_str(), "\n", refresh.as_str()].concat()))
 }
 
 /// What becomes of one kind of thing.

@@ -7,12 +7,15 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anemone_format::{Record, Sink, SnapshotSource};
-use anemone_memory::{ContextRules, MarkdownLayout};
+use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 
 use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
 use crate::kit::check::{Check, Issue, Severity};
+use crate::kit::connect::Connect;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
 use crate::kit::mapping::Mapping;
+use crate::kit::native_search::NativeSearch;
+use crate::kit::native_tools::NativeTools;
 use crate::kit::plan::{Plan, PlanError, PlanOptions};
 use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
@@ -51,10 +54,18 @@ pub struct Runtime {
     pub read: Option<&'static dyn ReadAgents>,
     /// Says what of an agent can be searched.
     pub search: Option<&'static dyn SearchAgents>,
+    /// Keeps what an agent remembers in rows of a database.
+    pub rows: Option<&'static dyn KeepMemoryRows>,
     /// Turns a snapshot into an agent.
     pub restore: Option<&'static dyn RestoreAgents>,
     /// Reads the conversations of an agent.
     pub conversations: Option<&'static dyn ReadConversations>,
+    /// How it is given a memory.
+    pub connect: Option<&'static Connect>,
+    /// How it searches memories itself, where that can be reproduced.
+    pub native_search: Option<&'static NativeSearch>,
+    /// The tools by which its agents know their memory.
+    pub native_tools: Option<&'static NativeTools>,
     /// How its transcripts are read, by their lines alone.
     pub(crate) transcripts: Option<TranscriptFormat>,
 }
@@ -210,6 +221,13 @@ pub trait SearchAgents: Sync {
     ) -> Result<(), ReadError> {
         Ok(())
     }
+}
+
+/// Keeps what an agent remembers in rows of a database.
+pub trait KeepMemoryRows: Sync {
+    /// Returns the rows of an agent in a database. Nothing is opened yet.
+    fn memory_rows(&self, database: &Path, alias: &str, clock: Box<dyn Clock>)
+    -> Box<dyn RowStore>;
 }
 
 /// Turns a snapshot into an agent: one of the same runtime, or of another where the runtime has a
@@ -425,6 +443,18 @@ impl Runtime {
         self.search.ok_or(ReadError::NotSupported { runtime: self.title })
     }
 
+    /// Returns the rows of an agent in a database that it keeps its memory in; `None` where the
+    /// runtime has no such database. Nothing is opened yet.
+    #[must_use]
+    pub fn memory_rows(
+        &self,
+        database: &Path,
+        alias: &str,
+        clock: Box<dyn Clock>,
+    ) -> Option<Box<dyn RowStore>> {
+        Some(self.rows?.memory_rows(database, alias, clock))
+    }
+
     /// Reads the end of one session of an agent, by its id or its key.
     pub fn read_conversation(
         &self,
@@ -437,16 +467,6 @@ impl Runtime {
             .conversations
             .ok_or(ReadConversationError::NotSupported { runtime: self.title })?;
         conversations.read_conversation(machine, agent, session, reach)
-    }
-
-    /// Returns the name of the channel of conversations that this program itself holds with a
-    /// person, and not on behalf of an agent.
-    #[must_use]
-    pub const fn own_channel(&self) -> Option<&'static str> {
-        match &self.transcripts {
-            Some(transcripts) => transcripts.own_channel,
-            None => None,
-        }
     }
 }
 

@@ -20,6 +20,7 @@
 
 mod claims;
 mod coming_back;
+mod kept;
 mod lines;
 mod matching;
 mod returned;
@@ -41,7 +42,9 @@ use crate::kit::plan::{MAX_DEPTH, Piece, PlanBuilder, PlanError, Wanted, WantedN
 
 pub(crate) use self::claims::{Claim, Claims};
 pub use self::coming_back::ComingBack;
-pub(crate) use self::returned::{Fate, Returned, name_of};
+pub use self::kept::{KeptFile, KeptSnapshot, is_kept};
+pub use self::returned::name_of;
+pub(crate) use self::returned::{Fate, Returned};
 pub(crate) use self::spool::Spooler;
 
 /// The folder.
@@ -79,15 +82,15 @@ pub(crate) struct Link {
 
 /// A record as it is read back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LinkPart {
+pub struct LinkPart {
     /// The record's `origin_file`; `None` in a database.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(crate) file: Option<String>,
+    pub file: Option<String>,
     /// Its key or heading.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(crate) name: Option<String>,
-    /// The digest of its content, without blank space around it.
-    pub(crate) sha256: String,
+    pub name: Option<String>,
+    /// The digest of its content, without whitespace around it.
+    pub sha256: String,
 }
 
 impl LinkPart {
@@ -101,8 +104,9 @@ impl LinkPart {
     }
 }
 
-/// Returns the digest of a content without the blank space around it.
-pub(crate) fn digest_of(content: &str) -> String {
+/// Returns the digest of a content without the whitespace around it.
+#[must_use]
+pub fn digest_of(content: &str) -> String {
     sha256_hex(content.trim().as_bytes())
 }
 

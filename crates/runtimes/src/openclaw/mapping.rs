@@ -3,6 +3,7 @@
 use anemone_format::Record;
 
 use super::RUNTIME;
+use super::proof::PROOF;
 use super::write::home;
 use crate::kit::mapping::{
     BLANK, DELETED, FieldRule, Mapping, PRIVATE, Row, aside, is_midnight, native, never, nowhere,
@@ -18,6 +19,7 @@ pub(super) const MAPPINGS: &[Mapping] = &[Mapping {
     backend: None,
     backends: &[],
     layouts: &[],
+    proof: &PROOF,
 }];
 
 const ROWS: &[Row] = &[

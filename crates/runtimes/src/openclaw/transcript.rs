@@ -15,8 +15,7 @@ use crate::kit::conversation::{
 const MAX_INDEX_BYTES: u64 = 16 << 20;
 
 /// How OpenClaw writes transcripts.
-pub(crate) const FORMAT: TranscriptFormat =
-    TranscriptFormat { line, beside: Some(beside), own_channel: None };
+pub(crate) const FORMAT: TranscriptFormat = TranscriptFormat { line, beside: Some(beside) };
 
 /// Reads a line such as `{"type":"message","message":{"role",..}}`.
 fn line(json: &Json) -> LineReading {

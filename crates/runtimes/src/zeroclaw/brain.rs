@@ -11,24 +11,20 @@ use std::sync::OnceLock;
 use serde::Serialize;
 
 use super::DEFAULT_ALIAS;
+use super::schema::{MEMORIES, PRIVATE_KEY, STAMP_COLUMNS, STAMPS};
 use crate::kit::agent::Machine;
 use crate::kit::database::{Column, Database, DatabaseError, Read, Table, Value};
 use crate::kit::stamps::RowStamp;
 
 /// The table of memories.
-pub(super) const TABLE: &str = "memories";
+pub(super) const TABLE: &str = MEMORIES;
 /// Where an archive describes the database, below `raw/zeroclaw`: the agent's row, what made the
 /// vectors, the columns with their types. Never written into a workspace.
 pub(super) const DESCRIPTION: &str = ".alf-database.json";
 
-/// The table in which we note where a row comes from, and its columns.
-const STAMPS: &str = "anemone_stamps";
-const STAMP_COLUMNS: [&str; 5] = ["memory_id", "origin", "at", "session", "source"];
-/// The most of it that is kept in memory.
+/// The most of the table of stamps that is kept in memory.
 const MAX_STAMPS_BYTES: usize = 64 << 20;
 
-/// What a key of one person's own entries starts with.
-const PRIVATE: &str = "p|";
 /// The most agents, settings and versions that are read.
 const MAX_LISTED: usize = 10_000;
 /// The longest name or setting that is taken.
@@ -333,8 +329,8 @@ impl Owners<'_> {
 /// Says whether a row is somebody's own.
 fn is_private(key: &Value, principal: &Value) -> bool {
     let marked = match key {
-        Value::Text(key) => key.starts_with(PRIVATE),
-        Value::OddText(key) | Value::Blob(key) => key.starts_with(PRIVATE.as_bytes()),
+        Value::Text(key) => key.starts_with(PRIVATE_KEY),
+        Value::OddText(key) | Value::Blob(key) => key.starts_with(PRIVATE_KEY.as_bytes()),
         Value::Null | Value::Integer(_) | Value::Real(_) | Value::TooLong(_) => false,
     };
     marked || *principal != Value::Null

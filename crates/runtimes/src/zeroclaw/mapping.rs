@@ -3,6 +3,7 @@
 use anemone_format::{MemoryType, Record, Status};
 
 use super::RUNTIME;
+use super::proof::PROOF;
 use crate::kit::mapping::{
     BLANK, DELETED, FieldRule, Mapping, Row, aside, is_midnight, native, nowhere, within, without,
 };
@@ -18,6 +19,7 @@ pub(super) const MAPPINGS: &[Mapping] = &[
         backend: None,
         backends: BACKENDS,
         layouts: LAYOUTS,
+        proof: &PROOF,
     },
     Mapping {
         runtime: RUNTIME,
@@ -27,6 +29,7 @@ pub(super) const MAPPINGS: &[Mapping] = &[
         backend: Some(InstallBackend::Markdown),
         backends: BACKENDS,
         layouts: LAYOUTS,
+        proof: &PROOF,
     },
 ];
 

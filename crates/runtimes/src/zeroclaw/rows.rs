@@ -677,7 +677,7 @@ fn private_key(key: &str) -> Option<PrivateKey<'_>> {
         let (length, rest) = text.split_once(':')?;
         rest.split_at_checked(length.parse().ok()?)
     }
-    let (principal, rest) = part(key.strip_prefix("p|")?)?;
+    let (principal, rest) = part(key.strip_prefix(super::schema::PRIVATE_KEY)?)?;
     let (_, rest) = part(rest)?;
     let rest = match rest.strip_prefix('-') {
         Some(rest) => rest,

@@ -29,12 +29,13 @@ use self::target::{
 };
 use super::brain::DESCRIPTION;
 use super::rows::raw_of;
+use super::schema::KNOWN;
 use super::write::returned;
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
 use crate::kit::agent::{FoundAgent, Machine, Warning};
 use crate::kit::database::{
-    AgentEntry, DatabaseError, KNOWN, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value,
-    is_addable, is_known, merge_rows,
+    AgentEntry, DatabaseError, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value, is_addable,
+    is_known, merge_rows,
 };
 use crate::kit::plan::{
     Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,

@@ -5,8 +5,7 @@ use serde_json::Value as Json;
 use crate::kit::conversation::{Event, LineReading, Message, Role, TranscriptFormat, spoken};
 
 /// How ZeroClaw writes transcripts.
-pub(crate) const FORMAT: TranscriptFormat =
-    TranscriptFormat { line, beside: None, own_channel: None };
+pub(crate) const FORMAT: TranscriptFormat = TranscriptFormat { line, beside: None };
 
 /// Reads a line such as `{"role","content"}`.
 fn line(json: &Json) -> LineReading {

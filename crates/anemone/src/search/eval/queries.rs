@@ -169,10 +169,11 @@ mod tests {
         for bad in ["{", "[]", "{\"id\":1}", "{\"query\":1}", "{\"query\":\"x\",\"relevant\":[{}]}"]
         {
             fs_err::write(&path, format!("{{\"query\":\"x\"}}\n\n{bad}\n")).unwrap();
-            let error = crate::error::Error::from(read(&path).unwrap_err());
-            assert_eq!(error.code, "queries_invalid", "{bad}");
-            assert!(!error.message.contains("at line"), "{bad}: {}", error.message);
-            assert!(error.message.contains("line 3: "), "{bad}: {}", error.message);
+            let error = read(&path).unwrap_err();
+            assert!(matches!(error, EvalError::Line { .. }), "{bad}");
+            let message = error.to_string();
+            assert!(!message.contains("at line"), "{bad}: {message}");
+            assert!(message.contains("line 3: "), "{bad}: {message}");
         }
     }
 }

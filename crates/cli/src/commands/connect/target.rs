@@ -4,34 +4,18 @@ use std::ffi::OsStr;
 
 use anemone::connect::{Program, Target, names_of_others};
 use anemone::nearest::Nearest;
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, Error, ValueEnum};
+use clap::{Arg, Command, Error};
 
-/// The programs whose configuration we edit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum TargetArg {
-    /// ~/.claude/settings.json and ~/.claude.json, or below CLAUDE_CONFIG_DIR
-    ClaudeCode,
-    /// ~/.openclaw/openclaw.json, or where OPENCLAW_CONFIG_PATH and OPENCLAW_STATE_DIR say
-    #[value(name = "openclaw")]
-    OpenClaw,
-    /// ~/.zeroclaw/config.toml, or below ZEROCLAW_CONFIG_DIR
-    #[value(name = "zeroclaw")]
-    ZeroClaw,
-    /// ~/.codex/config.toml, or below CODEX_HOME
-    Codex,
+/// Reads the name of a program whose configuration we edit.
+pub(super) fn targets() -> impl TypedValueParser<Value = Target> {
+    PossibleValuesParser::new(possible_targets())
+        .try_map(|name| Target::of_name(&name).ok_or("this program cannot be connected"))
 }
 
-impl From<TargetArg> for Target {
-    fn from(target: TargetArg) -> Self {
-        match target {
-            TargetArg::ClaudeCode => Self::ClaudeCode,
-            TargetArg::OpenClaw => Self::OpenClaw,
-            TargetArg::ZeroClaw => Self::ZeroClaw,
-            TargetArg::Codex => Self::Codex,
-        }
-    }
+fn possible_targets() -> impl Iterator<Item = PossibleValue> {
+    Target::all().map(|target| PossibleValue::new(target.name()).help(target.config()))
 }
 
 /// A program that a memory can be given to.
@@ -52,15 +36,16 @@ impl TypedValueParser for ProgramParser {
         value: &OsStr,
     ) -> Result<Self::Value, Error> {
         let name = value.to_string_lossy();
-        if let Ok(target) = TargetArg::from_str(&name, true) {
-            return Ok(ProgramArg(Program::Known(target.into())));
+        if let Some(target) = Target::all().find(|target| target.name().eq_ignore_ascii_case(&name))
+        {
+            return Ok(ProgramArg(Program::Known(target)));
         }
-        if names_of_others().any(|it| it == name) {
+        if names_of_others().any(|known| known == name) {
             return Ok(ProgramArg(Program::Other(name.into_owned())));
         }
         let mut nearest = Nearest::to(&name);
-        let known = Target::ALL.iter().map(|target| target.word());
-        known.chain(names_of_others()).for_each(|it| nearest.offer(it.to_owned()));
+        let known = Target::all().map(Target::name);
+        known.chain(names_of_others()).for_each(|known| nearest.offer(known.to_owned()));
         let similar = nearest.into_names();
         if similar.is_empty() && !name.is_empty() {
             return Ok(ProgramArg(Program::Other(name.into_owned())));
@@ -77,7 +62,6 @@ impl TypedValueParser for ProgramParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let known = TargetArg::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-        Some(Box::new(known.chain(names_of_others().map(PossibleValue::new))))
+        Some(Box::new(possible_targets().chain(names_of_others().map(PossibleValue::new))))
     }
 }

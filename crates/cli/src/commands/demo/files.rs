@@ -29,7 +29,7 @@ pub(super) fn read_all(folder: &Path) -> io::Result<BTreeMap<String, Vec<u8>>> {
 
 /// Whether a text stands in these bytes.
 pub(super) fn holds(bytes: &[u8], text: &str) -> bool {
-    !text.is_empty() && bytes.windows(text.len()).any(|it| it == text.as_bytes())
+    !text.is_empty() && bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
 /// Returns where the content of an entry of a ZIP file begins.

@@ -24,7 +24,9 @@ pub(super) fn write(folder: &Path, threads: usize) -> Result<(), CliError> {
 
     let path = folder.join("march-to-april.alf-delta");
     let mut file = Target::create(&path, Existing::Keep)?;
-    file.write(None, |out| Ok(write_delta(&base, &target, out, spool(Some(&path))?, threads)?.1))?;
+    file.write(None, |out| {
+        Ok::<_, CliError>(write_delta(&base, &target, out, spool(Some(&path))?, threads)?.1)
+    })?;
     file.commit()?;
     let bytes = fs_err::read(&path)?;
     let length = bytes.len() as u64;
@@ -32,7 +34,9 @@ pub(super) fn write(folder: &Path, threads: usize) -> Result<(), CliError> {
 
     let path = folder.join("applied.alf");
     let mut file = Target::create(&path, Existing::Keep)?;
-    file.write(None, |out| Ok(apply_delta(&base, &delta, out, spool(Some(&path))?, threads)?.1))?;
+    file.write(None, |out| {
+        Ok::<_, CliError>(apply_delta(&base, &delta, out, spool(Some(&path))?, threads)?.1)
+    })?;
     file.commit()?;
     if fs_err::read(&path)? == fs_err::read(&april)? {
         return Ok(());
@@ -43,6 +47,6 @@ pub(super) fn write(folder: &Path, threads: usize) -> Result<(), CliError> {
 
 fn write_archive(snapshot: &Snapshot, path: &Path, threads: usize) -> Result<(), CliError> {
     let mut file = Target::create(path, Existing::Keep)?;
-    file.write(None, |out| Ok(snapshot.write(out, spool(Some(path))?, threads)?.1))?;
+    file.write(None, |out| Ok::<_, CliError>(snapshot.write(out, spool(Some(path))?, threads)?.1))?;
     Ok(file.commit()?)
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::Demo;
 use super::steps::{Answered, Leg};
 use crate::output::{BOLD, DIM, GOOD, ODD, Report, bytes, count, safe, title};
-use anemone::words::quoted;
+use anemone::connect::quoted;
 
 impl Report for Demo {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -110,16 +110,16 @@ impl Answered {
 impl Leg {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         command(out, &self.command)?;
-        let counts = self.layers.iter().filter(|it| it.total > 0).map(|it| {
-            let found = it.carried + it.degraded + it.kept_aside;
-            let stay = match it.not_carried {
+        let counts = self.layers.iter().filter(|layer| layer.total > 0).map(|layer| {
+            let found = layer.carried + layer.degraded + layer.kept_aside;
+            let stay = match layer.not_carried {
                 0 => String::new(),
                 number => format!(" ({number} stays, as planned)"),
             };
-            format!("{} {found} of {}{stay}", it.layer, it.total)
+            format!("{} {found} of {}{stay}", layer.layer, layer.total)
         });
         let counts: Vec<String> = counts.collect();
-        let lost: u64 = self.layers.iter().map(|it| it.lost).sum();
+        let lost: u64 = self.layers.iter().map(|layer| layer.lost).sum();
         line(out, &format!("{}; {GOOD}{lost} lost{GOOD:#}", counts.join(", ")))
     }
 }

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anemone_format::Edits;
+use anemone_runtimes::{SAMPLE_INSTALL, SampleAgent};
 use anemone_sample::life;
 use clap::Parser as _;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::{
-    Cli, Command, Context, agents, export, forget, migrate, purge, remember, search, validate,
+    Cli, Command, Context, agents, export, forget, migrate, purge, remember, search,
 };
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
 use crate::output::{Format, Printer};
-use anemone::words::quoted;
+use anemone::connect::quoted;
 
 /// What the steps do.
 const STEPS: [&str; 7] =
@@ -36,8 +36,8 @@ impl Stage {
         own: &Path,
         environment: &Environment,
     ) -> Result<Self, CliError> {
-        let install = folder.join("openclaw");
-        let variables = BTreeMap::from([("OPENCLAW_STATE_DIR".to_owned(), install.into())]);
+        let install = folder.join(SAMPLE_INSTALL.runtime);
+        let variables = BTreeMap::from([(SAMPLE_INSTALL.variable.to_owned(), install.into())]);
         let environment = environment.inside(own, variables);
         let printer = Printer::new(Format::Json, &environment);
         let stage = Self { folder: folder.to_owned(), environment, printer };
@@ -48,24 +48,10 @@ impl Stage {
 
     fn write_install(&self) -> Result<(), CliError> {
         let workspace = self.at("workspace");
-        let config = json!({
-            "agents": {
-                "defaults": { "workspace": &workspace },
-                "list": [{ "id": "clawdia", "default": true, "workspace": &workspace }],
-            },
-        });
-        // No key of anybody: it is here to show that it stays here.
-        let profiles = json!({
-            "version": 1,
-            "profiles": {
-                "tidepool:default": {
-                    "type": "api_key", "provider": "tidepool", "key": "the-tide-is-out",
-                },
-            },
-        });
-        self.write("openclaw/openclaw.json", &format!("{config:#}\n"))?;
-        let path = "openclaw/agents/clawdia/agent/auth-profiles.json";
-        self.write(path, &format!("{profiles:#}\n"))?;
+        let agent = SampleAgent { alias: "clawdia", workspace: &workspace };
+        for file in (SAMPLE_INSTALL.files)(&agent) {
+            self.write(&format!("{}/{}", SAMPLE_INSTALL.runtime, file.path), &file.text)?;
+        }
         for file in life() {
             let path = self.write(&format!("workspace/{}", file.path), file.text)?;
             let modified = std::time::SystemTime::from(file.modified.instant());
@@ -139,7 +125,7 @@ impl Stage {
             }
             Some(Command::Export(args)) => value(&export::run(&args, &context)?),
             Some(Command::Validate(args)) => {
-                value(&validate::examine(&args.file, Edits::Refuse, &context)?)
+                value(&anemone::validate::validate(&args.request(), &context.host)?)
             }
             Some(Command::Migrate(args)) => value(&migrate::run(&args, &context)?),
             Some(Command::Purge(args)) => value(&purge::run(&args, &context)?),
@@ -196,7 +182,7 @@ mod tests {
             .as_array()
             .unwrap()
             .iter()
-            .map(|it| it["workspace"].as_str().unwrap())
+            .map(|agent| agent["workspace"].as_str().unwrap())
             .collect();
         assert_eq!(workspaces, [stage.at("workspace")]);
         assert!(stage.run(&["connect", "codex"]).is_err());

@@ -1,6 +1,7 @@
 //! What the demo shows, step by step. Each step runs commands as somebody would type them, checks
 //! that what they say is so, and returns what there is to show.
 
+use anemone_runtimes::{SAMPLE_INSTALL, SAMPLE_TARGET};
 use anemone_sample::record_id;
 use serde::Serialize;
 use serde_json::Value;
@@ -12,8 +13,6 @@ use crate::error::CliError;
 
 /// The archive that the demo makes.
 const ARCHIVE: &str = "clawdia.alf";
-/// The entry of it that is broken in a copy.
-const BROKEN_ENTRY: &str = "raw/openclaw/MEMORY.md";
 /// Where Jonas' secret stands, and a word of it that stands nowhere else.
 const SECRET_FILE: &str = "memory/2026-01-23.md";
 const SECRET_WORD: &str = "Teekannenform";
@@ -183,7 +182,7 @@ pub(super) fn discover(stage: &Stage) -> Result<Discovered, CliError> {
 }
 
 pub(super) fn answer(stage: &Stage) -> Result<Vec<Answered>, CliError> {
-    QUESTIONS.iter().map(|it| ask(stage, it)).collect()
+    QUESTIONS.iter().map(|question| ask(stage, question)).collect()
 }
 
 /// Asks one question; the answer is what is found first.
@@ -252,7 +251,7 @@ pub(super) fn export(stage: &Stage) -> Result<Exported, CliError> {
         credentials_sealed: number(&exported["credentials_sealed"]),
         left_out: left_out
             .iter()
-            .map(|it| LeftOut { path: text(&it["path"]), reason: text(&it["reason"]) })
+            .map(|line| LeftOut { path: text(&line["path"]), reason: text(&line["reason"]) })
             .collect(),
     };
     claim(exported.records > 0, "memories are in the archive")?;
@@ -265,8 +264,9 @@ pub(super) fn damage(stage: &Stage) -> Result<Damaged, CliError> {
     let sound = stage.run(&["validate", &stage.at(ARCHIVE)])?;
     claim(sound["valid"] == true, "the archive itself is sound")?;
     let mut bytes = fs_err::read(stage.path(ARCHIVE))?;
+    let entry = format!("raw/{}/MEMORY.md", SAMPLE_INSTALL.runtime);
     // A little into the content, where text is.
-    let at = content_of(&bytes, BROKEN_ENTRY).map(|it| it + 40).filter(|it| *it < bytes.len());
+    let at = content_of(&bytes, &entry).map(|start| start + 40).filter(|at| *at < bytes.len());
     claim(at.is_some(), "the entry is in the archive")?;
     let at = at.unwrap_or_default();
     bytes[at] ^= 1;
@@ -278,33 +278,36 @@ pub(super) fn damage(stage: &Stage) -> Result<Damaged, CliError> {
     let errors = validated["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
     let findings: Vec<Finding> = errors
         .iter()
-        .map(|it| Finding {
-            path: text(&it["path"]),
-            code: text(&it["code"]),
-            message: text(&it["message"]),
+        .map(|finding| Finding {
+            path: text(&finding["path"]),
+            code: text(&finding["code"]),
+            message: text(&finding["message"]),
         })
         .collect();
-    claim(findings.iter().any(|it| it.path == BROKEN_ENTRY), "the damaged entry is named")?;
+    claim(findings.iter().any(|finding| finding.path == entry), "the damaged entry is named")?;
     Ok(Damaged {
         command: stage.typed(&words),
         digests_compared: number(&sound["checked"]["digests"]),
-        entry: BROKEN_ENTRY.to_owned(),
+        entry,
         byte: at as u64,
         findings,
     })
 }
 
 pub(super) fn migrate(stage: &Stage, exported: &Exported) -> Result<Moved, CliError> {
-    let from_openclaw = format!("openclaw:{}", stage.at("workspace"));
-    let zeroclaw = format!("zeroclaw:{}", stage.at("zeroclaw"));
-    let to_openclaw = format!("openclaw:{}", stage.at("returned"));
-    let there = leg(stage, &from_openclaw, &zeroclaw)?;
-    let back = leg(stage, &zeroclaw, &to_openclaw)?;
-    let memory = |leg: &Leg| leg.layers.iter().find(|it| it.layer == "memory").map(|it| it.total);
+    let home = SAMPLE_INSTALL.runtime;
+    let from = format!("{home}:{}", stage.at("workspace"));
+    let away = format!("{SAMPLE_TARGET}:{}", stage.at(SAMPLE_TARGET));
+    let returned = format!("{home}:{}", stage.at("returned"));
+    let there = leg(stage, &from, &away)?;
+    let back = leg(stage, &away, &returned)?;
+    let memory = |leg: &Leg| {
+        leg.layers.iter().find(|layer| layer.layer == "memory").map(|layer| layer.total)
+    };
     claim(memory(&there) == Some(exported.records), "every memory was moved")?;
     claim(memory(&back) == Some(exported.records), "every memory came back")?;
     let travels = |path: &str| {
-        !exported.left_out.iter().any(|it| path.starts_with(it.path.trim_end_matches('/')))
+        !exported.left_out.iter().any(|left| path.starts_with(left.path.trim_end_matches('/')))
     };
     let before = read_all(&stage.path("workspace"))?;
     let after = read_all(&stage.path("returned"))?;
@@ -325,18 +328,18 @@ fn leg(stage: &Stage, from: &str, to: &str) -> Result<Leg, CliError> {
     let layers = moved["proof"]["layers"].as_array().map(Vec::as_slice).unwrap_or_default();
     let layers: Vec<Layer> = layers
         .iter()
-        .map(|it| Layer {
-            layer: text(&it["layer"]),
-            total: number(&it["total"]),
-            carried: number(&it["carried"]),
-            degraded: number(&it["degraded"]),
-            kept_aside: number(&it["kept_aside"]),
-            not_carried: number(&it["not_carried"]),
-            lost: number(&it["lost"]),
+        .map(|layer| Layer {
+            layer: text(&layer["layer"]),
+            total: number(&layer["total"]),
+            carried: number(&layer["carried"]),
+            degraded: number(&layer["degraded"]),
+            kept_aside: number(&layer["kept_aside"]),
+            not_carried: number(&layer["not_carried"]),
+            lost: number(&layer["lost"]),
         })
         .collect();
     claim(!layers.is_empty(), "there is a proof")?;
-    claim(layers.iter().all(|it| it.lost == 0), "nothing is lost")?;
+    claim(layers.iter().all(|layer| layer.lost == 0), "nothing is lost")?;
     Ok(Leg { command: stage.typed(&words[..5]), layers })
 }
 
@@ -394,7 +397,7 @@ fn finds(stage: &Stage, archive: &str, word: &str) -> Result<bool, CliError> {
     let aside = stage.aside();
     let found = stage.run(&["search", word, archive, "--limit", "5", "--index-dir", &aside])?;
     let hits = found["hits"].as_array().map(Vec::as_slice).unwrap_or_default();
-    Ok(hits.iter().any(|it| text(&it["text"]).contains(word)))
+    Ok(hits.iter().any(|hit| text(&hit["text"]).contains(word)))
 }
 
 fn text(value: &Value) -> String {

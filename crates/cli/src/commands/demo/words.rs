@@ -16,13 +16,13 @@ const STEM_CHARS: usize = 4;
 /// count as shared.
 pub(super) fn shared(one: &str, other: &str) -> BTreeSet<String> {
     let (one, other) = (words(one), words(other));
-    let is_shared = |word: &&String| other.iter().any(|it| stem(it) == stem(word));
+    let is_shared = |word: &&String| other.iter().any(|known| stem(known) == stem(word));
     one.iter().filter(is_shared).cloned().collect()
 }
 
 fn words(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words.filter(|it| !it.is_empty() && !STOP_WORDS.contains(&it.as_str())).collect()
+    words.filter(|word| !word.is_empty() && !STOP_WORDS.contains(&word.as_str())).collect()
 }
 
 fn stem(word: &str) -> &str {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::words::Warning;
 use anemone::embedder::{Filled, Job, VectorLine};
 use anemone::search::chunks::{ChunkReport, ListedChunk};
 use anemone::search::index::KeptIndex;
@@ -9,7 +10,6 @@ use anemone::search::upkeep::{
     DropReport, IndexList, IndexReport, PruneReport, SkippedPath, VectorPlan,
 };
 use anemone::search::{IndexSummary, SourceSummary};
-use anemone::words::Warning;
 
 use crate::output::{BOLD, DIM, ODD, Report, bytes, count, safe};
 

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use crate::words::{Warning, warning};
 use anemone::search::upkeep::{IndexReport, IndexRequest};
 use anemone::search::watch::{WatchEvent, WatchMode, watch_index};
-use anemone::words::{Warning, warning};
 use serde::Serialize;
 
 use super::shown::changes;

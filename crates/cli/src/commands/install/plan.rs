@@ -11,7 +11,7 @@ use clap_complete::Shell;
 use super::place::{Link, Places};
 use crate::commands::{completions, man};
 use crate::error::CliError;
-use crate::files::{Existing, Target};
+use crate::files::{Existing, FileError, Target};
 
 /// What a file of ours says of itself.
 const MARK: &str = "Written by `anemone install`, and taken out by `anemone install --remove`.";
@@ -190,7 +190,7 @@ impl Step {
         match &self.thing {
             Thing::File { content, .. } => {
                 let mut target = Target::create(&self.path, Existing::Replace)?;
-                target.write(None, |out| Ok(out.write_all(content)?))?;
+                target.write(None, |out| out.write_all(content).map_err(FileError::Io))?;
                 // Everybody may read them: a package is for all users.
                 #[cfg(unix)]
                 target

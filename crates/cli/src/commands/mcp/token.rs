@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::environment::Environment;
 use crate::error::{CliError, Kind};
-use crate::files::{Existing, Target};
+use crate::files::{Existing, FileError, Target};
 
 /// As many random bytes as nobody guesses.
 const RANDOM_BYTES: usize = 32;
@@ -60,7 +60,7 @@ impl Token {
             fs_err::create_dir_all(folder)?;
         }
         let mut file = Target::create(&path, Existing::Keep)?;
-        file.write(None, |out| Ok(writeln!(out, "{}", *text)?))?;
+        file.write(None, |out| writeln!(out, "{}", *text).map_err(FileError::Io))?;
         match file.commit() {
             Ok(()) => Ok(Self { text, path }),
             // Another server was quicker: its token is the one.
@@ -79,7 +79,7 @@ fn check_private(file: &fs_err::File, path: &Path) -> Result<(), CliError> {
         return Ok(());
     }
     let message = "others on this machine can read this token";
-    let hint = format!("chmod 600 {}", anemone::words::quoted(&path.display().to_string()));
+    let hint = format!("chmod 600 {}", anemone::connect::quoted(&path.display().to_string()));
     Err(CliError::new(Kind::Failed, "token", message).about(path).hint(hint))
 }
 

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use super::problems::Problem;
 use super::{AgentStatus, Readiness};
-use crate::commands::export::file_stem;
+use anemone::export::file_stem;
 use anemone::system::SystemClock;
 
-use anemone::words::quoted;
+use anemone::connect::quoted;
 
 /// So many commands are offered.
 const MOST: usize = 3;

@@ -95,8 +95,6 @@ pub(crate) struct TranscriptFormat {
     pub(crate) line: fn(&Json) -> LineReading,
     /// Looks a transcript up in what the runtime keeps beside it.
     pub(crate) beside: Option<SessionLookup>,
-    /// The channel of conversations that the program itself holds with a person.
-    pub(crate) own_channel: Option<&'static str>,
 }
 
 impl TranscriptLine {

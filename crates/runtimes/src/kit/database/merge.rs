@@ -21,119 +21,10 @@ use sha2::{Digest as _, Sha256};
 use super::serve::{self, MAX_CHECKED_BYTES, MAX_COLUMNS, Stop, columns_of, fault, quoted};
 use super::wire::{FaultKind, ReplyError, ReplyReader, ReplyWriter, Value};
 use crate::kit::stamps::RowStamp;
-
-/// The table.
-const TABLE: &str = "memories";
-/// The column that says whose a row is, where several agents share a database.
-const AGENT_ID: &str = "agent_id";
-/// The least that a memory has; a table without one of them is not the runtime's.
-const KEY: &str = "key";
-
-/// How long another writer is waited for.
-const BUSY: Duration = Duration::from_millis(500);
-
-/// The columns that the runtime knows, with what it calls them when it makes a table.
-pub(crate) const KNOWN: [(&str, &str); 16] = [
-    ("id", "TEXT PRIMARY KEY"),
-    ("key", "TEXT NOT NULL"),
-    ("content", "TEXT NOT NULL"),
-    ("category", "TEXT NOT NULL DEFAULT 'core'"),
-    ("embedding", "BLOB"),
-    ("created_at", "TEXT NOT NULL"),
-    ("updated_at", "TEXT NOT NULL"),
-    ("session_id", "TEXT"),
-    ("namespace", "TEXT DEFAULT 'default'"),
-    ("importance", "REAL DEFAULT 0.5"),
-    ("superseded_by", "TEXT"),
-    ("agent_id", "TEXT NOT NULL REFERENCES agents(id)"),
-    ("kind", "TEXT"),
-    ("pinned", "INTEGER NOT NULL DEFAULT 0"),
-    ("tenant_id", "TEXT"),
-    ("principal_id", "TEXT"),
-];
-
-/// Those that it adds to an older table.
-const ADDABLE: [&str; 9] = [
-    "embedding",
-    "session_id",
-    "namespace",
-    "importance",
-    "superseded_by",
-    "kind",
-    "pinned",
-    "tenant_id",
-    "principal_id",
-];
-
-/// Indexes, with the columns that they need.
-const INDEXES: [(&str, &[&str]); 7] = [
-    ("idx_memories_category", &["category"]),
-    ("idx_memories_key", &["key"]),
-    ("idx_memories_session", &["session_id"]),
-    ("idx_memories_namespace", &["namespace"]),
-    ("idx_memories_agent_id", &["agent_id"]),
-    ("idx_memories_namespace_category", &["namespace", "category"]),
-    ("idx_memories_principal", &["principal_id"]),
-];
-
-const FTS: &str = "CREATE VIRTUAL TABLE memories_fts USING fts5(
-    key, content, content=memories, content_rowid=rowid
-)";
-
-/// What keeps the full-text index in step.
-const TRIGGERS: [(&str, &str); 3] = [
-    (
-        "memories_ai",
-        "CREATE TRIGGER memories_ai AFTER INSERT ON memories BEGIN
-            INSERT INTO memories_fts(rowid, key, content)
-            VALUES (new.rowid, new.key, new.content);
-        END",
-    ),
-    (
-        "memories_ad",
-        "CREATE TRIGGER memories_ad AFTER DELETE ON memories BEGIN
-            INSERT INTO memories_fts(memories_fts, rowid, key, content)
-            VALUES ('delete', old.rowid, old.key, old.content);
-        END",
-    ),
-    (
-        "memories_au",
-        "CREATE TRIGGER memories_au AFTER UPDATE ON memories BEGIN
-            INSERT INTO memories_fts(memories_fts, rowid, key, content)
-            VALUES ('delete', old.rowid, old.key, old.content);
-            INSERT INTO memories_fts(rowid, key, content)
-            VALUES (new.rowid, new.key, new.content);
-        END",
-    ),
-];
-
-const AGENTS: &str = "CREATE TABLE IF NOT EXISTS agents (
-    id          TEXT PRIMARY KEY,
-    alias       TEXT NOT NULL UNIQUE,
-    created_at  TEXT NOT NULL
-)";
-const META: &str = "CREATE TABLE IF NOT EXISTS memory_meta (
-    key   TEXT PRIMARY KEY,
-    value TEXT NOT NULL
-)";
-const CACHE: &str = "CREATE TABLE IF NOT EXISTS embedding_cache (
-    content_hash TEXT PRIMARY KEY,
-    embedding    BLOB NOT NULL,
-    created_at   TEXT NOT NULL,
-    accessed_at  TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS idx_cache_accessed ON embedding_cache(accessed_at);";
-const VERSION: &str = "CREATE TABLE IF NOT EXISTS schema_version (
-    component  TEXT PRIMARY KEY,
-    version    INTEGER NOT NULL,
-    applied_at TEXT NOT NULL
-)";
-
-/// Where rows come from, which the runtime has no column for; it keeps tables that it does not know.
-const STAMPS: &str = "anemone_stamps";
-const MAKE_STAMPS: &str = "CREATE TABLE anemone_stamps (
-    memory_id TEXT PRIMARY KEY, origin TEXT NOT NULL, at TEXT NOT NULL, session TEXT, source TEXT
-)";
+use crate::zeroclaw::schema::{
+    ADDABLE, AGENT_ID, AGENTS, CACHE, FTS, KEY, KNOWN, MAKE_STAMPS, MEMORIES, META, SET_VERSION,
+    STAMPS, TRIGGERS, UNIQUE_KEY, VERSION, WAIT_TO_RESTORE, indexes, is_same_sql, own_trigger,
+};
 
 /// What is to be merged; the rows follow it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -371,7 +262,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 fn open(path: &Path) -> Result<Connection, Stop> {
     let connection = serve::open(path)?;
     connection.set_limit(Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 1_008)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(WAIT_TO_RESTORE)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "ignore_check_constraints", false)?;
     debug_assert!(
@@ -400,13 +291,13 @@ impl Found {
 
 /// Holds the database against what was planned for, and refuses what is not the runtime's.
 fn look(connection: &Connection, merge: &Merge) -> Result<Found, Stop> {
-    let is_there = match serve::is_ordinary(connection, TABLE) {
+    let is_there = match serve::is_ordinary(connection, MEMORIES) {
         Ok(true) => true,
         Ok(false) => return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table")),
         Err(Stop::Fault(FaultKind::NoTable, _)) => false,
         Err(stop) => return Err(stop),
     };
-    let columns = if is_there { columns_of(connection, TABLE)? } else { Vec::new() };
+    let columns = if is_there { columns_of(connection, MEMORIES)? } else { Vec::new() };
     if columns.iter().any(|column| column.generated) {
         return Err(fault(FaultKind::NotOrdinary, "a generated column"));
     }
@@ -434,8 +325,8 @@ fn look(connection: &Connection, merge: &Merge) -> Result<Found, Stop> {
             found.has_fts = true;
             continue;
         }
-        match TRIGGERS.iter().find(|(_, known)| kind == "trigger" && is_same_sql(&sql, known)) {
-            Some((known, _)) => found.triggers.push(known),
+        match own_trigger(&sql).filter(|_| kind == "trigger") {
+            Some(known) => found.triggers.push(known),
             None => {
                 let what = format!("{kind} {name} is not the runtime's");
                 return Err(fault(FaultKind::Refused, what));
@@ -443,15 +334,6 @@ fn look(connection: &Connection, merge: &Merge) -> Result<Found, Stop> {
         }
     }
     Ok(found)
-}
-
-/// Compares two definitions, whatever their blank space, their case and how names are quoted.
-fn is_same_sql(one: &str, other: &str) -> bool {
-    let plain = |sql: &str| {
-        let sql: String = sql.chars().filter(|it| !it.is_whitespace() && *it != '"').collect();
-        sql.to_ascii_lowercase().replacen("ifnotexists", "", 1)
-    };
-    plain(one) == plain(other)
 }
 
 /// Copies the database as it is now; the transaction keeps others from changing it meanwhile.
@@ -503,23 +385,18 @@ fn make(connection: &Connection, merge: &Merge, columns: &[MergeColumn]) -> Resu
         });
     }
     if has_agents {
-        parts.push("UNIQUE (agent_id, key)".to_owned());
+        parts.push(UNIQUE_KEY.to_owned());
         connection.execute_batch(AGENTS)?;
         connection.execute_batch(VERSION)?;
         connection.execute_batch(META)?;
-        let version = "INSERT OR REPLACE INTO schema_version VALUES ('memories', 1, ?1)";
-        connection.execute(version, [&merge.now])?;
+        connection.execute(SET_VERSION, [&merge.now])?;
     }
     connection
         .execute_batch(&format!("CREATE TABLE memories (\n    {}\n)", parts.join(",\n    ")))?;
     connection.execute_batch(CACHE)?;
-    for (name, on) in INDEXES {
-        let has = |wanted: &&str| columns.iter().any(|it| it.name.eq_ignore_ascii_case(wanted));
-        if on.iter().all(has) {
-            let on = on.join(", ");
-            connection
-                .execute_batch(&format!("CREATE INDEX IF NOT EXISTS {name} ON memories({on})"))?;
-        }
+    let has = |wanted: &str| columns.iter().any(|column| column.name.eq_ignore_ascii_case(wanted));
+    for index in indexes(has) {
+        connection.execute_batch(&index)?;
     }
     Ok(())
 }

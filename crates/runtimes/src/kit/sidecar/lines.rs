@@ -1,6 +1,6 @@
 //! JSON that somebody may have written: bounded before it is parsed.
 
-use std::io::{self, BufRead as _, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 use serde::de::DeserializeOwned;
 
@@ -35,6 +35,13 @@ pub(super) fn document<T: DeserializeOwned>(
     parse(name, &bytes)
 }
 
+/// Reads the next line, with its end; returns false where there is none. Of a line that is too long,
+/// so much is read that it shows.
+pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    Ok(reader.take(MAX_BYTES + 1).read_until(b'\n', line)? > 0)
+}
+
 /// Hands out the values of a file of lines. Blank lines are none.
 pub(super) fn each_line<T: DeserializeOwned>(
     name: &str,
@@ -45,9 +52,7 @@ pub(super) fn each_line<T: DeserializeOwned>(
     let mut line = Vec::new();
     let mut number = 0_u64;
     loop {
-        line.clear();
-        let read = (&mut reader).take(MAX_BYTES + 1).read_until(b'\n', &mut line);
-        if read.map_err(Trouble::Io)? == 0 {
+        if !next_line(&mut reader, &mut line).map_err(Trouble::Io)? {
             return Ok(());
         }
         number += 1;

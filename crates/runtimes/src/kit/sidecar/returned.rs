@@ -352,8 +352,9 @@ struct Names {
     heading: Option<serde_json::Value>,
 }
 
-/// Returns what the runtime that holds a record calls it.
-pub(crate) fn name_of(record: &Record) -> Option<String> {
+/// Returns what the runtime that holds a record calls it: its key or its heading.
+#[must_use]
+pub fn name_of(record: &Record) -> Option<String> {
     let names: Names = record.raw_source_format.as_ref()?.parse().ok()?;
     names.key.or(names.heading)?.as_str().map(str::to_owned)
 }
@@ -383,7 +384,7 @@ fn digest_bytes(content: &str) -> Digest {
     Sha256::digest(content.trim().as_bytes()).into()
 }
 
-fn from_hex(text: &str) -> Option<Vec<u8>> {
+pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) || !text.is_ascii() {
         return None;
     }

@@ -6,8 +6,8 @@ use anemone_format::Record;
 use jiff::civil::Date;
 use serde::Deserialize;
 
-/// What keys of one person's own entries begin with.
-const PRIVATE: &str = "p|";
+use crate::zeroclaw::schema::PRIVATE_KEY;
+
 /// The longest key that is made.
 const MAX_MADE_CHARS: usize = 60;
 /// The longest key that another runtime may bring.
@@ -28,7 +28,7 @@ pub(super) fn natural(record: &Record, content: &str) -> String {
     let brought = named.key.as_ref().and_then(|key| key.as_str()).map(str::trim);
     if let Some(key) = brought.filter(|key| !key.is_empty() && key.len() <= MAX_BROUGHT_BYTES) {
         // Such a key would be taken for somebody's own.
-        return match key.strip_prefix(PRIVATE) {
+        return match key.strip_prefix(PRIVATE_KEY) {
             Some(rest) => format!("p_{rest}"),
             None => key.to_owned(),
         };

@@ -1,0 +1,158 @@
+//! Why a program is not connected or disconnected.
+
+use std::io;
+use std::path::PathBuf;
+
+use anemone_runtimes::connect::{ConnectOption, DesiredFile, Format, RefuseError};
+
+use super::target::Target;
+use crate::agent::FindAgentError;
+use crate::files::FileError;
+
+/// Why a program is not connected or disconnected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// Something was asked for that only another program has.
+    #[error("this does not apply to the program")]
+    OnlyFor {
+        /// What was asked for.
+        option: ConnectOption,
+        /// The programs that have it.
+        takers: Vec<Target>,
+    },
+    /// There is no such project.
+    #[error("{}: there is no such folder", .folder.display())]
+    NoProject {
+        /// The folder.
+        folder: PathBuf,
+        /// The program that would be started there.
+        target: Target,
+    },
+    /// Writing was allowed to a program that needs no permission.
+    #[error("{} writes its own memory", .target.title())]
+    WritesItself {
+        /// The program.
+        target: Target,
+    },
+    /// The plugin would have nothing to search.
+    #[error(
+        "there is nothing for the plugin to search: {} searches its own memory by itself; \
+         nothing was changed",
+        .target.title()
+    )]
+    NothingToSearch {
+        /// The program.
+        target: Target,
+    },
+    /// The plugin searches fewer sources.
+    #[error("the plugin searches at most {most} sources")]
+    TooManySources {
+        /// So many.
+        most: usize,
+    },
+    /// Another process connects or disconnects.
+    #[error("another `anemone connect` is running; nothing was changed")]
+    Busy,
+    /// No arguments lead back to the agent from another folder.
+    #[error("{}: no arguments name this agent for sure from another folder", .workspace.display())]
+    NoArguments {
+        /// The agent's workspace.
+        workspace: PathBuf,
+    },
+    /// A path cannot stand in a configuration, which is text.
+    #[error("{}: this path is not UTF-8, so no configuration can name it", .path.display())]
+    PathEncoding {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A link leads nowhere.
+    #[error("{}: this is a link that leads nowhere", .path.display())]
+    BrokenLink {
+        /// The link.
+        path: PathBuf,
+    },
+    /// A file is protected.
+    #[error("{}: this file is read-only; nothing was changed", .path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file was changed between the plan and its application.
+    #[error("{}: somebody else changed this file just now; nothing was written to it", .path.display())]
+    ChangedMeanwhile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A device, a pipe or a folder has the name of a configuration.
+    #[error("{}: this is not a regular file", .path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// No configuration is so large.
+    #[error("{}: this is too large for a configuration", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A configuration is no text.
+    #[error("{}: line {line} is not UTF-8; nothing was changed", .path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The first line that is none.
+        line: usize,
+    },
+    /// A file that we would write is somebody else's.
+    #[error("{}: this file exists, and Anemone did not write it", .path.display())]
+    Taken {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An entry starts Anemone, and no record says that we wrote it.
+    #[error(
+        "{}: {entry} already exists and was not written by anemone; nothing was changed",
+        .path.display()
+    )]
+    Unrecorded {
+        /// The file.
+        path: PathBuf,
+        /// The entry.
+        entry: String,
+    },
+    /// A configuration cannot be changed without harm.
+    #[error("{}: {error}; nothing was changed", .path.display())]
+    Refused {
+        /// What the file is written in.
+        format: Format,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: RefuseError,
+    },
+    /// Files were changed before the error, and could not be changed back.
+    #[error("{error}")]
+    HalfDone {
+        /// The error.
+        error: Box<Self>,
+        /// The files.
+        changed: Vec<PathBuf>,
+    },
+    /// The memory that is meant was not found.
+    #[error(transparent)]
+    Agent(#[from] FindAgentError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl ConnectError {
+    /// Says that a file is not changed, and why.
+    pub(super) fn refused(file: &DesiredFile, error: RefuseError) -> Self {
+        Self::Refused { format: file.format, path: file.path.clone(), error }
+    }
+}

@@ -1,0 +1,509 @@
+//! Forgets something: removes it from the files or rows of a memory and from the search index, and
+//! looks for what still holds it.
+//!
+//! The steps and their order are what makes it safe to be interrupted at any moment:
+//! 1. what an earlier run was interrupted in is finished, see [`Forgetting`];
+//! 2. what is meant is found and planned, and confirmed where it could be more than was thought of;
+//! 3. the index says by which texts it knows what is about to change;
+//! 4. under the lock it is planned again, noted durably, kept in the journal, and removed;
+//! 5. the texts are removed from the index, the database's unused pages, and other indexes;
+//! 6. for good, they are removed from the journal, which comes last: as long as the journal has the
+//!    texts, a forget that was interrupted knows what to look for;
+//! 7. everything that may hold them is searched.
+
+mod holders;
+mod report;
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anemone_format::sha256_hex;
+use anemone_index::{
+    Hit, Index, NoProgress, OpenIndexError, Request, TextHashes, is_index, remove_index,
+};
+use anemone_memory::{
+    ApplyForgetError, EntryToForget, ErasedEntries, ErasureProbes, Finality, FindError, Finder,
+    FinishedForget, ForgetNote, ForgetPlan, ForgetTarget, Forgetting, JournalError,
+    MarkdownStoreError, Memory, MemoryError, plan_forget,
+};
+use jiff::Timestamp;
+
+use self::holders::HolderSearch;
+pub use self::holders::{ArchiveKind, Holder, HolderKind};
+pub use self::report::{ErasureProof, ForgetReport, ForgetWarning, LostChange, UnreadFile};
+use crate::host::Host;
+use crate::known_folders::{FolderKind, known_folders};
+use crate::living::{MemoryChoice, NotWritable, OpenMemoryError};
+use crate::search::index::{IndexError, kept};
+
+/// Hits of a query that are counted, at most.
+const MOST_HITS: usize = 200;
+
+/// What is forgotten.
+#[derive(Clone, Debug)]
+pub struct ForgetRequest {
+    /// Whose memory.
+    pub memory: MemoryChoice,
+    /// Which entries of it.
+    pub choice: ForgetChoice,
+    /// Whether it can be brought back.
+    pub finality: Finality,
+    /// Whether anything is changed.
+    pub dry_run: bool,
+}
+
+/// Which entries are forgotten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ForgetChoice {
+    /// Every entry with a key, superseded ones included.
+    Key(String),
+    /// Entries by their ids, or the lines of citations.
+    Ids(Vec<String>),
+    /// The best matches that contain all words of a text.
+    Query {
+        /// The words.
+        text: String,
+        /// How many entries at most.
+        limit: u32,
+    },
+    /// Everything that was written in a session.
+    Session(String),
+    /// Everything that was written in a time; both ends belong to it.
+    Written {
+        /// From here.
+        since: Option<Timestamp>,
+        /// To here.
+        until: Option<Timestamp>,
+    },
+}
+
+impl ForgetChoice {
+    /// Whether it can match more than somebody has in mind: what a search finds, a session, a time.
+    #[must_use]
+    pub const fn is_wide(&self) -> bool {
+        !matches!(self, Self::Key(_) | Self::Ids(_))
+    }
+}
+
+/// Who says that what a wide choice matches is meant.
+pub enum Confirmation<'a> {
+    /// It was said already.
+    Given,
+    /// It is asked once the entries are known.
+    Ask(&'a mut dyn FnMut(&[&EntryToForget]) -> io::Result<bool>),
+}
+
+/// Why nothing was forgotten.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForgetError {
+    /// No time is in the period that was asked for.
+    #[error("nothing is both after {since} and before {until}")]
+    EmptyPeriod {
+        /// Its beginning.
+        since: Timestamp,
+        /// Its end.
+        until: Timestamp,
+    },
+    /// No entry matches.
+    #[error("no entry matches")]
+    NothingToForget {
+        /// The query, if that is what was asked for.
+        query: Option<String>,
+        /// The first of the files that were not searched.
+        skipped: Option<UnreadFile>,
+    },
+    /// The agent has no memory that can be written.
+    #[error(transparent)]
+    NotWritable(#[from] NotWritable),
+    /// It could not be planned, or it was changed meanwhile.
+    #[error(transparent)]
+    Apply(#[from] ApplyForgetError),
+    /// The memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The files of the memory.
+    #[error(transparent)]
+    Store(#[from] MarkdownStoreError),
+    /// The undo journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The search for the text in the index.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// The index cannot be opened.
+    #[error(transparent)]
+    OpenIndex(OpenIndexError),
+    /// Another index of the same memory.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// Another index of the same memory cannot be removed.
+    #[error(transparent)]
+    RemoveIndex(OpenIndexError),
+    /// The system refused, or nobody could be asked.
+    #[error(transparent)]
+    Ask(#[from] io::Error),
+    /// The memory was not found, or cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenMemoryError),
+}
+
+/// Forgets something. Until [`ForgetReport::told`] is called, the same request can be repeated and
+/// reports the same again.
+pub fn forget(
+    request: &ForgetRequest,
+    confirmation: Confirmation<'_>,
+    host: &Host,
+) -> Result<ForgetReport, ForgetError> {
+    let named = request.named(host)?;
+    let machine = host.machine()?;
+    let living = request.memory.find(&machine, host)?;
+    let memory = living.writable()?;
+    // Anything interrupted is finished before entries are looked for, because lines may have moved
+    // since. This is not left to `find_to_write`: what is finished here belongs in the report.
+    let resumed = if request.dry_run {
+        Resumed::default()
+    } else {
+        Resumed::of(&*memory, &request.fingerprint())?
+    };
+    let finder = living.finder(&machine, host)?;
+    let (target, others) = match (resumed.files_changed, named) {
+        (true, None | Some(ForgetTarget::Ids(_))) => {
+            (ForgetTarget::Ids(resumed.stable_ids()), None)
+        }
+        (_, Some(named)) => (named, None),
+        (false, None) => request.matches(&*memory, &finder, host)?,
+    };
+    let plan = plan_forget(&*memory, &target)?;
+    let kept = match request.finality {
+        Finality::ForGood => request.only_in_journal(&*memory, &target, &plan)?,
+        Finality::Undoable => Vec::new(),
+    };
+    let is_nothing = plan.all().is_empty();
+    if is_nothing && kept.is_empty() && resumed.entries.is_empty() {
+        let skipped = plan.skipped.first().map(UnreadFile::of);
+        let query = match &request.choice {
+            ForgetChoice::Query { text, .. } => Some(text.clone()),
+            _ => None,
+        };
+        return Err(ForgetError::NothingToForget { query, skipped });
+    }
+    let asked: Vec<&EntryToForget> = plan.all().into_iter().chain(&kept).collect();
+    let all: Vec<&EntryToForget> = resumed.entries.iter().chain(asked.iter().copied()).collect();
+    let mut report = ForgetReport::planned(&all, &plan.skipped, request.dry_run);
+    report.notes.extend(resumed.note());
+    report.notes.extend(others);
+    let tables = plan.tables_without_rows.iter();
+    report.notes.extend(tables.map(|path| ForgetWarning::TableWithoutRows { path: path.clone() }));
+    if !kept.is_empty() {
+        report.notes.push(ForgetWarning::OnlyInJournal { entries: kept.len() });
+    }
+    let erased = ErasedEntries::new(all.iter().copied());
+    if request.finality == Finality::ForGood {
+        report.undo_lost = LostChange::all(&memory.store().plan_erasure(&erased)?);
+    }
+    if request.dry_run {
+        return Ok(report);
+    }
+    if let Confirmation::Ask(ask) = confirmation
+        && request.choice.is_wide()
+        && !asked.is_empty()
+        && !ask(&asked)?
+    {
+        return Ok(report.declined());
+    }
+
+    let index = Index::open(finder.folder()).map_err(ForgetError::OpenIndex)?;
+    let before = finder.texts_of(&index, &plan.documents())?;
+    let texts = all.iter().map(|entry| entry.text.as_str()).filter(|text| !text.is_empty());
+    let probes = ErasureProbes::new(texts);
+    let other_indexes = other_indexes(&*memory, finder.folder(), host)?;
+    let begun = if is_nothing {
+        None
+    } else {
+        let note = request.note(finder.folder(), &other_indexes, host);
+        Some(plan.apply(&*memory, &target, note, &host.clock)?)
+    };
+    report.tombstones = all.len() - kept.len();
+    report.can_be_undone =
+        request.finality == Finality::Undoable && (begun.is_some() || !resumed.is_for_good());
+
+    clear_index(index, &finder, &before, &probes, request.finality, host)?;
+    if !compact(&*memory, &probes) {
+        report.notes.push(ForgetWarning::DatabaseInUse);
+    }
+    report.dropped_indexes = drop_indexes(&other_indexes, &probes)?;
+    if request.finality == Finality::ForGood {
+        report.dropped_changes = Some(clear_journal(&*memory, begun.as_ref(), &erased)?);
+    }
+    let search = HolderSearch {
+        living: &living,
+        memory: &*memory,
+        machine: &machine,
+        host,
+        probes: &probes,
+        index: finder.folder(),
+        finality: request.finality,
+    };
+    let found = search.run();
+    if found.moved > 0 {
+        report.notes.push(ForgetWarning::ArchivesMoved { archives: found.moved });
+    }
+    let unknown = resumed.entries.iter().filter(|entry| entry.text.is_empty()).count();
+    report.proof = Some(found.into_proof(&probes, unknown));
+    if request.finality == Finality::ForGood
+        && living.adapter.own_index.is_some()
+        && living.agent.install.is_none()
+    {
+        report.notes.push(ForgetWarning::NoInstall { runtime: living.adapter.title });
+    }
+    report.under_way(begun, resumed.finished);
+    Ok(report)
+}
+
+/// Removes a text from the index of this memory.
+fn clear_index(
+    mut index: Index,
+    finder: &Finder,
+    before: &TextHashes,
+    probes: &ErasureProbes,
+    finality: Finality,
+    host: &Host,
+) -> Result<(), ForgetError> {
+    finder.forget(&mut index, before, host.now())?;
+    index.release();
+    // A short text cannot be looked for in a database.
+    let may_hold_it = finality == Finality::ForGood && probes.too_short > 0;
+    if may_hold_it || !probes.scan(&[finder.folder().to_owned()]).found.is_empty() {
+        // What the database of the index left behind goes with the database.
+        index.clear();
+        finder.refresh(&mut index, host.now())?;
+        index.release();
+    }
+    Ok(())
+}
+
+/// Removes texts from the unused pages of the memory's database; `false` when they stay, because
+/// somebody uses it.
+fn compact(memory: &dyn Memory, probes: &ErasureProbes) -> bool {
+    let Some(rows) = memory.rows() else { return true };
+    let database = rows.database().to_owned();
+    probes.scan(&[database]).found.is_empty() || rows.compact().is_ok()
+}
+
+/// Removes texts from what undo goes back to; returns how many changes can no longer be undone.
+fn clear_journal(
+    memory: &dyn Memory,
+    begun: Option<&Forgetting>,
+    gone: &ErasedEntries,
+) -> Result<usize, ForgetError> {
+    let held = memory.store().lock()?;
+    if let Some(begun) = begun {
+        begun.erase()?;
+    }
+    let dropped = held.erase_from_journal(gone)?.dropped.len();
+    if let Some(begun) = begun {
+        held.drop_own_changes(begun)?;
+    }
+    Ok(dropped)
+}
+
+/// Returns the other indexes of the same memory, such as one with its conversations.
+fn other_indexes(
+    memory: &dyn Memory,
+    own: &Path,
+    host: &Host,
+) -> Result<Vec<PathBuf>, ForgetError> {
+    let root = memory.store().root();
+    let is_same = |place: &Path| {
+        memory.rows().is_some_and(|rows| rows.database() == place)
+            || place == root
+            || fs_err::canonicalize(place).is_ok_and(|place| place == root)
+    };
+    let mut found = Vec::new();
+    for other in kept(host)? {
+        if other.source.as_ref().is_some_and(|source| is_same(Path::new(&source.place))) {
+            found.push(PathBuf::from(&other.folder));
+        }
+    }
+    for other in known_folders(host, FolderKind::Index) {
+        if other.place.as_deref().is_some_and(is_same) {
+            found.push(other.folder);
+        }
+    }
+    found.retain(|folder| folder != own && is_index(folder));
+    found.dedup();
+    Ok(found)
+}
+
+/// Removes indexes that hold a text: they are rebuilt when they are next needed.
+fn drop_indexes(folders: &[PathBuf], probes: &ErasureProbes) -> Result<Vec<String>, ForgetError> {
+    let mut dropped = Vec::new();
+    for folder in folders {
+        if !probes.scan(std::slice::from_ref(folder)).found.is_empty() {
+            remove_index(folder, &NoProgress)
+                .map_err(|error| ForgetError::RemoveIndex(error.into()))?;
+            dropped.push(folder.display().to_string());
+        }
+    }
+    Ok(dropped)
+}
+
+impl ForgetRequest {
+    /// Returns what is meant, unless it has to be searched for.
+    fn named(&self, host: &Host) -> Result<Option<ForgetTarget>, ForgetError> {
+        Ok(Some(match &self.choice {
+            ForgetChoice::Query { .. } => return Ok(None),
+            ForgetChoice::Key(key) => ForgetTarget::Key(key.clone()),
+            ForgetChoice::Ids(ids) => ForgetTarget::Ids(ids.clone()),
+            ForgetChoice::Session(session) => ForgetTarget::Session(session.clone()),
+            &ForgetChoice::Written { since, until } => {
+                if let (Some(since), Some(until)) = (since, until)
+                    && since > until
+                {
+                    return Err(ForgetError::EmptyPeriod { since, until });
+                }
+                ForgetTarget::Written { since, until, zone: host.zone() }
+            }
+        }))
+    }
+
+    /// Returns by what the same request is known again when it is repeated.
+    fn fingerprint(&self) -> String {
+        sha256_hex(format!("{:?}", self.choice).as_bytes())
+    }
+
+    /// Says what is about to be forgotten; which changes that makes is not known yet.
+    fn note(&self, index: &Path, others: &[PathBuf], host: &Host) -> ForgetNote {
+        let indexes = std::iter::once(index.to_owned()).chain(others.iter().cloned());
+        ForgetNote {
+            request: self.fingerprint(),
+            finality: self.finality,
+            files: None,
+            rows: None,
+            indexes: indexes.collect(),
+            at: host.now(),
+        }
+    }
+
+    /// Finds the entries that have all words of the query, and says how many more have them.
+    fn matches(
+        &self,
+        memory: &dyn Memory,
+        finder: &Finder,
+        host: &Host,
+    ) -> Result<(ForgetTarget, Option<ForgetWarning>), ForgetError> {
+        let ForgetChoice::Query { text: query, limit } = &self.choice else {
+            return Ok((ForgetTarget::Ids(Vec::new()), None));
+        };
+        let mut request = Request::new(query, host.now());
+        request.limit = MOST_HITS;
+        let hits = finder.search(&request)?.hits;
+        // What only means something like it, or lacks a word of it, is not what was named.
+        let is_meant = |text: &str| has_all(text, query);
+        let hits: Vec<Hit> = hits.into_iter().filter(|hit| is_meant(&hit.text)).collect();
+        let mut ids: Vec<String> =
+            memory.ids_of_hits(&hits, &is_meant)?.into_iter().flatten().collect();
+        let mut met = HashSet::new();
+        ids.retain(|id| met.insert(id.clone()));
+        // A hit may show several entries, and no more of them go than were asked for.
+        let others = ids.split_off(ids.len().min(*limit as usize)).len();
+        let is_least = hits.len() >= MOST_HITS;
+        let query = query.clone();
+        let others =
+            (others > 0).then_some(ForgetWarning::OtherMatches { query, others, is_least });
+        Ok((ForgetTarget::Ids(ids), others))
+    }
+
+    /// Returns entries that are meant and stand only in the undo journal, since they were forgotten
+    /// before.
+    fn only_in_journal(
+        &self,
+        memory: &dyn Memory,
+        target: &ForgetTarget,
+        plan: &ForgetPlan,
+    ) -> Result<Vec<EntryToForget>, ForgetError> {
+        let store = memory.store();
+        let planned = plan.all();
+        let mut kept: Vec<EntryToForget> = match &self.choice {
+            // Entries in the files come first, as they do in a search.
+            ForgetChoice::Query { .. } if !planned.is_empty() => Vec::new(),
+            ForgetChoice::Query { text, limit } => {
+                let all = store.kept_entries()?.into_iter().map(|kept| kept.entry);
+                all.filter(|entry| has_all(&entry.text, text)).take(*limit as usize).collect()
+            }
+            _ => {
+                let mut target = target.clone();
+                // Lines that hold something now mean that, and not what stood there once.
+                if let ForgetTarget::Ids(ids) = &mut target
+                    && !plan.entries.is_empty()
+                {
+                    ids.retain(|id| !id.contains("#L"));
+                }
+                store.kept_entries_of(&target)?.into_iter().map(|kept| kept.entry).collect()
+            }
+        };
+        if let Some(rows) = memory.rows() {
+            let ids = kept.iter().map(|entry| entry.id.clone()).collect();
+            let current = rows.matching(&ForgetTarget::Ids(ids))?;
+            kept.retain(|entry| !current.iter().any(|row| row.entry.text == entry.text));
+        }
+        kept.retain(|entry| !planned.iter().any(|other| other.text == entry.text));
+        Ok(kept)
+    }
+}
+
+/// Whether a text has every word of a query.
+fn has_all(text: &str, query: &str) -> bool {
+    let text = text.to_lowercase();
+    let query = query.to_lowercase();
+    let mut words = query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.all(|word| text.contains(word))
+}
+
+/// What an earlier run of the same request had begun and this one finished.
+#[derive(Default)]
+struct Resumed {
+    entries: Vec<EntryToForget>,
+    files_changed: bool,
+    /// How many entries of other requests were finished.
+    others: usize,
+    finished: Vec<FinishedForget>,
+}
+
+impl Resumed {
+    fn of(memory: &dyn Memory, request: &str) -> Result<Self, ForgetError> {
+        let finished = memory.store().lock()?.take_finished_forgets();
+        let mut resumed = Self::default();
+        for one in finished {
+            if one.request == request {
+                resumed.entries.extend(one.entries.iter().cloned());
+                resumed.files_changed |= one.files_changed;
+                resumed.finished.push(one);
+            } else {
+                resumed.others += one.entries.len();
+                one.end();
+            }
+        }
+        Ok(resumed)
+    }
+
+    fn is_for_good(&self) -> bool {
+        self.finished.iter().any(|forget| forget.finality == Finality::ForGood)
+    }
+
+    /// Returns the ids that name the same entry whatever else was changed: not citations.
+    fn stable_ids(&self) -> Vec<String> {
+        let ids = self.entries.iter().map(|entry| &entry.id);
+        ids.filter(|id| !id.contains("#L")).cloned().collect()
+    }
+
+    fn note(&self) -> Option<ForgetWarning> {
+        let (own, others) = (self.entries.len(), self.others);
+        (own + others > 0).then_some(ForgetWarning::Resumed { own, others })
+    }
+}
+
+#[cfg(test)]
+mod tests;

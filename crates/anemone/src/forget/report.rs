@@ -1,0 +1,187 @@
+//! What a forget did.
+
+use anemone_memory::{EntryToForget, FinishedForget, Forgetting, JournalErasure, NotedRows};
+use serde::Serialize;
+
+use super::holders::{Holder, HolderKind};
+
+/// What was forgotten, or would be.
+#[derive(Debug)]
+pub struct ForgetReport {
+    /// Whether nothing was to be changed.
+    pub dry_run: bool,
+    /// Whether somebody was asked and said no.
+    pub declined: bool,
+    /// What went.
+    pub entries: Vec<EntryToForget>,
+    /// Files that could not be looked into.
+    pub skipped: Vec<UnreadFile>,
+    /// Lines that say that something was forgotten.
+    pub tombstones: usize,
+    /// Whether an undo brings it back.
+    pub can_be_undone: bool,
+    /// Changes that can no longer be undone.
+    pub dropped_changes: Option<usize>,
+    /// Changes other than this one that could be undone before and cannot be any more, because they
+    /// were about what is forgotten for good.
+    pub undo_lost: Vec<LostChange>,
+    /// Other indexes of the same memory that held the text.
+    pub dropped_indexes: Vec<String>,
+    /// What was searched for the text afterwards.
+    pub proof: Option<ErasureProof>,
+    /// What somebody should know.
+    pub notes: Vec<ForgetWarning>,
+    /// The notes that a forget is under way: until somebody was told of it, it can be repeated.
+    under_way: (Option<Forgetting>, Vec<FinishedForget>),
+}
+
+/// A change that can no longer be undone.
+#[derive(Clone, Debug, Serialize)]
+pub struct LostChange {
+    /// What was asked for, such as `remember`.
+    pub what: String,
+    /// When it was made.
+    pub at: String,
+    /// The files and databases that it changed.
+    pub files: Vec<String>,
+}
+
+/// A file that could not be looked into.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnreadFile {
+    /// The file.
+    pub path: String,
+    /// Why not.
+    pub reason: String,
+}
+
+/// What somebody should know of a forget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ForgetWarning {
+    /// An earlier run was interrupted and has been finished.
+    Resumed {
+        /// Entries of the same request.
+        own: usize,
+        /// Entries of other requests.
+        others: usize,
+    },
+    /// More entries match the query than go.
+    OtherMatches {
+        /// The query.
+        query: String,
+        /// How many more.
+        others: usize,
+        /// Whether there may be even more.
+        is_least: bool,
+    },
+    /// A table has no rows left; its header was kept.
+    TableWithoutRows {
+        /// The file.
+        path: String,
+    },
+    /// Entries stood only in the undo journal.
+    OnlyInJournal {
+        /// How many.
+        entries: usize,
+    },
+    /// The text stays in unused pages of the database, because somebody uses it.
+    DatabaseInUse,
+    /// Archives of the memory are no longer where they were written to.
+    ArchivesMoved {
+        /// How many.
+        archives: u64,
+    },
+    /// The runtime's own index and transcripts were not searched, because no install was found.
+    NoInstall {
+        /// What people call the runtime.
+        runtime: &'static str,
+    },
+}
+
+/// What was searched to see that something is gone.
+#[derive(Clone, Debug)]
+pub struct ErasureProof {
+    /// Whether every text was looked for wherever it may be, and nothing that is known holds it.
+    pub absent: bool,
+    /// Files that were read.
+    pub scanned_files: u64,
+    /// Bytes that were read.
+    pub scanned_bytes: u64,
+    /// Everything that still holds a text.
+    pub holders: Vec<Holder>,
+    /// Texts that are too short to be looked for.
+    pub too_short: u64,
+    /// Entries whose text is no longer known, because an interrupted forget had removed it.
+    pub unknown: u64,
+    /// Files that could not be read.
+    pub unreadable: Vec<String>,
+}
+
+impl ErasureProof {
+    /// Returns what holds a text and is no undo journal.
+    pub fn others(&self) -> impl Iterator<Item = &Holder> {
+        self.holders.iter().filter(|holder| holder.kind != HolderKind::Journal)
+    }
+}
+
+impl UnreadFile {
+    pub(super) fn of((path, reason): &(String, String)) -> Self {
+        Self { path: path.clone(), reason: reason.clone() }
+    }
+}
+
+impl LostChange {
+    pub(super) fn all(erasure: &JournalErasure) -> Vec<Self> {
+        let lost = erasure.dropped.iter().map(|(_, noted)| {
+            let files = noted.edits.iter().map(|edit| edit.path.clone());
+            Self {
+                what: noted.what.clone(),
+                at: noted.at.clone(),
+                files: files.chain(noted.rows.as_ref().map(NotedRows::name)).collect(),
+            }
+        });
+        lost.collect()
+    }
+}
+
+impl ForgetReport {
+    pub(super) fn planned(
+        entries: &[&EntryToForget],
+        skipped: &[(String, String)],
+        dry_run: bool,
+    ) -> Self {
+        Self {
+            dry_run,
+            declined: false,
+            entries: entries.iter().map(|entry| (*entry).clone()).collect(),
+            skipped: skipped.iter().map(UnreadFile::of).collect(),
+            tombstones: 0,
+            can_be_undone: false,
+            dropped_changes: None,
+            undo_lost: Vec::new(),
+            dropped_indexes: Vec::new(),
+            proof: None,
+            notes: Vec::new(),
+            under_way: (None, Vec::new()),
+        }
+    }
+
+    pub(super) fn under_way(&mut self, begun: Option<Forgetting>, finished: Vec<FinishedForget>) {
+        self.under_way = (begun, finished);
+    }
+
+    /// Says that whoever asked was told. From here on the same request is a new one.
+    pub fn told(&mut self) {
+        let (begun, finished) = std::mem::take(&mut self.under_way);
+        begun.into_iter().for_each(Forgetting::end);
+        finished.into_iter().for_each(FinishedForget::end);
+    }
+
+    /// Says that somebody was asked and said no: nothing was forgotten.
+    pub(super) fn declined(mut self) -> Self {
+        self.declined = true;
+        self.entries.clear();
+        self
+    }
+}

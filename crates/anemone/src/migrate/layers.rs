@@ -1,0 +1,208 @@
+//! What becomes of each layer of a snapshot, counted before anything is written.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+
+use anemone_format::{FileRoot, SnapshotSource, SourceFile};
+use anemone_runtimes::mapping::{Becomes, Mapping, ORIGIN_FOLDER};
+use anemone_runtimes::{NotRestoredKind, Plan};
+use serde::Serialize;
+
+use crate::proof::name_of;
+use crate::text::title;
+
+/// What becomes of one layer.
+#[derive(Clone, Debug, Serialize)]
+pub struct LayerPlan {
+    /// The layer.
+    pub layer: &'static str,
+    /// Things in it.
+    pub total: u64,
+    /// What becomes of each kind of thing.
+    pub kinds: Vec<KindPlan>,
+    /// Every record that does not come along whole, when that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<RecordPlan>,
+}
+
+/// What becomes of one kind of thing.
+#[derive(Clone, Debug, Serialize)]
+pub struct KindPlan {
+    /// The kind.
+    pub kind: String,
+    /// What it becomes.
+    pub becomes: &'static str,
+    /// Things of the kind.
+    pub total: u64,
+    /// Those that come along whole.
+    pub exact: u64,
+    /// Those that lose fields.
+    pub degraded: u64,
+    /// Those that only the sidecar has.
+    pub kept_aside: u64,
+    /// Those that go nowhere.
+    pub none: u64,
+    /// How often a field has no place.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<&'static str, u64>,
+}
+
+/// What becomes of one record.
+#[derive(Clone, Debug, Serialize)]
+pub struct RecordPlan {
+    /// Its id.
+    pub id: String,
+    /// Its key, its heading or its first line.
+    pub name: String,
+    /// The fields that it loses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<&'static str>,
+    /// Why the runtime does not hold it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+}
+
+/// Counts what becomes of everything.
+pub(super) fn plan_layers(
+    source: &dyn SnapshotSource,
+    plan: &Plan,
+    mapping: &'static Mapping,
+    verbose: bool,
+) -> io::Result<Vec<LayerPlan>> {
+    let mut identity = LayerPlan::new("identity");
+    let document = source.identity()?;
+    let prose = document.as_ref().and_then(|layer| layer.prose.as_ref());
+    let mut parts: Vec<String> = Vec::new();
+    if let Some(prose) = prose {
+        let texts = [
+            ("soul", &prose.soul),
+            ("operating_instructions", &prose.operating_instructions),
+            ("identity_profile", &prose.identity_profile),
+        ];
+        parts.extend(texts.iter().filter(|text| text.1.is_some()).map(|text| text.0.to_owned()));
+        let blocks = prose.custom_blocks.iter().flat_map(|blocks| blocks.iter());
+        parts.extend(blocks.map(|(name, _)| name.to_owned()));
+    }
+    let structured = document.as_ref().and_then(|layer| layer.structured.as_ref());
+    if let Some(serde_json::Value::Object(fields)) =
+        structured.and_then(|fields| serde_json::to_value(fields).ok())
+    {
+        parts.extend(fields.into_iter().map(|(name, _)| name));
+    }
+    for part in &parts {
+        identity.add(part, mapping.row("identity", part).map(|row| row.becomes), &[]);
+    }
+    let mut principals = LayerPlan::new("principals");
+    for _ in source.principals()?.iter().flat_map(|layer| &layer.principals) {
+        let row = mapping.row("principals", "principal");
+        principals.add("principal", row.map(|row| row.becomes), &[]);
+    }
+    let mut credentials = LayerPlan::new("credentials");
+    let missing =
+        plan.not_restored.iter().filter(|note| note.what == NotRestoredKind::Credential).count();
+    let all = source.credentials()?.map_or(0, |layer| layer.credentials.len());
+    for number in 0..all {
+        let becomes = if number < missing {
+            Some(Becomes::Nowhere("secrets are moved with --credentials"))
+        } else {
+            mapping.row("credentials", "credential").map(|row| row.becomes)
+        };
+        credentials.add("credential", becomes, &[]);
+    }
+    let paths: HashSet<&[u8]> = plan.steps.iter().map(|step| &step.path[..]).collect();
+    let in_files = plan.memories.is_none();
+    let mut memory = LayerPlan::new("memory");
+    source.each_record(&mut |record| {
+        let becomes = mapping.row_of(record).map(|row| row.becomes);
+        let stays = match record.source.origin_file.as_deref() {
+            Some(file) => paths.contains(file.as_bytes()),
+            None => !in_files,
+        };
+        let without = if stays { mapping.degraded(record) } else { mapping.degraded_anew(record) };
+        memory.add(&record.namespace, becomes, &without);
+        let reason = match becomes {
+            Some(Becomes::Aside(reason) | Becomes::Nowhere(reason)) => Some(reason),
+            _ => None,
+        };
+        if verbose && (reason.is_some() || !without.is_empty()) {
+            let name = name_of(record).unwrap_or_else(|| title(&record.content));
+            memory.records.push(RecordPlan { id: record.id.to_string(), name, without, reason });
+        }
+        Ok(())
+    })?;
+    let files = plan_files(source.files(), plan, mapping);
+    let mut layers = vec![identity, principals, credentials, memory, files];
+    for layer in &mut layers {
+        layer.kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
+    }
+    Ok(layers)
+}
+
+/// Counts what becomes of files, by the steps of the plan.
+fn plan_files(files: &[SourceFile], plan: &Plan, mapping: &'static Mapping) -> LayerPlan {
+    let mut layer = LayerPlan::new("files");
+    let aside = format!("{ORIGIN_FOLDER}/");
+    let native: HashSet<&[u8]> = plan
+        .steps
+        .iter()
+        .map(|step| &step.path[..])
+        .filter(|path| !path.starts_with(aside.as_bytes()))
+        .collect();
+    for file in files {
+        let root = match &file.root {
+            FileRoot::Raw(runtime) => format!("raw/{runtime}"),
+            FileRoot::Artifacts => "artifacts".to_owned(),
+            FileRoot::Other => "other".to_owned(),
+        };
+        let row = mapping.row_of_file(&file.root, &file.path);
+        let becomes = match row.map(|row| row.becomes) {
+            Some(Becomes::Nowhere(reason)) => Becomes::Nowhere(reason),
+            _ if native.contains(&file.path[..]) => Becomes::Native("the file itself"),
+            Some(Becomes::Native(text)) if row.is_some_and(|row| !row.kind.ends_with('*')) => {
+                Becomes::Native(text)
+            }
+            _ => Becomes::Aside("kept in the sidecar"),
+        };
+        layer.add(&root, Some(becomes), &[]);
+    }
+    layer
+}
+
+impl LayerPlan {
+    fn new(layer: &'static str) -> Self {
+        Self { layer, total: 0, kinds: Vec::new(), records: Vec::new() }
+    }
+
+    fn add(&mut self, kind: &str, becomes: Option<Becomes>, without: &[&'static str]) {
+        let becomes = becomes.unwrap_or(Becomes::Aside("the runtime does not know it"));
+        let text = becomes.text();
+        let known = self.kinds.iter().position(|line| line.kind == kind && line.becomes == text);
+        let at = known.unwrap_or_else(|| {
+            self.kinds.push(KindPlan {
+                kind: kind.to_owned(),
+                becomes: text,
+                total: 0,
+                exact: 0,
+                degraded: 0,
+                kept_aside: 0,
+                none: 0,
+                fields: BTreeMap::new(),
+            });
+            self.kinds.len() - 1
+        });
+        self.total += 1;
+        let line = &mut self.kinds[at];
+        line.total += 1;
+        match becomes {
+            Becomes::Aside(_) => line.kept_aside += 1,
+            Becomes::Nowhere(_) => line.none += 1,
+            Becomes::Native(_) if without.is_empty() => line.exact += 1,
+            Becomes::Native(_) => {
+                line.degraded += 1;
+                for field in without {
+                    *line.fields.entry(field).or_default() += 1;
+                }
+            }
+        }
+    }
+}

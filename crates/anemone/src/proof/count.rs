@@ -1,0 +1,81 @@
+//! Counts what became of the things of one layer.
+
+use std::collections::BTreeMap;
+
+use anemone_format::sha256_hex;
+
+use super::{Fate, LayerProof, Loss};
+
+/// Counts one layer.
+pub(super) struct Count<'a> {
+    proof: LayerProof,
+    source: Vec<String>,
+    target: Vec<String>,
+    lost: &'a mut Vec<Loss>,
+}
+
+impl<'a> Count<'a> {
+    pub(super) fn new(layer: &'static str, lost: &'a mut Vec<Loss>) -> Self {
+        let proof = LayerProof {
+            layer,
+            total: 0,
+            carried: 0,
+            degraded: 0,
+            kept_aside: 0,
+            not_carried: 0,
+            lost: 0,
+            fields: BTreeMap::new(),
+            reasons: BTreeMap::new(),
+            source_sha256: String::new(),
+            target_sha256: String::new(),
+        };
+        Self { proof, source: Vec::new(), target: Vec::new(), lost }
+    }
+
+    /// Counts a thing with its digest.
+    pub(super) fn add(&mut self, what: impl FnOnce() -> String, digest: String, fate: Fate) {
+        let proof = &mut self.proof;
+        proof.total += 1;
+        match fate {
+            Fate::Carried => {
+                proof.carried += 1;
+                self.target.push(digest.clone());
+            }
+            Fate::Degraded(fields, kept) => {
+                proof.degraded += 1;
+                let found = if kept {
+                    digest.clone()
+                } else {
+                    sha256_hex(format!("{digest} without {fields:?}").as_bytes())
+                };
+                self.target.push(found);
+                for field in fields {
+                    *proof.fields.entry(field).or_default() += 1;
+                }
+            }
+            Fate::Aside => {
+                proof.kept_aside += 1;
+                self.target.push(digest.clone());
+            }
+            Fate::Announced(reason) => {
+                proof.not_carried += 1;
+                *proof.reasons.entry(reason).or_default() += 1;
+            }
+            Fate::Lost(reason) => {
+                proof.lost += 1;
+                self.lost.push(Loss { layer: proof.layer, what: what(), reason });
+            }
+        }
+        self.source.push(digest);
+    }
+
+    pub(super) fn finish(mut self) -> LayerProof {
+        let digest = |list: &mut Vec<String>| {
+            list.sort_unstable();
+            sha256_hex(list.join("\n").as_bytes())
+        };
+        self.proof.source_sha256 = digest(&mut self.source);
+        self.proof.target_sha256 = digest(&mut self.target);
+        self.proof
+    }
+}

@@ -1,0 +1,300 @@
+//! Remembers something: writes it into an agent's memory, unless there is a secret in it or the
+//! memory says the same already.
+
+use anemone_format::{Moment, Origin, ProvenanceStamp, StampId};
+use anemone_memory::{
+    Asked, Caution, Duplicate, FoundSecret, Given, Importance, Label, Memory, Place,
+    RememberError as PlanError, RememberPlan, RememberSettings, Restored, Secrets, plan_remember,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::config::{Config, ConfigError};
+use crate::host::Host;
+use crate::living::{MemoryChoice, NotWritable, OpenMemoryError};
+
+/// How much something matters when only its type is given.
+const USUAL_IMPORTANCE: f64 = 0.5;
+/// What something is when only its importance is given.
+const USUAL_TYPE: &str = "note";
+
+/// What is remembered, and where.
+#[derive(Clone, Debug)]
+pub struct RememberRequest {
+    /// Whose memory.
+    pub memory: MemoryChoice,
+    /// The text.
+    pub text: String,
+    /// The name of the entry, by which it can be found, replaced and forgotten.
+    pub key: Option<String>,
+    /// What it is, such as `decision`.
+    pub kind: Option<String>,
+    /// How much it matters.
+    pub importance: Option<Importance>,
+    /// Words by which it is found, with or without `#`.
+    pub tags: Vec<String>,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// More about where it comes from, such as an address.
+    pub source: Option<String>,
+    /// The session in which it was learned.
+    pub session: Option<String>,
+    /// The key or id of the entry that this one replaces.
+    pub supersedes: Option<String>,
+    /// Which part of the memory it goes to.
+    pub part: MemoryPart,
+    /// Whether entries that say the same are looked for.
+    pub duplicates: DuplicateCheck,
+    /// What happens to secrets in it.
+    pub secrets: SecretHandling,
+    /// Whether it is written.
+    pub dry_run: bool,
+}
+
+/// A part of a memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemoryPart {
+    /// The log of today.
+    #[default]
+    Log,
+    /// What every session reads: `MEMORY.md`.
+    Curated,
+}
+
+/// Whether entries that say the same are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DuplicateCheck {
+    /// They are, and nothing is written where there is one.
+    #[default]
+    Refuse,
+    /// They are not.
+    Skip,
+}
+
+/// What happens to secrets in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SecretHandling {
+    /// Nothing is written.
+    #[default]
+    Refuse,
+    /// A mark takes the place of each.
+    Redact,
+}
+
+impl RememberRequest {
+    /// Remembers a text as something that the agent itself learned.
+    #[must_use]
+    pub fn new(text: impl Into<String>, memory: MemoryChoice) -> Self {
+        Self {
+            memory,
+            text: text.into(),
+            key: None,
+            kind: None,
+            importance: None,
+            tags: Vec::new(),
+            origin: Origin::Agent,
+            source: None,
+            session: None,
+            supersedes: None,
+            part: MemoryPart::default(),
+            duplicates: DuplicateCheck::default(),
+            secrets: SecretHandling::default(),
+            dry_run: false,
+        }
+    }
+}
+
+/// What was written, or would be.
+#[derive(Clone, Debug, Serialize)]
+pub struct RememberReport {
+    ok: bool,
+    /// Whether nothing was to be written.
+    pub dry_run: bool,
+    /// Whether it was written.
+    pub written: bool,
+    /// The id of the entry.
+    pub id: String,
+    /// The file, or the name of the database.
+    pub path: String,
+    /// As it stands in the file, or in the row; empty where a secret is in it.
+    pub entry: String,
+    /// The row, in a database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<RowLine>,
+    /// By which it can be undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+    /// Secrets in whose place there are marks now.
+    pub redacted: Vec<FoundSecret>,
+    /// Secrets that are in it; they are an error unless it is a dry run.
+    pub secrets: Vec<FoundSecret>,
+    /// Entries that say the same; they are an error unless it is a dry run.
+    pub duplicates: Vec<Duplicate>,
+    /// Entries that an editor had dropped and that were put back meanwhile.
+    pub restored: Vec<Restored>,
+    /// What somebody should know.
+    pub warnings: Vec<Caution>,
+}
+
+/// A row of a database.
+#[derive(Clone, Debug, Serialize)]
+pub struct RowLine {
+    /// Its key.
+    pub key: String,
+    /// The kind of row.
+    pub category: String,
+    /// Whether a row with this key was there, whose text is replaced.
+    pub replaces: bool,
+}
+
+/// Why nothing was remembered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RememberError {
+    /// There is a secret in the text.
+    #[error("there is a secret in the text; nothing was written")]
+    Secret {
+        /// What would have been written; it has the secrets, of which there is at least one.
+        report: Box<RememberReport>,
+    },
+    /// The memory says the same.
+    #[error("the memory already says this; nothing was written")]
+    Duplicate {
+        /// What would have been written; it has the entries that say the same, of which there is at
+        /// least one.
+        report: Box<RememberReport>,
+    },
+    /// The agent has no memory that can be written.
+    #[error(transparent)]
+    NotWritable(#[from] NotWritable),
+    /// It cannot be planned or written.
+    #[error(transparent)]
+    Memory(PlanError),
+    /// The config.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The memory was not found, or cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenMemoryError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// Remembers something in the memory of an agent.
+pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport, RememberError> {
+    let machine = host.machine()?;
+    let living = if request.dry_run {
+        request.memory.find(&machine, host)?
+    } else {
+        request.memory.find_to_write(&machine, host)?
+    };
+    let memory = living.writable()?;
+    let finder = match request.duplicates {
+        DuplicateCheck::Refuse => Some(living.finder(&machine, host)?),
+        DuplicateCheck::Skip => None,
+    };
+    // Rows are compared with the usual settings.
+    let settings = match memory.rows() {
+        Some(_) => RememberSettings::default(),
+        None => Config::read(host)?.remember,
+    };
+    let asked = request.asked(&*memory, host);
+    let plan = plan_remember(&*memory, finder.as_ref(), asked, &settings, host.now());
+    let plan = plan.map_err(RememberError::Memory)?;
+    let mut report = request.report(&plan);
+    if request.dry_run {
+        return Ok(report);
+    }
+    let applied = match plan.write(&*memory, host.fresh_id(), host.now()) {
+        Ok(applied) => applied,
+        Err(PlanError::Secret(_)) => {
+            return Err(RememberError::Secret { report: Box::new(report) });
+        }
+        Err(PlanError::Duplicate(same)) => {
+            // Somebody else was quicker to remember the same.
+            if report.duplicates.is_empty() {
+                report.duplicates.push(*same);
+            }
+            return Err(RememberError::Duplicate { report: Box::new(report) });
+        }
+        Err(error) => return Err(RememberError::Memory(error)),
+    };
+    report.written = true;
+    report.change = Some(applied.id.0.to_string());
+    report.restored = applied.restored;
+    Ok(report)
+}
+
+impl RememberRequest {
+    fn asked(&self, memory: &dyn Memory, host: &Host) -> Asked {
+        let now = host.now();
+        // Nobody reads parts of a second; the id tells the order within one.
+        let second = Timestamp::from_second(now.as_second()).unwrap_or(now);
+        let mut stamp = ProvenanceStamp::new(host.fresh_id(), self.origin, Moment::from(second));
+        stamp.source = self.source.clone();
+        stamp.session = self.session.clone();
+        stamp.supersedes = self.supersedes.clone();
+        let tags = self.tags.iter().map(|tag| tag.trim_start_matches('#').to_owned()).collect();
+        let mut key = self.key.clone().filter(|key| !key.trim().is_empty());
+        // In files, what takes the place of a key has that key, unless it is given another.
+        if key.is_none() && memory.rows().is_none() {
+            let taken = self.supersedes.clone();
+            key = taken.filter(|name| name.parse::<StampId>().is_err());
+        }
+        let place = match self.part {
+            MemoryPart::Curated => Place::Curated,
+            MemoryPart::Log => Place::Daily(now.to_zoned(host.zone()).date()),
+        };
+        let secrets = match self.secrets {
+            SecretHandling::Refuse => Secrets::Report,
+            SecretHandling::Redact => Secrets::Redact,
+        };
+        let text = self.text.clone();
+        Asked { given: Given { text, key, label: self.label(), tags, stamp }, place, secrets }
+    }
+
+    fn label(&self) -> Option<Label> {
+        if self.kind.is_none() && self.importance.is_none() {
+            return None;
+        }
+        let importance = self.importance.or(Importance::new(USUAL_IMPORTANCE))?;
+        Some(Label { name: self.kind.clone().unwrap_or_else(|| USUAL_TYPE.to_owned()), importance })
+    }
+
+    fn report(&self, plan: &RememberPlan) -> RememberReport {
+        let (redacted, secrets) = match self.secrets {
+            SecretHandling::Redact => (plan.secrets.clone(), Vec::new()),
+            SecretHandling::Refuse => (Vec::new(), plan.secrets.clone()),
+        };
+        let mut warnings = plan.cautions.clone();
+        if self.kind.is_some() && plan.entry.row.is_some() {
+            let message = "a row has no place for a type: only its importance is kept".to_owned();
+            warnings.push(Caution { code: "type_not_kept", message });
+        }
+        // Nobody needs to see a secret to know that it is there.
+        let shown = |text: &str| if secrets.is_empty() { text.to_owned() } else { String::new() };
+        RememberReport {
+            ok: true,
+            dry_run: self.dry_run,
+            written: false,
+            id: plan.entry.id.clone(),
+            path: plan.entry.path.clone(),
+            entry: shown(&plan.entry.text),
+            row: plan.entry.row.as_ref().map(|row| RowLine {
+                key: shown(&row.key),
+                category: row.category.to_string(),
+                replaces: row.replaces,
+            }),
+            change: None,
+            redacted,
+            secrets: secrets.clone(),
+            duplicates: plan.duplicates.clone(),
+            restored: Vec::new(),
+            warnings,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! Undoes the last change of a memory, lists the changes that can be undone, and empties the undo
+//! journal.
+
+use std::collections::HashSet;
+
+use anemone_memory::{
+    ChangeId, Edit, MarkdownStoreError, Noted, NotedRows, Restored, RowsBack,
+    UndoError as MemoryUndoError, plan_undo,
+};
+use serde::Serialize;
+
+use crate::host::Host;
+use crate::living::{AgentMemory, MemoryChoice, OpenMemoryError};
+
+/// Characters of a text that names a change.
+const PREVIEW_CHARS: usize = 60;
+
+/// Which change is undone.
+#[derive(Clone, Debug)]
+pub struct UndoRequest {
+    /// Whose memory.
+    pub memory: MemoryChoice,
+    /// What happens to the last change.
+    pub action: UndoAction,
+    /// Whether anything is changed.
+    pub dry_run: bool,
+}
+
+/// What happens to the last change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UndoAction {
+    /// It is reverted.
+    #[default]
+    Revert,
+    /// It is kept, and the next undo reverts the change before it.
+    Skip,
+}
+
+/// What was undone, or would be.
+#[derive(Clone, Debug)]
+pub struct UndoReport {
+    /// Whether nothing was to be changed.
+    pub dry_run: bool,
+    /// What happens to the change.
+    pub action: UndoAction,
+    /// The change.
+    pub undone: ListedChange,
+    /// What is done to files.
+    pub edits: Vec<PlannedEdit>,
+    /// What is done to rows of a database.
+    pub rows: Option<RowsBack>,
+    /// By which the undo itself can be undone.
+    pub change: Option<String>,
+    /// Entries that an editor had dropped and that were put back meanwhile.
+    pub restored: Vec<Restored>,
+    /// Old changes that can no longer be undone.
+    pub dropped: usize,
+}
+
+/// A change of the journal.
+#[derive(Clone, Debug, Serialize)]
+pub struct ListedChange {
+    /// Its id.
+    pub id: String,
+    /// What was asked for, such as `remember`.
+    pub what: String,
+    /// When it was made.
+    pub at: String,
+    /// The files and databases that it changed.
+    pub files: Vec<String>,
+    /// Whether it still holds.
+    pub state: ChangeState,
+    /// The first words of what it was about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// Whether a change still holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeState {
+    /// It does.
+    Made,
+    /// It was undone.
+    Undone,
+    /// It undid another one.
+    Undo,
+    /// It is passed over.
+    Skipped,
+}
+
+/// What is done to a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlannedEdit {
+    /// The file.
+    pub path: String,
+    /// What is done to it.
+    pub what: EditKind,
+    /// How many bytes are written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<usize>,
+}
+
+/// What is done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EditKind {
+    /// Something is added to it.
+    Append,
+    /// It is replaced.
+    Write,
+    /// It is removed.
+    Remove,
+}
+
+/// Why nothing was undone.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UndoError {
+    /// The change cannot be undone.
+    #[error(transparent)]
+    Memory(#[from] MemoryUndoError),
+    /// The files of the memory.
+    #[error(transparent)]
+    Store(#[from] MarkdownStoreError),
+    /// The memory was not found, or cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenMemoryError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// Undoes the last change of a memory, or passes it over.
+pub fn undo(request: &UndoRequest, host: &Host) -> Result<UndoReport, UndoError> {
+    let machine = host.machine()?;
+    let living = if request.dry_run {
+        request.memory.find(&machine, host)?
+    } else {
+        request.memory.find_to_write(&machine, host)?
+    };
+    let (id, noted) = last_change(&living)?;
+    let memory = living.memory_of(noted.rows.as_ref());
+    // Whatever stands in the way is said before anything is touched.
+    let planned = match request.action {
+        UndoAction::Revert => Some(plan_undo(&*memory)?),
+        UndoAction::Skip => None,
+    };
+    if request.dry_run {
+        let (edits, rows) = planned.map(|plan| (edits(&plan), plan.rows)).unwrap_or_default();
+        let undone = ListedChange::of(id, &noted, ChangeState::Made);
+        return Ok(request.report(undone, edits, rows));
+    }
+    let held = memory.store().lock()?;
+    let (report, applied) = match request.action {
+        UndoAction::Revert => {
+            let (undo, applied) =
+                anemone_memory::undo(&*memory, &held, host.fresh_id(), host.now())?;
+            let undone = ListedChange::of(undo.id, &undo.noted, ChangeState::Undone);
+            (request.report(undone, edits(&undo), undo.rows), applied)
+        }
+        UndoAction::Skip => {
+            let (id, noted) = last_change(&living)?;
+            let applied = held.skip(id, host.fresh_id(), host.now())?;
+            let undone = ListedChange::of(id, &noted, ChangeState::Skipped);
+            (request.report(undone, Vec::new(), None), applied)
+        }
+    };
+    let change = Some(applied.id.0.to_string());
+    Ok(UndoReport { change, restored: applied.restored, dropped: applied.dropped, ..report })
+}
+
+/// Lists the changes of a memory that can be undone, the newest first.
+pub fn list_changes(memory: &MemoryChoice, host: &Host) -> Result<Vec<ListedChange>, UndoError> {
+    let machine = host.machine()?;
+    let living = memory.find(&machine, host)?;
+    let all = living.site.changes().map_err(MemoryUndoError::from)?;
+    let undone: HashSet<ChangeId> = all.iter().filter_map(|(_, noted)| noted.undoes).collect();
+    let state = |id: &ChangeId, noted: &Noted| match noted.undoes {
+        Some(_) => ChangeState::Undo,
+        None if undone.contains(id) => ChangeState::Undone,
+        None => ChangeState::Made,
+    };
+    let mut listed = Vec::new();
+    for (id, noted) in &all {
+        let text = living.site.preview(*id).map_err(MemoryUndoError::from)?;
+        let text = text.map(|text| first_words(&text));
+        listed.push(ListedChange { text, ..ListedChange::of(*id, noted, state(id, noted)) });
+    }
+    Ok(listed)
+}
+
+/// Says how many changes [`clear_changes`] would drop.
+pub fn count_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoError> {
+    let machine = host.machine()?;
+    let living = memory.find(&machine, host)?;
+    Ok(living.site.changes().map_err(MemoryUndoError::from)?.len())
+}
+
+/// Empties the undo journal: no earlier change can be undone. Returns how many changes it had.
+pub fn clear_changes(memory: &MemoryChoice, host: &Host) -> Result<usize, UndoError> {
+    let machine = host.machine()?;
+    let living = memory.find_to_write(&machine, host)?;
+    Ok(living.site.lock()?.clear_changes().map_err(MemoryUndoError::from)?)
+}
+
+fn last_change(living: &AgentMemory) -> Result<(ChangeId, Noted), UndoError> {
+    let last = living.site.last_change().map_err(MemoryUndoError::from)?;
+    Ok(last.ok_or(MemoryUndoError::Nothing)?)
+}
+
+fn edits(undo: &anemone_memory::Undo) -> Vec<PlannedEdit> {
+    undo.change.edits.iter().map(PlannedEdit::of).collect()
+}
+
+impl UndoRequest {
+    fn report(
+        &self,
+        undone: ListedChange,
+        edits: Vec<PlannedEdit>,
+        rows: Option<RowsBack>,
+    ) -> UndoReport {
+        UndoReport {
+            dry_run: self.dry_run,
+            action: self.action,
+            undone,
+            edits,
+            rows,
+            change: None,
+            restored: Vec::new(),
+            dropped: 0,
+        }
+    }
+}
+
+impl ListedChange {
+    fn of(id: ChangeId, noted: &Noted, state: ChangeState) -> Self {
+        let files = noted.edits.iter().map(|edit| edit.path.clone());
+        Self {
+            id: id.0.to_string(),
+            what: noted.what.clone(),
+            at: noted.at.clone(),
+            files: files.chain(noted.rows.as_ref().map(NotedRows::name)).collect(),
+            state,
+            text: None,
+        }
+    }
+}
+
+impl PlannedEdit {
+    fn of(edit: &Edit) -> Self {
+        let (what, bytes) = match edit {
+            Edit::Append { text, .. } => (EditKind::Append, Some(text.len())),
+            Edit::Write { after, .. } => (EditKind::Write, Some(after.len())),
+            Edit::Remove { .. } => (EditKind::Remove, None),
+        };
+        Self { path: edit.path().to_owned(), what, bytes }
+    }
+}
+
+/// Returns the beginning of a text, on one line.
+fn first_words(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(PREVIEW_CHARS) {
+        Some((end, _)) => format!("{}...", line[..end].trim_end()),
+        None => line,
+    }
+}

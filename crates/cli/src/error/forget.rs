@@ -1,0 +1,55 @@
+//! Why nothing was forgotten, in words.
+
+use anemone::forget::ForgetError;
+use anemone::living::NotWritable;
+use anemone_memory::ApplyForgetError;
+
+use super::{CliError, Kind};
+
+impl From<ForgetError> for CliError {
+    fn from(error: ForgetError) -> Self {
+        let said = |kind, code| Self::from_error(kind, code, &error);
+        match &error {
+            ForgetError::EmptyPeriod { .. } => said(Kind::Usage, "usage")
+                .hint("--since is the earlier time, --until the later one"),
+            ForgetError::NothingToForget { skipped: Some(file), .. } => {
+                said(Kind::Failed, "nothing_to_forget").hint(format!(
+                    "{} was not searched ({}); what it holds has to be removed with an editor",
+                    file.path, file.reason
+                ))
+            }
+            ForgetError::NothingToForget { query: Some(_), skipped: None } => {
+                said(Kind::Failed, "nothing_to_forget")
+                    .hint("use words that all occur in the entry; find them with `anemone search`")
+            }
+            ForgetError::NothingToForget { query: None, skipped: None } => {
+                said(Kind::Failed, "nothing_to_forget")
+                    .hint("find it with `anemone search`, which prints its citation")
+            }
+            ForgetError::NotWritable(NotWritable::KeepsNothing) => {
+                Self::new(Kind::Failed, "keeps_nothing", "this agent keeps no memories")
+            }
+            ForgetError::NotWritable(NotWritable::KeptElsewhere { place }) => {
+                let message = format!("this agent keeps its memories in {place}, out of our reach");
+                Self::new(Kind::Failed, "kept_elsewhere", message)
+                    .hint("forget it with the agent's own tools")
+            }
+            ForgetError::Apply(ApplyForgetError::Changed) => {
+                said(Kind::Conflict, "changed").hint("try again")
+            }
+            ForgetError::OpenIndex(_) => said(Kind::Failed, "memory"),
+            _ => match error {
+                ForgetError::Apply(ApplyForgetError::Memory(error)) => error.into(),
+                ForgetError::Memory(error) => error.into(),
+                ForgetError::Store(error) => error.into(),
+                ForgetError::Journal(error) => error.into(),
+                ForgetError::Find(error) => error.into(),
+                ForgetError::Index(error) => error.into(),
+                ForgetError::RemoveIndex(error) => error.into(),
+                ForgetError::Ask(error) => error.into(),
+                ForgetError::Open(error) => error.into(),
+                other => Self::from_error(Kind::Failed, "memory", &other),
+            },
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Tools that store texts under keys. Agents that know them read the text alone, so it is word for
+//! word what they know, but for the frame around what was recalled, and there is no output schema.
+
+use anemone_memory::{Frame, name_from_shown};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Effect, Tool};
+use crate::answer::Answer;
+use crate::arguments::bad;
+use crate::desk::{Forgetting, FoundMemory, MemoryService, Refusal, Remembering, SearchQuestion};
+use crate::quote::{examined, name_line};
+use crate::settings::ToolWords;
+
+/// What is read in every session.
+const CORE: &str = "core";
+
+/// What is of one day.
+const DAILY: &str = "daily";
+
+pub(super) fn tools(words: &ToolWords) -> Vec<Tool> {
+    let example = words.recall.example;
+    vec![
+        Tool::in_words::<Store>(words.store, Effect::Replaces, store),
+        Tool::in_words::<Recall>(words.recall, Effect::Reads, move |desk, asked| {
+            recall(desk, asked, example)
+        }),
+        Tool::in_words::<Forget>(words.forget, Effect::Removes, forget),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Store {
+    /// A short name for it, such as user_language.
+    key: String,
+    /// What to remember.
+    content: String,
+    /// core (the default), daily, conversation, or another word.
+    #[serde(default)]
+    category: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Recall {
+    /// Words to look for; may be left out when since or until is given.
+    #[serde(default)]
+    query: Option<String>,
+    /// How many memories at most; 5 when left out.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 50))]
+    limit: Option<u32>,
+    /// Only what is of this time or later, as 2026-03-01 or 2026-03-01T08:00:00Z.
+    #[serde(default)]
+    since: Option<String>,
+    /// Only what is of this time or earlier.
+    #[serde(default)]
+    until: Option<String>,
+    /// How to search; the memory decides for itself.
+    #[serde(default, rename = "search_mode")]
+    _search_mode: Option<SearchMode>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum SearchMode {
+    Bm25,
+    Embedding,
+    Hybrid,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Forget {
+    /// The key of the memory.
+    key: String,
+}
+
+fn store(desk: &dyn MemoryService, asked: Store) -> Result<Answer, Refusal> {
+    let category = asked.category.unwrap_or_else(|| CORE.to_owned());
+    let kind = (category != CORE && category != DAILY).then(|| category.clone());
+    desk.remember(&Remembering {
+        text: asked.content,
+        key: Some(asked.key.clone()),
+        kind,
+        curated: category == CORE,
+        // A memory under a key is stored even if another one says the same.
+        force: true,
+        ..Remembering::default()
+    })?;
+    Ok(Answer::words(format!("Stored memory: {}", name_line(&asked.key))))
+}
+
+fn recall(desk: &dyn MemoryService, asked: Recall, example: &str) -> Result<Answer, Refusal> {
+    if asked.query.is_none() && asked.since.is_none() && asked.until.is_none() {
+        let problem = "`query` is missing, and so are `since` and `until`";
+        return Err(bad(problem.to_owned(), example));
+    }
+    let found = examined(desk.search(&SearchQuestion {
+        query: asked.query.unwrap_or_default(),
+        max_results: Some(asked.limit.unwrap_or(5)),
+        since: asked.since.as_deref().map(day_of),
+        until: asked.until.as_deref().map(day_of),
+        ..SearchQuestion::default()
+    })?);
+    if found.results.is_empty() {
+        return Ok(Answer::words("No memories found."));
+    }
+    let mut frame = Frame::new(&desk.delimiter()?);
+    found.results.iter().for_each(|memory| frame.line(&line_of(memory)));
+    Ok(Answer::words(format!("Found {} memories:\n{}", found.results.len(), frame.finish())))
+}
+
+/// Returns the day of a point in time.
+fn day_of(time: &str) -> String {
+    time.split_once('T').map_or(time, |(day, _)| day).to_owned()
+}
+
+fn line_of(memory: &FoundMemory) -> String {
+    let category = memory.category.as_deref().unwrap_or(DAILY);
+    let key = memory.key.as_ref().or(memory.id.as_ref()).unwrap_or(&memory.citation);
+    let percent = (memory.score.clamp(0.0, 1.0) * 100.0).round();
+    let suspicion = memory.suspicion_reason.as_deref();
+    let suspicion = suspicion.map(|reason| format!(" [suspicious: {reason}]")).unwrap_or_default();
+    format!("[{category}] {key}: {} [{percent}%]{suspicion}", memory.snippet)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]
+fn forget(desk: &dyn MemoryService, asked: Forget) -> Result<Answer, Refusal> {
+    let key = name_from_shown(&asked.key);
+    let gone = match desk.forget(&Forgetting { key: Some(key.clone()), ..Forgetting::default() }) {
+        Ok(forgotten) => !forgotten.entries.is_empty(),
+        Err(refusal) if refusal.is_nothing_to_forget() => false,
+        Err(refusal) => return Err(refusal),
+    };
+    let key = name_line(&key);
+    Ok(Answer::words(if gone {
+        format!("Forgot memory: {key}")
+    } else {
+        format!("No memory found with key: {key}")
+    }))
+}

@@ -1,0 +1,154 @@
+//! Rows of a database as a store of memories: what [`RowMemory`](crate::RowMemory) needs of it.
+//!
+//! A runtime implements this for the database that it keeps memories in. The rows of one agent are
+//! meant; a row is known by its key. Nothing is opened before it is needed, and what only reads
+//! changes nothing of the file.
+
+use std::path::Path;
+
+use jiff::civil::Date;
+use serde_json::{Map, Value};
+
+use crate::entry::{Category, Given, MemoryEntry};
+use crate::forget::{EntryToForget, ForgetTarget};
+use crate::journal::{JournalError, NotedRows};
+use crate::memory::{BackendError, MemoryError};
+
+/// Receives what is there before something is written; nothing is written when it fails.
+pub type KeepRows<'a> = dyn FnMut(NotedRows) -> Result<(), JournalError> + 'a;
+
+/// The rows of one agent in a database.
+pub trait RowStore: Send + Sync {
+    /// Returns the database, which need not exist yet.
+    fn database(&self) -> &Path;
+
+    /// Refuses a key that no row of an agent may have.
+    fn check_key(&self, key: &str) -> Result<(), MemoryError>;
+
+    /// Returns every row that is current, the newest first.
+    fn entries(&self) -> Result<Vec<MemoryEntry>, MemoryError>;
+
+    /// Returns the rows that are meant, with all that they hold.
+    fn matching(&self, target: &ForgetTarget) -> Result<Vec<KeptRow>, MemoryError>;
+
+    /// Whether a row can say that another one took its place.
+    fn can_supersede(&self) -> Result<bool, MemoryError>;
+
+    /// Returns a digest of the state of the database's files; `None` when there are none.
+    fn state(&self) -> Option<[u8; 32]>;
+
+    /// Writes rows in one step, each in the place of the row with its key, into a database that is
+    /// created if it does not exist. `keep` receives first what was there.
+    fn put(&self, new: &[(Given, Category)], keep: &mut KeepRows<'_>) -> Result<(), MemoryError>;
+
+    /// Returns what the journal keeps of rows that are about to be removed.
+    fn noted(&self, rows: &[KeptRow]) -> NotedRows;
+
+    /// Deletes rows with everything that was derived from them, so that nothing stays in the file.
+    fn remove(&self, rows: &[KeptRow]) -> Result<usize, MemoryError>;
+
+    /// Rewrites the database, so that nothing is left in it of what was deleted before.
+    fn compact(&self) -> Result<(), MemoryError>;
+
+    /// Says what taking back a change would do, and does nothing.
+    fn plan_back(&self, noted: &NotedRows) -> Result<RowsBack, MemoryError>;
+
+    /// Takes back a change of rows in one step, or does nothing where somebody changed them since;
+    /// also returns what the journal keeps of it.
+    fn take_back(&self, noted: &NotedRows) -> Result<(RowsBack, NotedRows), MemoryError>;
+
+    /// Counts the rows of a category that were last written before a day; `None` when there is no
+    /// such database.
+    fn count_past(&self, category: &str, before: Date) -> Result<Option<u64>, BackendError>;
+}
+
+/// A row that is removed, and all that it held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptRow {
+    /// What is shown of it.
+    pub entry: EntryToForget,
+    /// Every column by its name; bytes stand as `{"hex": "..."}`.
+    pub cells: Map<String, Value>,
+    /// Where it comes from, as our own table says it.
+    pub stamp: Option<Map<String, Value>>,
+}
+
+impl KeptRow {
+    /// Returns where an index has it.
+    #[must_use]
+    pub fn document(&self) -> String {
+        row_document(self.entry.key.as_deref().unwrap_or_default())
+    }
+}
+
+/// What taking back a change does to rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct RowsBack {
+    /// Rows that are as they were.
+    pub put_back: usize,
+    /// Rows that were new and are gone.
+    pub removed: usize,
+    /// Keys of rows that stay away, since another row has the key now.
+    pub taken: Vec<String>,
+    /// Keys of rows whose text somebody changed since: nothing is done then.
+    pub changed: Vec<String>,
+}
+
+/// What the paths of rows begin with.
+pub const ROWS: &str = "memories/";
+
+/// Returns where an index has the row of a key: what cannot stand in a path is `%2F`.
+#[must_use]
+pub fn row_document(key: &str) -> String {
+    let whole = matches!(key, "" | "." | "..");
+    let mut path = String::from(ROWS);
+    for c in key.chars() {
+        if whole || c.is_control() || matches!(c, '/' | '\\' | '%') {
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                path.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            path.push(c);
+        }
+    }
+    if key.is_empty() {
+        path.push_str("%00");
+    }
+    path
+}
+
+/// Returns the key of the row that an index has at a path; `None` where there are no rows.
+#[must_use]
+pub fn key_of_row_document(path: &str) -> Option<String> {
+    let mut rest = path.strip_prefix(ROWS)?.as_bytes();
+    let mut bytes = Vec::with_capacity(rest.len());
+    while let Some((&first, after)) = rest.split_first() {
+        let hex = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match hex.filter(|_| first == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_back_from_paths() {
+        for key in ["tea", "a/b\\c", "100%", "%2F", "\u{8336}", "..", "a\nb"] {
+            assert_eq!(key_of_row_document(&row_document(key)).as_deref(), Some(key));
+        }
+        assert_eq!(key_of_row_document("memories/%FF"), None);
+        assert_eq!(key_of_row_document("memories/%4"), Some("%4".to_owned()));
+        assert_eq!(key_of_row_document("MEMORY.md"), None);
+    }
+}

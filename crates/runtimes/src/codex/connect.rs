@@ -1,0 +1,58 @@
+//! The MCP server in Codex' `config.toml`.
+
+use serde_json::Value;
+
+use crate::kit::connect::desired::{is_own_server, known_member, names};
+use crate::kit::connect::{
+    ConfigEdit, Connect, ConnectPlace, ConnectedMemory, Connection, DesiredConfig, DesiredFile,
+    Format, RefuseError, no_orphans, toml_file,
+};
+
+const ENTRY: &str = include_str!("../../../../integrations/codex/config.toml");
+
+/// How Codex is connected.
+pub(crate) const CONNECT: Connect = Connect {
+    name: "codex",
+    title: "Codex",
+    config: "~/.codex/config.toml, or below CODEX_HOME",
+    options: &[],
+    memory: ConnectedMemory::Agent,
+    locate,
+    desire,
+    writes: |_| false,
+    shows_tools_to: |_, _| true,
+};
+
+fn locate(place: &ConnectPlace<'_>) -> DesiredConfig {
+    let folder = place.resolved("CODEX_HOME").unwrap_or_else(|| place.machine.home.join(".codex"));
+    DesiredConfig {
+        files: vec![DesiredFile {
+            path: folder.join("config.toml"),
+            format: Format::Toml,
+            wants: Vec::new(),
+            known: Box::new(known_server),
+            orphans: no_orphans,
+        }],
+        own: Vec::new(),
+        notes: Vec::new(),
+        next: "start a new session of Codex; `codex mcp list` shows what was added",
+    }
+}
+
+fn desire(
+    place: &ConnectPlace<'_>,
+    connection: &Connection<'_>,
+) -> Result<DesiredConfig, RefuseError> {
+    let template = toml_file::parse(ENTRY)?;
+    let mut desired = locate(place);
+    desired.files[0].wants.push(ConfigEdit::Member {
+        path: names(&["mcp_servers"]),
+        key: "anemone".to_owned(),
+        value: connection.entry.mcp(&template["mcp_servers"]["anemone"]),
+    });
+    Ok(desired)
+}
+
+fn known_server(document: &Value) -> Vec<ConfigEdit> {
+    known_member(document, &["mcp_servers"], "anemone", is_own_server).into_iter().collect()
+}

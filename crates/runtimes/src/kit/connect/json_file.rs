@@ -1,0 +1,198 @@
+//! JSON and JSON5 files, changed as text.
+
+use serde::Serialize as _;
+use serde_json::Value;
+
+use super::document::{ConfigEdit, RefuseError, indentation, line_and_column, line_break};
+use super::edit::{self, Edit};
+use super::scan::{Item, Node, NodeKind, Stop, end_of_line, scan};
+
+pub(crate) fn parse(text: &str) -> Result<Value, RefuseError> {
+    // First, because it bounds the depth.
+    scan_file(text)?;
+    json5::from_str(text).map_err(|error| {
+        let (line, column) = error.position().map_or((1, 1), |at| (at.line + 1, at.column + 1));
+        RefuseError::Unparsable { line, column, expected: expectation(&error).to_owned() }
+    })
+}
+
+/// Says what was expected, and nothing of what is there: it may be a key.
+fn expectation(error: &json5::Error) -> &'static str {
+    use json5::ErrorCode;
+    match error.code() {
+        Some(ErrorCode::LeadingZero | ErrorCode::OverflowParsingNumber) => "another number",
+        Some(ErrorCode::InvalidEscapeSequence) => "another escape",
+        Some(ErrorCode::InvalidKey | ErrorCode::ExpectedIdentifier) => "a name",
+        _ => "a value",
+    }
+}
+
+fn scan_file(text: &str) -> Result<Node, RefuseError> {
+    scan(text).map_err(|Stop { at, expected }| {
+        let (line, column) = line_and_column(text, at);
+        RefuseError::Unparsable { line, column, expected: expected.to_owned() }
+    })
+}
+
+/// Plans how something is put in; also says how much had to be made around it.
+pub(super) fn plan(text: &str, want: &ConfigEdit) -> Result<(Vec<Edit>, usize), RefuseError> {
+    let root = scan_file(text)?;
+    let (path, mut value, mut key, is_array) = match want {
+        ConfigEdit::Member { path, key, value } => (path, value.clone(), Some(key.clone()), false),
+        ConfigEdit::Element { path, value } => (path, value.clone(), None, true),
+        ConfigEdit::Switch { path, key, .. } => (path, Value::Bool(true), Some(key.clone()), false),
+    };
+    let mut node = &root;
+    let mut depth = 0;
+    while let Some(item) = path.get(depth).and_then(|name| node.member(name)) {
+        node = &item.value;
+        depth += 1;
+    }
+    let made = path.len() - depth;
+    for name in path[depth..].iter().rev() {
+        value = match key {
+            None => Value::Array(vec![value]),
+            Some(key) => serde_json::json!({ key: value }),
+        };
+        key = Some(name.clone());
+    }
+    let fits = match &node.kind {
+        NodeKind::Array(_) => is_array && made == 0,
+        NodeKind::Object(_) => !is_array || made > 0,
+        NodeKind::Scalar => false,
+    };
+    if !fits {
+        let expected = if is_array && made == 0 { "an array" } else { "an object" };
+        let path = if depth == 0 { "the file".to_owned() } else { path[..depth].join(".") };
+        return Err(RefuseError::Shape { path, expected });
+    }
+    Ok((insert(text, &root, node, key.as_deref(), &value), made))
+}
+
+/// Puts something behind the last thing in an object or an array, in the manner of the file.
+fn insert(text: &str, root: &Node, node: &Node, key: Option<&str>, value: &Value) -> Vec<Edit> {
+    let newline = line_break(text);
+    let unit = unit(text, root);
+    let is_one_line = !text.trim().contains('\n') && text.trim() != "{}";
+    let written = |indent: Option<&str>| {
+        let value = match indent {
+            None => value.to_string(),
+            Some(indent) => pretty(value, unit).replace('\n', &format!("{newline}{indent}")),
+        };
+        match key {
+            None => value,
+            Some(key) if is_one_line => format!("{}:{value}", Value::from(key)),
+            Some(key) => format!("{}: {value}", Value::from(key)),
+        }
+    };
+    let items = node.items().unwrap_or_default();
+    let open = node.span.start + 1;
+    let Some(last) = items.last() else {
+        if is_one_line {
+            return vec![Edit::insert(open, written(None))];
+        }
+        let around = line_indentation(text, node.span.start);
+        let indent = format!("{around}{unit}");
+        let entry = format!("{newline}{indent}{}", written(Some(&indent)));
+        let inner = text[open..node.span.end - 1].trim_start_matches([' ', '\t']);
+        let is_open = inner.starts_with(['\n', '\r']);
+        let end = if is_open { String::new() } else { format!("{newline}{around}") };
+        return vec![Edit::insert(open, entry + &end)];
+    };
+    let end = last.value.span.end;
+    let Some(indent) = indentation(text, last.start) else {
+        let space = if is_one_line && !text.contains(", ") { "" } else { " " };
+        return match last.comma {
+            Some(comma) => vec![Edit::insert(comma + 1, format!("{space}{},", written(None)))],
+            None => vec![Edit::insert(end, format!(",{space}{}", written(None)))],
+        };
+    };
+    let entry = format!("{newline}{indent}{}", written(Some(indent)));
+    match last.comma {
+        Some(comma) => vec![Edit::insert(end_of_line(text, comma + 1), entry + ",")],
+        None if end_of_line(text, end) == end => vec![Edit::insert(end, format!(",{entry}"))],
+        // A comment behind the last thing stays with it.
+        None => vec![Edit::insert(end, ","), Edit::insert(end_of_line(text, end), entry)],
+    }
+}
+
+/// Returns what a file puts before a line for each level.
+fn unit<'a>(text: &'a str, root: &Node) -> &'a str {
+    let first = root.items().and_then(<[Item]>::first);
+    let found = first.and_then(|first| indentation(text, first.start));
+    found.filter(|blank| !blank.is_empty()).unwrap_or("  ")
+}
+
+/// Returns the blank space with which the line of a position begins.
+fn line_indentation(text: &str, position: usize) -> &str {
+    let start = text[..position].rfind('\n').map_or(0, |at| at + 1);
+    let line = &text[start..position];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+fn pretty(value: &Value, unit: &str) -> String {
+    let mut bytes = Vec::new();
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
+    // A value with names for keys can always be written to memory.
+    value.serialize(&mut serializer).ok();
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Takes something out by what it is.
+pub(super) fn take_out(text: &str, want: &ConfigEdit, made: usize) -> Option<String> {
+    let root = scan(text).ok()?;
+    let path = match want {
+        ConfigEdit::Member { path, .. } | ConfigEdit::Element { path, .. } => path,
+        ConfigEdit::Switch { .. } => return None,
+    };
+    let mut nodes = vec![&root];
+    for name in path {
+        nodes.push(&nodes.last()?.member(name)?.value);
+    }
+    let around = nodes.pop()?;
+    let items = around.items()?;
+    let mut index = match want {
+        ConfigEdit::Member { key, .. } => {
+            items.iter().rposition(|item| item.key.as_ref() == Some(key))?
+        }
+        ConfigEdit::Element { value, .. } => items.iter().rposition(|item| {
+            let text = &text[item.value.span.clone()];
+            json5::from_str::<Value>(text).is_ok_and(|element| element == *value)
+        })?,
+        ConfigEdit::Switch { .. } => return None,
+    };
+    let mut around = around;
+    let mut names = path.iter().rev();
+    for _ in 0..made {
+        if around.items()?.len() > 1 {
+            break;
+        }
+        let (Some(parent), Some(name)) = (nodes.pop(), names.next()) else { break };
+        index = parent.items()?.iter().rposition(|item| item.key.as_ref() == Some(name))?;
+        around = parent;
+    }
+    Some(edit::apply(text, &removal(text, around, index)))
+}
+
+/// Removes one thing from an object or an array, with its line where it has one of its own.
+fn removal(text: &str, around: &Node, index: usize) -> Vec<Edit> {
+    let items = around.items().unwrap_or_default();
+    let Some(item) = items.get(index) else { return Vec::new() };
+    let before = index.checked_sub(1).and_then(|before| items.get(before));
+    let blank = text[..item.start].trim_end_matches([' ', '\t']).len();
+    let start = match text[..blank].strip_suffix('\n') {
+        Some(rest) => rest.strip_suffix('\r').unwrap_or(rest).len(),
+        None => blank,
+    };
+    let end = item.comma.map_or(item.value.span.end, |comma| comma + 1);
+    let cut = |range: std::ops::Range<usize>| Edit {
+        at: range.start,
+        old: text[range].to_owned(),
+        new: String::new(),
+    };
+    let comma = before
+        .and_then(|before| before.comma)
+        .filter(|comma| item.comma.is_none() && *comma < start);
+    comma.map(|at| cut(at..at + 1)).into_iter().chain([cut(start..end)]).collect()
+}

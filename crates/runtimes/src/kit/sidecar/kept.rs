@@ -1,0 +1,137 @@
+//! What the folder holds, for those who compare: whatever cannot be read counts as not there.
+
+use std::collections::HashMap;
+use std::io::{self, BufReader, Read as _};
+
+use anemone_format::{
+    Credential, Credentials, Identity, Principals, Record, RecordId, SnapshotSource, SourceKind,
+    sha256_hex,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::lines::{MAX_BYTES, next_line};
+use super::returned::from_hex;
+use super::{
+    CREDENTIALS, FileLine, IDENTITY, LINKS, LinkLine, LinkPart, PLACED, PRINCIPALS, RECORDS,
+    SIDECAR,
+};
+
+/// What a runtime could not hold of a snapshot, as it lies in the folder beside the runtime's files.
+#[derive(Default)]
+pub struct KeptSnapshot {
+    /// Who the agent was.
+    pub identity: Option<Identity>,
+    /// Whom it worked for.
+    pub principals: Option<Principals>,
+    /// Its credentials, without secrets.
+    pub credentials: Vec<Credential>,
+    /// What each record became; only a hint where to look.
+    pub links: HashMap<RecordId, Vec<LinkPart>>,
+    /// Files that have no place in the workspace; a hint too.
+    pub files: Vec<KeptFile>,
+    /// The digest of each record as it was.
+    records: HashMap<RecordId, String>,
+}
+
+/// A file that has no place in the workspace.
+pub struct KeptFile {
+    /// Its path in the snapshot.
+    pub path: Vec<u8>,
+    /// Where it lies now, from the workspace.
+    pub place: Vec<u8>,
+}
+
+/// As much of a record as finds it.
+#[derive(Deserialize)]
+struct NamedRecord {
+    id: RecordId,
+}
+
+impl KeptSnapshot {
+    /// Reads the folder of an agent.
+    pub fn read(agent: &dyn SnapshotSource) -> io::Result<Self> {
+        let mut kept = Self::default();
+        for (index, file) in agent.files().iter().enumerate() {
+            let Some(name) = name_in_folder(&file.path) else { continue };
+            if matches!(file.kind, SourceKind::File { .. }) {
+                kept.take(agent, index, name)?;
+            }
+        }
+        Ok(kept)
+    }
+
+    fn take(&mut self, agent: &dyn SnapshotSource, index: usize, name: &[u8]) -> io::Result<()> {
+        match std::str::from_utf8(name).unwrap_or_default() {
+            IDENTITY => self.identity = document(agent, index)?,
+            PRINCIPALS => self.principals = document(agent, index)?,
+            CREDENTIALS => {
+                let layer: Option<Credentials> = document(agent, index)?;
+                self.credentials = layer.map(|layer| layer.credentials).unwrap_or_default();
+            }
+            RECORDS => each_line(agent, index, &mut |line| {
+                // A record as it was is the line as it was written: only its id is parsed.
+                if let Ok(NamedRecord { id }) = serde_json::from_slice(line) {
+                    self.records.insert(id, sha256_hex(line.trim_ascii_end()));
+                }
+            })?,
+            LINKS => each_line(agent, index, &mut |line| {
+                if let Ok(LinkLine { link, .. }) = serde_json::from_slice(line) {
+                    self.links.insert(link.id, link.parts);
+                }
+            })?,
+            PLACED => each_line(agent, index, &mut |line| {
+                let line = serde_json::from_slice::<FileLine>(line).ok();
+                self.files.extend(line.and_then(KeptFile::of));
+            })?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether the folder has a record as it is.
+    #[must_use]
+    pub fn holds(&self, record: &Record) -> bool {
+        // A record that was read from JSON can be written as JSON.
+        let digest = || sha256_hex(&serde_json::to_vec(record).unwrap_or_default());
+        self.records.get(&record.id).is_some_and(|kept| *kept == digest())
+    }
+}
+
+impl KeptFile {
+    fn of(line: FileLine) -> Option<Self> {
+        let place = [SIDECAR, "/", &line.kept?].concat().into_bytes();
+        let bytes = line.path_hex.as_deref().and_then(from_hex);
+        let path = bytes.filter(|bytes| !bytes.is_empty());
+        Some(Self { path: path.unwrap_or_else(|| line.path.into_bytes()), place })
+    }
+}
+
+/// Whether a path lies in the folder.
+#[must_use]
+pub fn is_kept(path: &[u8]) -> bool {
+    name_in_folder(path).is_some()
+}
+
+fn name_in_folder(path: &[u8]) -> Option<&[u8]> {
+    path.strip_prefix(SIDECAR.as_bytes())?.strip_prefix(b"/")
+}
+
+fn document<T: DeserializeOwned>(agent: &dyn SnapshotSource, file: usize) -> io::Result<Option<T>> {
+    let mut bytes = Vec::new();
+    agent.content(file)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    Ok(serde_json::from_slice(&bytes).ok())
+}
+
+fn each_line(
+    agent: &dyn SnapshotSource,
+    file: usize,
+    take: &mut dyn FnMut(&[u8]),
+) -> io::Result<()> {
+    let mut content = BufReader::with_capacity(256 << 10, agent.content(file)?);
+    let mut line = Vec::new();
+    while next_line(&mut content, &mut line)? {
+        take(&line);
+    }
+    Ok(())
+}

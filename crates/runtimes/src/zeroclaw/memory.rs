@@ -1,0 +1,166 @@
+//! The rows of one agent in ZeroClaw's database, which ZeroClaw may have open at the same time.
+//!
+//! Recall goes through an index of ours and not through the database's own full-text index, which
+//! knows neither stems nor Chinese; that index is kept in step all the same, as ZeroClaw asks it.
+//!
+//! Where an entry comes from stands in a table of our own beside ZeroClaw's, `anemone_stamps`:
+//! ZeroClaw has no column for it, and leaves tables alone that it does not know. No vectors are
+//! written: ZeroClaw makes them itself when it needs them.
+
+mod noted;
+mod open;
+mod past;
+mod rows;
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use anemone_format::{Moment, Origin};
+use anemone_memory::{
+    BackendError, Category, Clock, ForgetTarget, Given, KeepRows, KeptRow, MemoryEntry,
+    MemoryError, NotedRows, RowStore, RowsBack, row_key, row_text,
+};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use sha2::{Digest as _, Sha256};
+
+use self::open::OpenRowsError;
+use self::rows::{NewRow, Rows, written};
+use super::schema::PRIVATE_KEY;
+
+/// The rows of one agent in ZeroClaw's database.
+pub(super) struct ZeroClawRows {
+    path: PathBuf,
+    alias: String,
+    clock: Box<dyn Clock>,
+    /// A connection that only reads, open from the first question until something is written.
+    reader: Mutex<Option<Rows>>,
+}
+
+impl ZeroClawRows {
+    /// Takes a database and the name of an agent in it; nothing is opened yet.
+    pub(super) fn new(path: &Path, alias: &str, clock: Box<dyn Clock>) -> Self {
+        let (path, alias) = (path.to_owned(), alias.to_owned());
+        Self { path, alias, clock, reader: Mutex::new(None) }
+    }
+
+    fn rows(&self, (db, shape): (rusqlite::Connection, open::Shape)) -> Rows {
+        Rows { path: self.path.clone(), db, shape, alias: self.alias.clone() }
+    }
+
+    /// Asks the database, and changes nothing of its file; `None` when there is none.
+    fn read<T>(
+        &self,
+        ask: impl FnOnce(&Rows) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, MemoryError> {
+        // A panic of somebody who asked leaves nothing half done.
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        if reader.is_none() {
+            *reader = open::open_to_read(&self.path).map_err(unopened)?.map(|db| self.rows(db));
+        }
+        reader.as_ref().map(ask).transpose().map_err(failed)
+    }
+
+    /// Opens the database to write, and creates it if it does not exist.
+    fn open(&self) -> Result<Rows, MemoryError> {
+        *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let now = written(self.clock.now(), TimeZone::UTC);
+        Ok(self.rows(open::open(&self.path, &now).map_err(unopened)?))
+    }
+}
+
+impl RowStore for ZeroClawRows {
+    fn database(&self) -> &Path {
+        &self.path
+    }
+
+    fn check_key(&self, key: &str) -> Result<(), MemoryError> {
+        if key.starts_with(PRIVATE_KEY) { Err(MemoryError::PrivateKey) } else { Ok(()) }
+    }
+
+    fn entries(&self) -> Result<Vec<MemoryEntry>, MemoryError> {
+        Ok(self.read(Rows::list)?.unwrap_or_default())
+    }
+
+    fn matching(&self, target: &ForgetTarget) -> Result<Vec<KeptRow>, MemoryError> {
+        Ok(self.read(|rows| rows.matching(target))?.unwrap_or_default())
+    }
+
+    fn can_supersede(&self) -> Result<bool, MemoryError> {
+        let can = self.read(|rows| Ok(rows.shape.has("superseded_by")))?;
+        // A new database has the column.
+        Ok(can.unwrap_or(true))
+    }
+
+    fn state(&self) -> Option<[u8; 32]> {
+        let mut log = self.path.as_os_str().to_owned();
+        log.push("-wal");
+        let database = fs_err::metadata(&self.path).ok()?;
+        // Whoever opens the database makes an empty log, which says nothing.
+        let log = fs_err::metadata(PathBuf::from(log)).ok().filter(|log| log.len() > 0);
+        let mut state = Sha256::new();
+        for file in std::iter::once(database).chain(log) {
+            for number in [file.ino(), file.len(), file.mtime().unsigned_abs()] {
+                state.update(number.to_le_bytes());
+            }
+            state.update(file.mtime_nsec().to_le_bytes());
+        }
+        Some(state.finalize().into())
+    }
+
+    fn put(&self, new: &[(Given, Category)], keep: &mut KeepRows<'_>) -> Result<(), MemoryError> {
+        let texts: Vec<(String, String)> =
+            new.iter().map(|(given, _)| (row_key(given), row_text(given))).collect();
+        texts.iter().try_for_each(|(key, _)| self.check_key(key))?;
+        let rows = new.iter().zip(&texts).map(|((given, category), (key, content))| NewRow {
+            id: given.stamp.uuid.unwrap_or_else(|| self.clock.fresh_id()),
+            key,
+            content,
+            category,
+            session: given.stamp.session.as_deref(),
+            importance: given.label.as_ref().map(|label| label.importance.get()),
+            // Unknown origins are trusted least.
+            origin: given.stamp.origin.unwrap_or(Origin::Web).as_str(),
+            source: given.stamp.source.as_deref(),
+            supersedes: given.stamp.supersedes.as_deref(),
+            agent: self.clock.fresh_id(),
+            now: given.stamp.at.as_ref().map_or_else(|| self.clock.now(), Moment::instant),
+            zone: self.clock.zone(),
+        });
+        let rows: Vec<NewRow<'_>> = rows.collect();
+        self.open()?.put(&rows, keep)
+    }
+
+    fn noted(&self, rows: &[KeptRow]) -> NotedRows {
+        noted::noted(&self.path, &self.alias, rows)
+    }
+
+    fn remove(&self, rows: &[KeptRow]) -> Result<usize, MemoryError> {
+        self.open()?.remove(rows).map_err(failed)
+    }
+
+    fn compact(&self) -> Result<(), MemoryError> {
+        self.open()?.compact().map_err(failed)
+    }
+
+    fn plan_back(&self, noted: &NotedRows) -> Result<RowsBack, MemoryError> {
+        self.open()?.plan_back(noted).map_err(failed)
+    }
+
+    fn take_back(&self, noted: &NotedRows) -> Result<(RowsBack, NotedRows), MemoryError> {
+        self.open()?.take_back(noted).map_err(failed)
+    }
+
+    fn count_past(&self, category: &str, before: Date) -> Result<Option<u64>, BackendError> {
+        Ok(past::count_past_rows(&self.path, category, before)?)
+    }
+}
+
+fn unopened(error: OpenRowsError) -> MemoryError {
+    MemoryError::Open(Box::new(error))
+}
+
+fn failed(error: rusqlite::Error) -> MemoryError {
+    MemoryError::Database(Box::new(error))
+}

@@ -1,0 +1,249 @@
+//! ZeroClaw's database: how it is opened, made and recognised.
+//!
+//! A new one is made as the newest ZeroClaw makes it. One that is there is taken as it is, by its
+//! columns, as far back as those of February 2026; older ones are migrated by ZeroClaw itself, and
+//! refused here. The file may come from anywhere: functions with side effects are off for whatever
+//! its schema says, its shadow tables cannot be written, and triggers that are not ZeroClaw's own
+//! three are refused.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anemone_files::open_private;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::zeroclaw::schema::{
+    NEEDED, SET_VERSION, TRIGGERS, WAIT_TO_CHANGE, new_database, own_trigger,
+};
+
+/// Bytes of one value, at most.
+const MAX_VALUE_BYTES: i32 = 256 << 20;
+
+/// Why a database of memories cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenRowsError {
+    /// The file.
+    #[error("cannot reach the database {path}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// SQLite.
+    #[error("cannot open the database {path}")]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+    /// It is a link, a folder or the like.
+    #[error("{path} is not a plain file")]
+    NotPlain {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It holds something else.
+    #[error("{path} holds no memories of ZeroClaw")]
+    NotMemories {
+        /// The file.
+        path: PathBuf,
+    },
+    /// ZeroClaw made it too long ago, or was not done with it.
+    #[error(
+        "{path} has no {missing}: start a newer ZeroClaw once, which brings its database up to date"
+    )]
+    OldShape {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        missing: &'static str,
+    },
+    /// Something in it would run when it is written to.
+    #[error("{path} has a trigger that is not ZeroClaw's: {name:?}")]
+    ForeignTrigger {
+        /// The file.
+        path: PathBuf,
+        /// The trigger.
+        name: String,
+    },
+}
+
+/// What a database has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shape {
+    columns: HashSet<String>,
+    tables: HashSet<String>,
+}
+
+impl Shape {
+    pub(super) fn has(&self, column: &str) -> bool {
+        self.columns.contains(column)
+    }
+
+    pub(super) fn has_table(&self, table: &str) -> bool {
+        self.tables.contains(table)
+    }
+
+    /// Returns a column, or nothing where there is none.
+    pub(super) fn or_null(&self, column: &str) -> String {
+        if self.has(column) { format!("m.{column}") } else { "NULL".to_owned() }
+    }
+}
+
+/// Opens a database to read and write, and makes it where there is none. `now` is the time in UTC,
+/// as ZeroClaw writes it.
+pub(super) fn open(path: &Path, now: &str) -> Result<(Connection, Shape), OpenRowsError> {
+    let io = |source| OpenRowsError::Io { path: path.to_owned(), source };
+    check_plain(path)?;
+    if let Some(folder) = path.parent() {
+        fs_err::create_dir_all(folder).map_err(io)?;
+    }
+    // SQLite would give it the mode that is usual here; people's memories are not for others.
+    drop(open_private(path).map_err(io)?);
+    let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
+    guard(&db).map_err(failed)?;
+    let prepare = || -> rusqlite::Result<()> {
+        db.busy_timeout(WAIT_TO_CHANGE)?;
+        db.pragma_update(None, "foreign_keys", true)?;
+        db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+        db.execute_batch(
+            "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY;
+             PRAGMA secure_delete = ON;",
+        )?;
+        db.pragma_update_and_check(None, "mmap_size", 8_388_608, |_| Ok(()))
+    };
+    prepare().map_err(failed)?;
+    let all = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    if names(&all, "table").map_err(failed)?.is_empty() {
+        make(&all, now).map_err(failed)?;
+    }
+    let shape = look(&all, path)?;
+    all.commit().map_err(failed)?;
+    Ok((db, shape))
+}
+
+/// Opens a database only to read; `None` when there is none.
+pub(super) fn open_to_read(path: &Path) -> Result<Option<(Connection, Shape)>, OpenRowsError> {
+    match fs_err::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        _ => check_plain(path)?,
+    }
+    let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let has_log = fs_err::symlink_metadata(PathBuf::from(log)).is_ok();
+    // Whoever may only read leaves a log behind that was not there; one that was there stays.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(failed)?;
+    let prepare = || -> rusqlite::Result<()> {
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
+        guard(&db)?;
+        db.busy_timeout(WAIT_TO_CHANGE)?;
+        db.pragma_update(None, "query_only", true)
+    };
+    prepare().map_err(failed)?;
+    let shape = look(&db, path)?;
+    Ok(Some((db, shape)))
+}
+
+fn check_plain(path: &Path) -> Result<(), OpenRowsError> {
+    match fs_err::symlink_metadata(path) {
+        Ok(there) if !there.is_file() => Err(OpenRowsError::NotPlain { path: path.to_owned() }),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(OpenRowsError::Io { path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Takes from a schema that we did not write what it could do.
+fn guard(db: &Connection) -> rusqlite::Result<()> {
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    db.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
+    db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    Ok(())
+}
+
+fn make(all: &Transaction<'_>, now: &str) -> rusqlite::Result<()> {
+    all.execute_batch(&new_database())?;
+    all.execute(SET_VERSION, [now])?;
+    Ok(())
+}
+
+fn names(db: &Connection, kind: &str) -> rusqlite::Result<HashSet<String>> {
+    let mut find = db.prepare("SELECT name FROM sqlite_schema WHERE type = ?1")?;
+    let found = find.query_map([kind], |row| row.get(0))?;
+    found.collect()
+}
+
+fn look(db: &Connection, path: &Path) -> Result<Shape, OpenRowsError> {
+    let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
+    let tables = names(db, "table").map_err(failed)?;
+    let not_memories = || OpenRowsError::NotMemories { path: path.to_owned() };
+    let sql: Option<String> = tables
+        .contains("memories")
+        .then(|| {
+            let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'memories'";
+            db.query_row(sql, [], |row| row.get(0))
+        })
+        .transpose()
+        .map_err(failed)?;
+    if sql.is_none_or(|sql| sql.to_ascii_uppercase().starts_with("CREATE VIRTUAL")) {
+        return Err(not_memories());
+    }
+    let mut columns = HashSet::new();
+    db.pragma(None, "table_xinfo", "memories", |row| {
+        // What is computed cannot be written.
+        if row.get::<_, i64>("hidden")? == 0 {
+            columns.insert(row.get::<_, String>("name")?);
+        }
+        Ok(())
+    })
+    .map_err(failed)?;
+    let old = |missing| OpenRowsError::OldShape { path: path.to_owned(), missing };
+    if let Some(missing) = NEEDED.into_iter().find(|column| !columns.contains(*column)) {
+        return Err(match missing {
+            "id" | "key" | "content" => not_memories(),
+            _ => old(missing),
+        });
+    }
+    if columns.contains("agent_id") && !tables.contains("agents") {
+        return Err(old("agents"));
+    }
+    if !tables.contains("memories_fts") {
+        return Err(old("memories_fts"));
+    }
+    check_triggers(db, path)?;
+    Ok(Shape { columns, tables })
+}
+
+fn check_triggers(db: &Connection, path: &Path) -> Result<(), OpenRowsError> {
+    let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
+    let read = || -> rusqlite::Result<Vec<(String, String)>> {
+        let mut find =
+            db.prepare("SELECT name, coalesce(sql, '') FROM sqlite_schema WHERE type = 'trigger'")?;
+        let found = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        found.collect()
+    };
+    let found = read().map_err(failed)?;
+    for (name, sql) in &found {
+        if own_trigger(sql).is_none() {
+            return Err(OpenRowsError::ForeignTrigger {
+                path: path.to_owned(),
+                name: name.chars().take(64).collect(),
+            });
+        }
+    }
+    if found.len() == TRIGGERS.len() {
+        return Ok(());
+    }
+    Err(OpenRowsError::OldShape { path: path.to_owned(), missing: "triggers" })
+}

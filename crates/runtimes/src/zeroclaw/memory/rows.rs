@@ -1,0 +1,338 @@
+//! Rows of memories: read, written, forgotten and put back.
+//!
+//! A memory is known by its agent and its key. Rows that belong to one person (a key that begins
+//! with `p|`, or a principal) are neither read nor written here.
+
+use std::path::PathBuf;
+
+use anemone_format::Hex;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use rusqlite::limits::Limit;
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{
+    Connection, OptionalExtension as _, Row, ToSql, Transaction, TransactionBehavior, params,
+    params_from_iter,
+};
+use serde_json::{Map, Value as Json, json};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use anemone_memory::{Category, EntryToForget, ForgetTarget, KeptRow, MemoryEntry, is_in_time};
+
+use super::open::Shape;
+use crate::zeroclaw::schema::{MAKE_STAMPS, PRIVATE_KEY};
+
+/// Rows that are listed, at most.
+const MOST_ROWS: usize = 100_000;
+
+/// An open database, and whose rows are meant.
+pub(super) struct Rows {
+    pub(super) path: PathBuf,
+    pub(super) db: Connection,
+    pub(super) shape: Shape,
+    pub(super) alias: String,
+}
+
+/// What is written into a row.
+pub(super) struct NewRow<'a> {
+    /// The id of a row that comes new.
+    pub(super) id: Uuid,
+    pub(super) key: &'a str,
+    pub(super) content: &'a str,
+    pub(super) category: &'a Category,
+    pub(super) session: Option<&'a str>,
+    pub(super) importance: Option<f64>,
+    pub(super) origin: &'a str,
+    pub(super) source: Option<&'a str>,
+    /// The key or id of the row whose place it takes.
+    pub(super) supersedes: Option<&'a str>,
+    /// The id of an agent that is not known yet.
+    pub(super) agent: Uuid,
+    pub(super) now: Timestamp,
+    pub(super) zone: TimeZone,
+}
+
+/// Writes a time as ZeroClaw does: with nanoseconds and the offset.
+pub(super) fn written(now: Timestamp, zone: TimeZone) -> String {
+    now.to_zoned(zone).strftime("%Y-%m-%dT%H:%M:%S.%9f%:z").to_string()
+}
+
+impl Rows {
+    /// Returns the condition for rows that may be seen; `:alias` is whose.
+    pub(super) fn visible(&self) -> String {
+        let mut sql = format!("substr(m.key, 1, 2) <> '{PRIVATE_KEY}' AND :alias IS NOT NULL");
+        if self.shape.has("principal_id") {
+            sql.push_str(" AND m.principal_id IS NULL");
+        }
+        if self.shape.has("agent_id") {
+            sql.push_str(" AND m.agent_id = (SELECT id FROM agents WHERE alias = :alias)");
+        }
+        sql
+    }
+
+    /// Returns the condition for rows that nothing took the place of.
+    fn current(&self) -> &'static str {
+        if self.shape.has("superseded_by") { "m.superseded_by IS NULL" } else { "TRUE" }
+    }
+
+    fn select(&self, condition: &str) -> rusqlite::Result<String> {
+        let importance = self.shape.or_null("importance");
+        let has_stamps = "SELECT 1 FROM sqlite_schema WHERE name = 'anemone_stamps'";
+        let stamps = if self.db.prepare_cached(has_stamps)?.exists([])? {
+            ("s.origin", "LEFT JOIN anemone_stamps s ON s.memory_id = m.id")
+        } else {
+            ("NULL", "")
+        };
+        Ok(format!(
+            "SELECT m.id, m.key, m.content, m.category, m.created_at, m.session_id, {importance},
+             {}, m.updated_at FROM memories m {} WHERE {} AND {condition}
+             ORDER BY m.updated_at DESC, m.rowid DESC LIMIT {MOST_ROWS}",
+            stamps.0,
+            stamps.1,
+            self.visible(),
+        ))
+    }
+
+    /// Lists the rows that nothing took the place of, the newest first.
+    pub(super) fn list(&self) -> rusqlite::Result<Vec<MemoryEntry>> {
+        let sql = self.select(self.current())?;
+        let mut find = self.db.prepare_cached(&sql)?;
+        let found = find.query_map(&[(":alias", &self.alias)], entry)?;
+        found.collect()
+    }
+
+    /// Writes a row, in the place of the one that has its key; returns its id. The one that was
+    /// there keeps its id and the time it was made; what took its place no longer does.
+    pub(super) fn write(
+        &self,
+        all: &Transaction<'_>,
+        new: &NewRow<'_>,
+    ) -> rusqlite::Result<String> {
+        let shape = &self.shape;
+        let now = written(new.now, new.zone.clone());
+        let mut cells: Vec<(&str, Value)> = vec![
+            ("id", new.id.to_string().into()),
+            ("key", new.key.to_owned().into()),
+            ("content", new.content.to_owned().into()),
+            ("category", new.category.as_str().to_owned().into()),
+            ("embedding", Value::Null),
+            ("created_at", now.clone().into()),
+            ("updated_at", now.clone().into()),
+            ("session_id", new.session.map(str::to_owned).into()),
+        ];
+        if let Some(importance) = new.importance.filter(|_| shape.has("importance")) {
+            cells.push(("importance", importance.into()));
+        }
+        if shape.has("superseded_by") {
+            cells.push(("superseded_by", Value::Null));
+        }
+        let mut conflict = "key";
+        if shape.has("agent_id") {
+            let agent = agent(all, &self.alias, new)?;
+            cells.push(("agent_id", agent.into()));
+            conflict = "agent_id, key";
+        }
+        let names: Vec<&str> = cells.iter().map(|cell| cell.0).collect();
+        let kept = ["id", "key", "created_at", "agent_id"];
+        let set: Vec<String> = names
+            .iter()
+            .filter(|name| !kept.contains(name))
+            .map(|name| format!("{name} = excluded.{name}"))
+            .collect();
+        let sql = format!(
+            "INSERT INTO memories ({}) VALUES ({}) ON CONFLICT ({conflict}) DO UPDATE SET {}
+             RETURNING id",
+            names.join(", "),
+            vec!["?"; names.len()].join(", "),
+            set.join(", ")
+        );
+        let id: String = all
+            .prepare_cached(&sql)?
+            .query_row(params_from_iter(cells.into_iter().map(|cell| cell.1)), |row| row.get(0))?;
+        if let Some(name) = new.supersedes.filter(|_| shape.has("superseded_by")) {
+            let sql = format!(
+                "UPDATE memories AS m SET superseded_by = :id
+                 WHERE (m.key = :name OR m.id = :name) AND m.id <> :id AND {}",
+                self.visible()
+            );
+            let bound: &[(&str, &dyn ToSql)] =
+                &[(":id", &id), (":name", &name), (":alias", &self.alias)];
+            all.execute(&sql, bound)?;
+        }
+        all.execute_batch(MAKE_STAMPS)?;
+        all.execute(
+            "INSERT OR REPLACE INTO anemone_stamps VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![id, new.origin, now, new.session, new.source],
+        )?;
+        Ok(id)
+    }
+
+    /// Returns rows with all that they hold.
+    pub(super) fn matching(&self, target: &ForgetTarget) -> rusqlite::Result<Vec<KeptRow>> {
+        let sql = format!("SELECT m.* FROM memories m WHERE {} ORDER BY rowid", self.visible());
+        let mut find = self.db.prepare(&sql)?;
+        let mut found = find.query(&[(":alias", &self.alias)])?;
+        let mut rows = Vec::new();
+        while let Some(row) = found.next()? {
+            let column = |name: &str| text(row, name).unwrap_or_default();
+            let takes = match target {
+                ForgetTarget::Key(key) => column("key") == *key,
+                ForgetTarget::Ids(ids) => ids.contains(&column("id")),
+                ForgetTarget::Session(session) => text(row, "session_id").as_ref() == Some(session),
+                ForgetTarget::Written { since, until, .. } => column("created_at")
+                    .parse::<Timestamp>()
+                    .is_ok_and(|at| is_in_time(at, *since, *until)),
+            };
+            if takes {
+                rows.push(self.kept(row)?);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Returns a row, read with all its columns, as it is kept.
+    pub(super) fn kept(&self, row: &Row<'_>) -> rusqlite::Result<KeptRow> {
+        let column = |name: &str| text(row, name).unwrap_or_default();
+        let entry = EntryToForget {
+            id: column("id"),
+            key: Some(column("key")),
+            path: "brain.db".to_owned(),
+            lines: None,
+            written: Some(column("created_at")),
+            text: column("content"),
+        };
+        let stamp = self.stamp_of(&entry.id)?;
+        Ok(KeptRow { entry, cells: cells(row)?, stamp })
+    }
+
+    /// Deletes rows with everything that was made of them, so that nothing stays in the file.
+    pub(super) fn remove(&mut self, gone: &[KeptRow]) -> rusqlite::Result<usize> {
+        let all = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut removed = 0;
+        for row in gone {
+            let id = &row.entry.id;
+            removed += all.execute("DELETE FROM memories WHERE id = ?1", [id])?;
+            all.execute_batch(MAKE_STAMPS)?;
+            all.execute("DELETE FROM anemone_stamps WHERE memory_id = ?1", [id])?;
+            if self.shape.has_table("embedding_cache") {
+                let hash = content_hash(&row.entry.text);
+                all.execute("DELETE FROM embedding_cache WHERE content_hash = ?1", [hash])?;
+            }
+        }
+        // Words of deleted rows stay in the full-text index until its parts are put together.
+        all.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('optimize')")?;
+        all.commit()?;
+        // Somebody who reads at this moment keeps the log; then it goes with the next one.
+        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional()?;
+        Ok(removed)
+    }
+
+    /// Writes the database anew, so that nothing is left of what was deleted before: ZeroClaw
+    /// leaves old texts in pages that it no longer uses.
+    pub(super) fn compact(&mut self) -> rusqlite::Result<()> {
+        // SQLite attaches the new database to the old one for a moment.
+        self.db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1)?;
+        let done = self.db.execute_batch("VACUUM");
+        self.db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+        done?;
+        // The numbers of rows may be others now, and the full-text index knows rows by them.
+        self.db.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")?;
+        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional()?;
+        Ok(())
+    }
+}
+
+/// Returns the id of the agent whose rows are written, which is made where it is not known.
+fn agent(all: &Transaction<'_>, alias: &str, new: &NewRow<'_>) -> rusqlite::Result<String> {
+    let find = "SELECT id FROM agents WHERE alias = ?1";
+    if let Some(id) = all.query_row(find, [alias], |row| row.get(0)).optional()? {
+        return Ok(id);
+    }
+    let (id, now) = (new.agent.to_string(), written(new.now, TimeZone::UTC));
+    all.execute("INSERT INTO agents VALUES (?1, ?2, ?3)", params![id, alias, now])?;
+    Ok(id)
+}
+
+/// Returns what ZeroClaw's cache of vectors knows a text by.
+fn content_hash(text: &str) -> String {
+    let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    Hex(&digest[..8]).to_string()
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<MemoryEntry> {
+    let column = |at: usize| lossy(row.get_ref(at)?);
+    Ok(MemoryEntry {
+        id: column(0)?.unwrap_or_default(),
+        key: column(1)?.unwrap_or_default(),
+        content: column(2)?.unwrap_or_default(),
+        category: Category::from(column(3)?.unwrap_or_default().as_str()),
+        timestamp: column(4)?.unwrap_or_default(),
+        session_id: column(5)?,
+        score: None,
+        importance: row.get::<_, Option<f64>>(6).ok().flatten(),
+        origin: column(7)?,
+    })
+}
+
+/// Reads a text whatever somebody put in its place.
+pub(super) fn lossy(value: ValueRef<'_>) -> rusqlite::Result<Option<String>> {
+    Ok(match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Some(String::from_utf8_lossy(bytes).into_owned())
+        }
+    })
+}
+
+/// Returns every column of a row by its name.
+pub(super) fn cells(row: &Row<'_>) -> rusqlite::Result<Map<String, Json>> {
+    let names: Vec<String> = row.as_ref().column_names().map(str::to_owned).collect();
+    let mut cells = Map::new();
+    for (at, name) in names.into_iter().enumerate() {
+        cells.insert(name, cell(row.get_ref(at)?));
+    }
+    Ok(cells)
+}
+
+fn text(row: &Row<'_>, name: &str) -> Option<String> {
+    lossy(row.get_ref(name).ok()?).ok()?
+}
+
+fn cell(value: ValueRef<'_>) -> Json {
+    match value {
+        ValueRef::Null => Json::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => number.into(),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(_) => json!({ "hex": Hex(bytes).to_string() }),
+        },
+        ValueRef::Blob(bytes) => json!({ "hex": Hex(bytes).to_string() }),
+    }
+}
+
+pub(super) fn value(cell: &Json) -> Value {
+    match cell {
+        Json::Number(number) => match number.as_i64() {
+            Some(number) => number.into(),
+            None => number.as_f64().map_or(Value::Null, Value::Real),
+        },
+        Json::String(text) => text.clone().into(),
+        Json::Bool(yes) => (*yes).into(),
+        Json::Object(map) => map
+            .get("hex")
+            .and_then(Json::as_str)
+            .and_then(bytes_of_hex)
+            .map_or(Value::Null, Value::Blob),
+        Json::Null | Json::Array(_) => Value::Null,
+    }
+}
+
+fn bytes_of_hex(hex: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> =
+        hex.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
+    Some(digits?.chunks(2).map(|pair| pair.iter().fold(0, |sum, digit| sum << 4 | digit)).collect())
+}
