@@ -172,7 +172,7 @@ impl ConfigProblem {
 
 /// Returns where the config lies, if there is one.
 pub fn path(host: &Host) -> PathBuf {
-    host.folders.config.join("anemone/config.toml")
+    host.folders.own_config().join("config.toml")
 }
 
 impl Config {

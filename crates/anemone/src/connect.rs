@@ -386,6 +386,12 @@ impl Connections {
     }
 }
 
+/// Whether a runtime searches its own memory by itself: it is only given other memories to search.
+#[must_use]
+pub fn searches_by_itself(runtime: &str) -> bool {
+    Target::of_name(runtime).is_some_and(|target| target.takes(ConnectOption::Source))
+}
+
 /// Whether the agent of a runtime can be given the tools by that runtime: some show them only to
 /// agents that their configuration lists.
 pub fn is_connectable(runtime: &str, alias: &str, host: &Host, machine: &Machine) -> bool {

@@ -11,7 +11,7 @@ use anemone_runtimes::{Machine, MemoryBackend};
 use serde::Serialize;
 
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice, OpenMemoryError, RandomError, delimiter};
+use crate::living::{Access, AgentMemory, MemoryChoice, OpenMemoryError, RandomError, delimiter};
 use crate::text::count;
 
 /// So many memories are recalled for one question.
@@ -223,7 +223,8 @@ pub enum ContextError {
 /// Composes what a session should see.
 pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, ContextError> {
     let machine = host.machine()?;
-    let memory = request.memory.find(&machine, host)?;
+    let counts = request.query.is_some() && request.recalls == RecallCounting::Counted;
+    let memory = request.memory.find_for(Access::unless(!counts), &machine, host)?;
     let session = request.session;
     let rules =
         request.rules.unwrap_or_else(|| (memory.adapter.context_of)(memory.agent.generation));

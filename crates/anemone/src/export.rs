@@ -23,6 +23,7 @@ use crate::archive::OpenArchiveError;
 use crate::exports::ExportLogEntry;
 use crate::files::{Existing, FileError, Target, check_free, spool};
 use crate::host::{Host, OwnMachine};
+use crate::identity::identify;
 use crate::keys::{KeysError, Sealing, read_vault_key};
 use crate::known_folders::{FolderKind, known_folders};
 use crate::snapshot::{SnapshotSink, seal};
@@ -188,6 +189,7 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
         host,
         machine: &machine,
         chosen: &chosen,
+        agent_id: identify(chosen.adapter, &chosen.agent, host).id,
         output: &output,
         archives: own_archives(&chosen, &output, host),
         vault_key: request.vault_key.as_deref().map(read_vault_key).transpose()?,
@@ -206,7 +208,7 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
 /// Goes through an export with the defaults and writes nothing; the error is why it would refuse.
 pub fn rehearse(chosen: &ChosenAgent, machine: &Machine, host: &Host) -> Result<(), ExportError> {
     let options = ReadOptions {
-        agent_id: None,
+        agent_id: Some(identify(chosen.adapter, &chosen.agent, host).id),
         sessions: false,
         embeddings: true,
         private: false,
@@ -230,6 +232,7 @@ struct Job<'a> {
     host: &'a Host,
     machine: &'a OwnMachine,
     chosen: &'a ChosenAgent,
+    agent_id: AgentId,
     output: &'a Path,
     /// Archives in the workspace that earlier exports wrote; they do not travel.
     archives: Vec<(PathBuf, LeftOut)>,
@@ -338,7 +341,7 @@ impl Job<'_> {
         exclude.extend(self.archives.iter().map(|(path, _)| path.clone()));
         exclude.extend(unfinished.map(Path::to_owned));
         run(&ReadOptions {
-            agent_id: None,
+            agent_id: Some(self.agent_id),
             sessions: self.request.sessions,
             embeddings: true,
             private: self.request.private,
@@ -370,7 +373,9 @@ impl Job<'_> {
     /// Puts the agent's id into the workspace if it shall be there and is not.
     fn write_agent_id(&self, id: AgentId) -> Result<Option<String>, ExportError> {
         let path = self.chosen.agent.workspace.join(AGENT_ID_FILE);
-        let is_wanted = self.request.write_agent_id && !self.request.dry_run;
+        // The id in a workspace is that of the agent that has the workspace first.
+        let is_first = !self.chosen.agent.shares_workspace;
+        let is_wanted = self.request.write_agent_id && !self.request.dry_run && is_first;
         if !is_wanted || fs_err::symlink_metadata(&path).is_ok() {
             return Ok(None);
         }

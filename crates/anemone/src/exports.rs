@@ -1,9 +1,4 @@
-//! When an agent was last exported, and to where: a note for each workspace.
-//!
-//! ```text
-//! <state>/anemone/exports/
-//!   0f3a....json    by the digest of the workspace's path
-//! ```
+//! When an agent was last exported, and to where: a note in the agent's state folder.
 //!
 //! An archive is right without its note. Where the note cannot be written or read, nothing is said
 //! and nothing fails: then nobody knows when the agent was exported.
@@ -13,14 +8,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{Durability, folder_of, make_private_folder, read_small, replace_file};
-use anemone_format::{Moment, sha256_hex};
-use anemone_runtimes::{FoundAgent, Machine, Runtime, Store};
+use anemone_format::Moment;
+use anemone_runtimes::{FoundAgent, Machine, Runtime};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
+use crate::identity::{AgentIdentity, identify};
 use crate::known_folders::{FolderKind, note_folder};
-use crate::survey::{Survey, WorkspaceScan, real};
+use crate::survey::{AgentScan, Survey, real};
 
 /// A path has some thousand bytes, and no byte of it takes more than ten in JSON.
 const MAX_NOTE: u64 = 64 << 10;
@@ -53,10 +49,8 @@ impl Export {
     }
 
     /// Looks at what the agent has now; `changed` says what this export does not have.
-    pub fn compare(&self, adapter: &Runtime, workspace: &Path, stores: &[Store]) -> Survey {
-        let (path, since) = (self.path(), Some(self.at.instant()));
-        let question = WorkspaceScan { adapter, workspace, stores, since, except: Some(&path) };
-        let mut survey = question.run();
+    pub fn compare(&self, scan: &AgentScan<'_>) -> Survey {
+        let mut survey = scan.run_since(Some(self.at.instant()), Some(&self.path()));
         // What was removed since leaves no file that says so.
         if survey.changed == 0 {
             survey.changed = self.files.saturating_sub(survey.files);
@@ -68,8 +62,8 @@ impl Export {
 /// An export that begins.
 pub struct ExportLogEntry<'a> {
     adapter: &'a Runtime,
-    workspace: PathBuf,
-    stores: Vec<Store>,
+    agent: &'a FoundAgent,
+    scan: AgentScan<'a>,
     at: Timestamp,
 }
 
@@ -77,48 +71,37 @@ impl<'a> ExportLogEntry<'a> {
     /// Notes when it is that the agent is going to be read.
     pub fn new(
         adapter: &'a Runtime,
-        agent: &FoundAgent,
+        agent: &'a FoundAgent,
         machine: &Machine,
         now: Timestamp,
     ) -> Self {
-        let stores = adapter.searchable(machine, agent).stores;
-        Self { adapter, workspace: real(&agent.workspace), stores, at: now }
+        Self { adapter, agent, scan: AgentScan::new(adapter, machine, agent), at: now }
     }
 
     /// Notes that everything is in this archive.
     pub fn note(&self, archive: &Path, host: &Host) {
         let archive = real(archive);
         let Ok(there) = fs_err::metadata(&archive) else { return };
-        let survey = WorkspaceScan {
-            adapter: self.adapter,
-            workspace: &self.workspace,
-            stores: &self.stores,
-            since: None,
-            except: Some(&archive),
-        };
+        let survey = self.scan.run_since(None, Some(&archive));
         let bytes = || archive.as_os_str().as_bytes().to_vec();
         let export = Export {
-            workspace: self.workspace.to_string_lossy().into_owned(),
+            workspace: self.scan.workspace.to_string_lossy().into_owned(),
             archive: archive.to_string_lossy().into_owned(),
             archive_bytes: archive.to_str().is_none().then(bytes),
             at: self.at.into(),
             size_bytes: there.len(),
-            files: survey.run().files,
+            files: survey.files,
         };
-        write(&note_path(host, &self.workspace), &export).ok();
-        note_folder(host, FolderKind::Archive, &archive, Some(&self.workspace));
+        let mut identity = identify(self.adapter, self.agent, host);
+        identity.claim(&self.scan.workspace, host);
+        write(&identity.export_note(host), &export).ok();
+        note_folder(host, FolderKind::Archive, &archive, Some(&self.scan.workspace));
     }
 }
 
-/// Returns the last export of the agent in a workspace that anybody noted.
-pub fn last_of(host: &Host, workspace: &Path) -> Option<Export> {
-    let path = note_path(host, &real(workspace));
-    serde_json::from_slice(&read_small(&path, MAX_NOTE).ok()??).ok()
-}
-
-fn note_path(host: &Host, workspace: &Path) -> PathBuf {
-    let name = sha256_hex(workspace.as_os_str().as_encoded_bytes());
-    host.folders.state.join("anemone/exports").join(&name[..32]).with_extension("json")
+/// Returns the last export of an agent that anybody noted.
+pub fn last_of(host: &Host, identity: &AgentIdentity) -> Option<Export> {
+    serde_json::from_slice(&read_small(&identity.export_note(host), MAX_NOTE).ok()??).ok()
 }
 
 /// Writes a note as a whole; a link in its place is replaced.
@@ -159,11 +142,19 @@ mod tests {
             self.folder.path().join("workspace")
         }
 
+        fn agent(&self) -> FoundAgent {
+            FoundAgent::without_install("openclaw", "a".to_owned(), self.workspace())
+        }
+
+        fn last(&self) -> Option<Export> {
+            let identity = identify(by_name("openclaw").unwrap(), &self.agent(), &self.host);
+            last_of(&self.host, &identity)
+        }
+
         /// Notes an export that began at the end of time, when nothing can be newer.
         fn export(&self, archive: &str) {
             let adapter = by_name("openclaw").unwrap();
-            let workspace = self.workspace();
-            let agent = FoundAgent::without_install("openclaw", "a".to_owned(), workspace);
+            let agent = self.agent();
             let machine = self.host.machine().unwrap();
             let begun = ExportLogEntry::new(adapter, &agent, &machine, Timestamp::MAX);
             self.write(archive);
@@ -171,20 +162,25 @@ mod tests {
         }
 
         fn changed(&self) -> u64 {
-            let export = last_of(&self.host, &self.workspace()).unwrap();
-            export.compare(by_name("openclaw").unwrap(), &self.workspace(), &[]).changed
+            let scan =
+                AgentScan::with_stores(by_name("openclaw").unwrap(), &self.agent(), Vec::new());
+            self.last().unwrap().compare(&scan).changed
         }
     }
 
     #[test]
     fn an_export_is_noted_by_its_workspace() {
         let place = Place::new();
-        assert_eq!(last_of(&place.host, &place.workspace()), None);
+        assert_eq!(place.last(), None);
         place.export("a.alf");
-        let noted = last_of(&place.host, &place.workspace()).unwrap();
+        let noted = place.last().unwrap();
         assert_eq!((noted.size_bytes, noted.files), (4, 2));
         assert_eq!(noted.path(), real(&place.folder.path().join("a.alf")));
-        assert_eq!(last_of(&place.host, place.folder.path()), None);
+        fs_err::create_dir(place.folder.path().join("other")).unwrap();
+        let other = place.folder.path().join("other");
+        let other = FoundAgent::without_install("openclaw", "b".to_owned(), other);
+        let other = identify(by_name("openclaw").unwrap(), &other, &place.host);
+        assert_eq!(last_of(&place.host, &other), None);
     }
 
     #[test]
@@ -209,10 +205,11 @@ mod tests {
     fn a_note_that_is_no_note_says_nothing() {
         let place = Place::new();
         place.export("a.alf");
-        let path = note_path(&place.host, &real(&place.workspace()));
+        let identity = identify(by_name("openclaw").unwrap(), &place.agent(), &place.host);
+        let path = identity.export_note(&place.host);
         for text in [&b"{}"[..], b"\xff", b""] {
             fs_err::write(&path, text).unwrap();
-            assert_eq!(last_of(&place.host, &place.workspace()), None);
+            assert_eq!(place.last(), None);
         }
     }
 }

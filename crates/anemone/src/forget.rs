@@ -34,7 +34,7 @@ pub use self::holders::{ArchiveKind, Holder, HolderKind};
 pub use self::report::{ErasureProof, ForgetReport, ForgetWarning, LostChange, UnreadFile};
 use crate::host::Host;
 use crate::known_folders::{FolderKind, known_folders};
-use crate::living::{MemoryChoice, NotWritable, OpenMemoryError};
+use crate::living::{Access, MemoryChoice, NotWritable, OpenMemoryError};
 use crate::search::index::{IndexError, kept};
 
 /// Hits of a query that are counted, at most.
@@ -158,7 +158,8 @@ pub fn forget(
 ) -> Result<ForgetReport, ForgetError> {
     let named = request.named(host)?;
     let machine = host.machine()?;
-    let living = request.memory.find(&machine, host)?;
+    let access = Access::unless(request.dry_run);
+    let living = request.memory.find_for(access, &machine, host)?;
     let memory = living.writable()?;
     // Anything interrupted is finished before entries are looked for, because lines may have moved
     // since. This is not left to `find_to_write`: what is finished here belongs in the report.

@@ -22,6 +22,9 @@ use zeroize::Zeroizing;
 use crate::files::Scratch;
 use crate::keys::Keys;
 
+/// The name of our folder in each of the user's folders.
+const OWN: &str = "anemone";
+
 /// Folders of the user on whose behalf something is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folders {
@@ -48,6 +51,30 @@ impl Folders {
             cache: folder.join("cache"),
             state: folder.join("state"),
         }
+    }
+
+    /// Returns where our settings are.
+    #[must_use]
+    pub fn own_config(&self) -> PathBuf {
+        self.config.join(OWN)
+    }
+
+    /// Returns where we keep what must not be lost.
+    #[must_use]
+    pub fn own_data(&self) -> PathBuf {
+        self.data.join(OWN)
+    }
+
+    /// Returns where we keep what can be rebuilt.
+    #[must_use]
+    pub fn own_cache(&self) -> PathBuf {
+        self.cache.join(OWN)
+    }
+
+    /// Returns where we keep what should not be lost.
+    #[must_use]
+    pub fn own_state(&self) -> PathBuf {
+        self.state.join(OWN)
     }
 }
 

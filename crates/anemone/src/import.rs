@@ -16,6 +16,7 @@ use crate::agent::{
 use crate::archive::{OpenArchiveError, open_sound};
 use crate::files::{FileError, is_standard};
 use crate::host::Host;
+use crate::identity::remember_id;
 use crate::keys::{KeysError, read_vault_key};
 use crate::known_folders::{FolderKind, note_copy, note_folder};
 use crate::restore::{
@@ -237,6 +238,7 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     }
     let arrived = adapter.locate(&machine, &workspace, alias);
     note_copy(host, &machine, adapter, &arrived);
+    remember_id(adapter, &arrived, source.manifest().agent.id, host);
     if !is_standard(&request.file) {
         note_folder(host, FolderKind::Archive, &request.file, None);
     }

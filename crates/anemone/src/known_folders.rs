@@ -95,7 +95,7 @@ pub fn known_folders(host: &Host, kind: FolderKind) -> Vec<KnownFolder> {
 }
 
 fn home(host: &Host) -> PathBuf {
-    host.folders.state.join("anemone/known-folders")
+    host.folders.own_state().join("known-folders")
 }
 
 fn read(path: &Path) -> Option<KnownFolder> {

@@ -23,6 +23,7 @@
 //! request, and a report or an error into text, JSON or an answer of a protocol.
 
 pub mod agent;
+pub mod agents;
 pub mod archive;
 pub mod audit;
 pub mod chat;
@@ -41,6 +42,7 @@ pub mod files;
 pub mod forget;
 pub mod hooks;
 pub mod host;
+pub mod identity;
 pub mod import;
 pub mod inspect;
 pub mod keys;
@@ -59,6 +61,7 @@ pub mod seal;
 pub mod sealed_header;
 pub mod search;
 pub mod snapshot;
+pub mod status;
 pub mod survey;
 pub mod system;
 pub mod tally;

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use anemone_embed::Builtin;
-use anemone_format::sha256_hex;
 use anemone_memory::{
-    Finder, MarkdownMemory, MarkdownStore, MarkdownStoreError, Memory, NotedRows, PageScope,
-    RowMemory,
+    Finder, MarkdownLayout, MarkdownMemory, MarkdownStore, MarkdownStoreError, Memory, NotedRows,
+    PageScope, RowMemory,
 };
 use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::host::{Host, SharedClock};
+use crate::identity::{AgentIdentity, identify_keeper};
 use crate::search::index::note_elsewhere;
 use crate::search::target::{SearchTarget, TargetChoice, TargetError, is_folder_of_notes};
 
@@ -68,8 +68,18 @@ pub struct AgentMemory {
 }
 
 impl MemoryChoice {
-    /// Finds the memory that is meant.
+    /// Finds the memory that is meant, for a command that only reads.
     pub fn find(&self, machine: &Machine, host: &Host) -> Result<AgentMemory, OpenMemoryError> {
+        self.find_for(Access::Read, machine, host)
+    }
+
+    /// Finds the memory that is meant. For a command that may write, the agent is known from now on.
+    pub fn find_for(
+        &self,
+        access: Access,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<AgentMemory, OpenMemoryError> {
         let ChosenAgent { adapter, mut agent } = self.agent.choose_by_files(machine)?;
         if let Some(oddity) = agent.oddities.iter().find(|oddity| oddity.code == "state_folder") {
             return Err(OpenMemoryError::StateFolder { message: oddity.message.clone() });
@@ -86,7 +96,8 @@ impl MemoryChoice {
         } else {
             PageScope::Memories
         };
-        let site = site_of(adapter, &agent, &keeps, host)?.with_scope(scope);
+        let place = MemoryPlace::of(adapter, &agent, &keeps, host)?;
+        let site = place.store(access, host)?.with_scope(scope);
         let (agent_choice, index_dir) = (self.agent.clone(), self.index_dir.clone());
         let source = TargetChoice { agent: agent_choice, index_dir, ..TargetChoice::default() };
         Ok(AgentMemory { adapter, agent, keeps, site, source, clock: host.clock.clone() })
@@ -99,23 +110,67 @@ impl MemoryChoice {
         machine: &Machine,
         host: &Host,
     ) -> Result<AgentMemory, OpenMemoryError> {
-        let living = self.find(machine, host)?;
-        living.site.recover()?;
-        Ok(living)
+        let memory = self.find_for(Access::Write, machine, host)?;
+        memory.site.recover()?;
+        Ok(memory)
     }
 }
 
-/// Returns where the memory of an agent is written, and where we keep notes of that.
+/// Returns where the memory of an agent is, and what is kept about it, to read.
 pub fn site_of(
     adapter: &Runtime,
     agent: &FoundAgent,
     keeps: &MemoryBackend,
     host: &Host,
 ) -> Result<MarkdownStore, OpenMemoryError> {
-    let root = fs_err::canonicalize(folder_of(agent, keeps))?;
-    let name = sha256_hex(root.as_os_str().as_encoded_bytes());
-    let state = host.folders.state.join("anemone/memory").join(&name[..32]);
-    Ok(MarkdownStore::open(&root, &state, adapter.layout)?)
+    MemoryPlace::of(adapter, agent, keeps, host)?.store(Access::Read, host)
+}
+
+/// What a command does with a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It only reads.
+    Read,
+    /// It may write into the memory, or keep something about it.
+    Write,
+}
+
+impl Access {
+    /// Returns what a command needs that does nothing on a dry run.
+    #[must_use]
+    pub const fn unless(dry_run: bool) -> Self {
+        if dry_run { Self::Read } else { Self::Write }
+    }
+}
+
+/// Where a memory is, and whose it is.
+struct MemoryPlace {
+    root: PathBuf,
+    layout: MarkdownLayout,
+    keeper: AgentIdentity,
+}
+
+impl MemoryPlace {
+    fn of(
+        adapter: &Runtime,
+        agent: &FoundAgent,
+        keeps: &MemoryBackend,
+        host: &Host,
+    ) -> Result<Self, OpenMemoryError> {
+        let layout = adapter.layout;
+        let root = fs_err::canonicalize(folder_of(agent, keeps))?;
+        let keeper = identify_keeper(adapter, agent, &root, host);
+        Ok(Self { root, layout, keeper })
+    }
+
+    fn store(mut self, access: Access, host: &Host) -> Result<MarkdownStore, OpenMemoryError> {
+        if access == Access::Write {
+            self.keeper.take_over(&self.root, host);
+        }
+        let state = self.keeper.memory_state(&self.root, host);
+        let owner = self.keeper.owner_note().filter(|_| access == Access::Write);
+        Ok(MarkdownStore::open(&self.root, &state, self.layout)?.with_owner(owner))
+    }
 }
 
 /// Returns the folder of a memory: the workspace, or that of the database where there is no

@@ -29,6 +29,7 @@ use self::reader::Reader;
 use crate::agent::FindAgentError;
 use crate::files::FileError;
 use crate::host::Host;
+use crate::identity::remember_id;
 use crate::known_folders::note_copy;
 use crate::proof::{Current, Proof, compare};
 use crate::restore::{
@@ -340,6 +341,7 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, M
 
     let target = arrived(&machine, &target, &plan);
     note_copy(host, &machine, target.adapter, &target.agent);
+    remember_id(target.adapter, &target.agent, snapshot.manifest().agent.id, host);
     report.to = AgentPlace::new(&target.agent);
     // What came back may be private, though nothing private was read.
     let archive = reader.read_all(&target, true)?.open()?;

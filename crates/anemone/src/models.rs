@@ -138,7 +138,7 @@ impl Model {
 
 /// Returns the folder of all models of this user.
 pub fn home(host: &Host) -> PathBuf {
-    host.folders.data.join("anemone/models")
+    host.folders.own_data().join("models")
 }
 
 /// Finds the file that is meant: the file itself, or the one in a folder.

@@ -1,5 +1,11 @@
-//! Counts the files of an agent's workspace without reading them. `agents` and `status` both count
-//! in this way; `export` and `inspect` count the files in the archive.
+//! Counts the files of an agent without reading them: the one way to count for `agents`, `status`
+//! and what changed since an export.
+//!
+//! What counts is what an archive has something of: every regular file in the workspace, and files
+//! beside it that the runtime's export takes from the install, such as a configuration (redacted)
+//! and a database (its rows). What tools and machines keep for themselves, links, logs of databases
+//! and the note of the agent's id do not count. Several agents may share a file beside their
+//! workspaces: it counts for each, as each archive has something of it.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,7 +14,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anemone_files::{FileKind, FileStat, FileTime, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
-use anemone_runtimes::{AGENT_ID_FILE, Runtime, SearchedFolder, Store, StoreKind};
+use anemone_runtimes::{
+    AGENT_ID_FILE, FoundAgent, Machine, Runtime, SearchedFolder, Store, StoreKind,
+};
 use jiff::Timestamp;
 
 /// Folders within folders, at most: nobody makes more.
@@ -33,67 +41,101 @@ pub struct Survey {
     pub is_partial: bool,
 }
 
-/// What is looked at, and how.
-pub struct WorkspaceScan<'a> {
-    /// What reads the agent.
-    pub adapter: &'a Runtime,
-    /// Its workspace.
-    pub workspace: &'a Path,
+/// An agent whose files are counted.
+pub struct AgentScan<'a> {
+    adapter: &'a Runtime,
+    /// Its workspace, with links followed.
+    pub workspace: PathBuf,
     /// What holds memories and lies elsewhere, such as a database.
-    pub stores: &'a [Store],
-    /// What happened after this is counted.
-    pub since: Option<Timestamp>,
-    /// Files that do not count.
-    pub except: Option<&'a Path>,
+    stores: Vec<Store>,
+    /// Files outside the workspace of which an archive has something.
+    beside: Vec<PathBuf>,
 }
 
-impl WorkspaceScan<'_> {
-    /// Looks at all of it. Links are not followed; what tools and machines keep for themselves
-    /// does not count, and neither does the note of the agent's id.
+impl<'a> AgentScan<'a> {
+    /// Takes an agent; its configuration is read.
+    #[must_use]
+    pub fn new(adapter: &'a Runtime, machine: &Machine, agent: &FoundAgent) -> Self {
+        Self::with_stores(adapter, agent, adapter.searchable(machine, agent).stores)
+    }
+
+    /// Takes an agent whose stores are known.
+    #[must_use]
+    pub fn with_stores(adapter: &'a Runtime, agent: &FoundAgent, stores: Vec<Store>) -> Self {
+        let workspace = real(&agent.workspace);
+        let mut beside: Vec<PathBuf> =
+            adapter.files_beside(agent).iter().map(|file| real(file)).collect();
+        beside.retain(|file| !file.starts_with(&workspace));
+        Self { adapter, workspace, stores, beside }
+    }
+
+    /// Counts everything.
+    #[must_use]
     pub fn run(&self) -> Survey {
-        let mut count = Count { scan: self, survey: Survey::default(), seen: 0 };
-        match Folder::open(self.workspace) {
+        self.run_since(None, None)
+    }
+
+    /// Counts everything but one file, and what changed after a time. Links are not followed; what
+    /// tools and machines keep for themselves does not count, and neither does the note of the
+    /// agent's id.
+    #[must_use]
+    pub fn run_since(&self, since: Option<Timestamp>, except: Option<&Path>) -> Survey {
+        let mut count = Count { scan: self, since, except, survey: Survey::default(), seen: 0 };
+        match Folder::open(&self.workspace) {
             Ok(folder) => walk(&folder, &mut count),
             Err(error) => drop(count.unreadable(b"", error)),
         }
-        let mut survey = count.survey;
         if count.seen <= MAX_ENTRIES {
-            self.count_stores(&mut survey);
+            count.stores();
         }
-        survey
-    }
-
-    /// Looks at the times of stores outside the workspace. Their files are not counted: several
-    /// agents may share one.
-    fn count_stores(&self, survey: &mut Survey) {
-        let kept = self.stores.iter().filter(|store| store.kind != StoreKind::Sessions);
-        for file in kept.flat_map(|store| &store.files) {
-            if file.starts_with(self.workspace) {
-                continue;
-            }
-            match FileStat::of_path(file) {
-                Ok(stat) if stat.is_file() => self.note_time(&stat, survey),
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(_) => survey.unreadable += 1,
-            }
-        }
-    }
-
-    fn note_time(&self, stat: &FileStat, survey: &mut Survey) {
-        let written = time(stat.modified);
-        survey.newest = survey.newest.max(written);
-        // What is put back with an old date, or moved here, is a change as well.
-        let changed = written.max(time(stat.changed));
-        survey.changed += u64::from(self.since.is_some() && changed > self.since);
+        count.survey
     }
 }
 
 /// A scan that is under way.
 struct Count<'a> {
-    scan: &'a WorkspaceScan<'a>,
+    scan: &'a AgentScan<'a>,
+    since: Option<Timestamp>,
+    except: Option<&'a Path>,
     survey: Survey,
     seen: u64,
+}
+
+impl Count<'_> {
+    /// Counts the files beside the workspace, and looks at the times of stores outside of it. Other
+    /// files of a store, such as the log of a database, are not counted.
+    fn stores(&mut self) {
+        let kept = self.scan.stores.iter().filter(|store| store.kind != StoreKind::Sessions);
+        let mut files: Vec<&PathBuf> = kept.flat_map(|store| &store.files).collect();
+        files.extend(&self.scan.beside);
+        files.sort_unstable();
+        files.dedup();
+        for file in files {
+            if file.starts_with(&self.scan.workspace) {
+                continue;
+            }
+            match FileStat::of_path(file) {
+                Ok(stat) if stat.is_file() => {
+                    if self.scan.beside.contains(file) {
+                        self.survey.files += 1;
+                        self.survey.bytes = self.survey.bytes.saturating_add(stat.size);
+                    }
+                    self.note_time(&stat);
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(_) => self.survey.unreadable += 1,
+            }
+        }
+    }
+
+    fn note_time(&mut self, stat: &FileStat) {
+        let written = time(stat.modified);
+        self.survey.newest = self.survey.newest.max(written);
+        // What is put back with an old date, or moved here, is a change as well.
+        let changed = written.max(time(stat.changed));
+        self.survey.changed += u64::from(self.since.is_some() && changed > self.since);
+    }
 }
 
 impl WalkVisitor for Count<'_> {
@@ -118,10 +160,10 @@ impl WalkVisitor for Count<'_> {
             }
             FileKind::File if visited.name != AGENT_ID_FILE => {
                 let path = self.scan.workspace.join(OsStr::from_bytes(visited.path));
-                if self.scan.except.is_none_or(|except| except != path) {
+                if self.except.is_none_or(|except| except != path) {
                     self.survey.files += 1;
                     self.survey.bytes = self.survey.bytes.saturating_add(stat.size);
-                    self.scan.note_time(&stat, &mut self.survey);
+                    self.note_time(&stat);
                 }
             }
             FileKind::File | FileKind::Symlink | FileKind::Special => {}
@@ -155,7 +197,9 @@ mod tests {
 
     fn look(workspace: &Path, since: Option<Timestamp>, except: Option<&Path>) -> Survey {
         let adapter = by_name("openclaw").unwrap();
-        WorkspaceScan { adapter, workspace, stores: &[], since, except }.run()
+        let agent =
+            FoundAgent::without_install("openclaw", "main".to_owned(), workspace.to_owned());
+        AgentScan::with_stores(adapter, &agent, Vec::new()).run_since(since, except)
     }
 
     #[test]

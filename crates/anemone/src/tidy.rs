@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::config::{Config, ConfigError};
 use crate::entry_reference::{ContradictoryEntries, EntryReference, SimilarEntries, UnreadFile};
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice, OpenMemoryError};
+use crate::living::{Access, AgentMemory, MemoryChoice, OpenMemoryError};
 
 /// What is tidied, and what is changed.
 #[derive(Clone, Debug)]
@@ -164,12 +164,12 @@ pub enum TidyError {
 /// Plans what there is to tidy in a memory, and does what was asked for.
 pub fn tidy(request: &TidyRequest, host: &Host) -> Result<TidyReport, TidyError> {
     let machine = host.machine()?;
-    let memory = request.memory.find(&machine, host)?;
+    let archives = request.expired == ExpiryAction::Archive;
+    // A command that only looks does not keep others from writing.
+    let writes = archives || request.promotion != ProposalChoice::None;
+    let memory = request.memory.find_for(Access::unless(!writes), &machine, host)?;
     let settings = Config::read(host)?.tidy;
     let today = host.today();
-    let archives = request.expired == ExpiryAction::Archive;
-    // Whoever only looks does not keep others from writing.
-    let writes = archives || request.promotion != ProposalChoice::None;
     let held = writes.then(|| memory.site.lock()).transpose()?;
     let plan = plan_tidy(&memory.site, &settings, today)?;
     let mut report = TidyReport::of(&plan);

@@ -34,6 +34,7 @@ use anemone::context::{ContextRequest, RecallCounting, context as compose};
 use anemone::days::day;
 use anemone::forget::{Confirmation, ForgetChoice, ForgetRequest, forget};
 use anemone::host::{Host, OwnMachine};
+use anemone::identity::identify;
 use anemone::living::MemoryChoice;
 use anemone::remember::{DuplicateCheck, MemoryPart, RememberRequest, remember};
 use anemone::search::index::{
@@ -377,7 +378,8 @@ impl MemoryService for LocalMemoryService {
                     MemoryBackend::None => "nothing".to_owned(),
                     MemoryBackend::External(name) => name.clone(),
                 };
-                let last = exports::last_of(host, &living.agent.workspace);
+                let identity = identify(living.adapter, &living.agent, host);
+                let last = exports::last_of(host, &identity);
                 status.last_export = last.map(|it| it.at.to_string());
                 status.writable = inner.offer.allow_write
                     && matches!(living.keeps, MemoryBackend::Markdown | MemoryBackend::Sqlite(_));

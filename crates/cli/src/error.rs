@@ -2,6 +2,7 @@
 //! it. One file for each area turns the variants of the library's errors into words.
 
 mod agent;
+mod agents;
 mod archive;
 mod audit;
 mod config;
@@ -21,6 +22,7 @@ mod remember;
 mod restore;
 mod runtimes;
 mod search;
+mod status;
 mod tidy;
 mod undo;
 

@@ -20,7 +20,7 @@ mod words;
 
 use std::process::ExitCode;
 
-use anemone::{agent, config, exports, files, living, sealed_header, survey, tally, watcher};
+use anemone::{agent, config, exports, files, living, sealed_header, survey, watcher};
 
 use crate::commands::Cli;
 use crate::output::Printer;

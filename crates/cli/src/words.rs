@@ -3,6 +3,7 @@
 mod audit;
 pub(crate) mod forget;
 mod search;
+mod status;
 mod target;
 
 use anemone::living::MemoryChoice;
@@ -10,6 +11,7 @@ use anemone::search::target::TargetChoice;
 
 pub(crate) use self::audit::fix;
 pub(crate) use self::search::{Warning, index_command, vectors, warning};
+pub(crate) use self::status::{NextLine, ProblemLine, next, problem};
 pub(crate) use self::target::target_words;
 
 /// Returns the arguments that name a memory, each behind a space.

@@ -1,5 +1,24 @@
 //! The console blocks of README and docs are run, in order, and print what they say.
 
+use std::path::Path;
+
+use regex::Regex;
+
+/// What differs from run to run in the output that README shows, and the wildcard for it.
+const VOLATILE: [(&str, &str); 8] = [
+    // The day on which README was written, which is today for whoever runs it.
+    (r"2026-11-18( \d\d:\d\d:\d\d)?", "[..]"),
+    (r"\b[\d.]+ [KM]iB\b", "[..]"),
+    // Indexes grow with the program, and so does the number of their files.
+    (r"\d+ files, \[\.\.\] read", "[..] files, [..] read"),
+    (r"  0\.\d{3}$", "  [..]"),
+    (r" as [0-9a-z]{8}$", " as [..]"),
+    (r"/home/you/", "[..]"),
+    (r"byte \d+ is changed", "byte [..] is changed"),
+    // Which byte was changed decides what is wrong with it.
+    (r"(raw/openclaw/MEMORY\.md): .*", "$1: [..]"),
+];
+
 #[test]
 fn console_blocks_print_what_they_say() {
     // The blocks make files. This is the only test of its process, so it may move.
@@ -30,6 +49,31 @@ fn console_blocks_print_what_they_say() {
     }
     fs_err::create_dir(folder.path().join("home")).unwrap();
     cases.env("ALF_HUMAN", "");
-    cases.case(format!("{root}/README.md")).case(format!("{root}/docs/*.md"));
+    let readme = folder.path().join("normalised").join("README.md");
+    write_normalised(Path::new(root).join("README.md").as_path(), &readme);
+    cases.case(readme).case(format!("{root}/docs/*.md"));
     cases.run();
+}
+
+/// Copies a page with wildcards in place of what differs from run to run. README shows real output,
+/// because a wildcard tells a reader nothing.
+fn write_normalised(page: &Path, copy: &Path) {
+    let volatile = VOLATILE.map(|(pattern, wildcard)| (Regex::new(pattern).unwrap(), wildcard));
+    let mut is_in_console = false;
+    let mut normalised = String::new();
+    for line in fs_err::read_to_string(page).unwrap().lines() {
+        if line.starts_with("```") {
+            is_in_console = line == "```console";
+        }
+        let mut line = line.to_owned();
+        if is_in_console && !line.starts_with("$ ") {
+            for (pattern, wildcard) in &volatile {
+                line = pattern.replace_all(&line, *wildcard).into_owned();
+            }
+        }
+        normalised.push_str(&line);
+        normalised.push('\n');
+    }
+    fs_err::create_dir_all(copy.parent().unwrap()).unwrap();
+    fs_err::write(copy, normalised).unwrap();
 }

@@ -233,6 +233,7 @@ impl LockedStore<'_> {
         fs_err::rename(&begun.path, begun.path.with_extension("done")).map_err(fail)?;
         // Whoever is told that the change is made can undo it, also after a power cut.
         sync_folder(&folder).map_err(fail)?;
+        self.site().note_owner();
         // The change is made; that an old one could not go is seen the next time.
         Ok((begun.id, prune(&folder).unwrap_or_default()))
     }
@@ -304,6 +305,7 @@ impl LockedStore<'_> {
         let path = folder.join(next_name(&folder, id, "done").map_err(fail)?);
         keep_durable(&path, &bytes).map_err(fail)?;
         sync_folder(&folder).map_err(fail)?;
+        self.site().note_owner();
         prune(&folder).map_err(fail)?;
         Ok(ChangeId(id))
     }

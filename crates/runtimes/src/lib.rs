@@ -66,7 +66,18 @@ pub use openclaw::sample::SAMPLE_INSTALL;
 /// Every program that we know something of; a new one is a folder and a line here. The first that has
 /// agents takes any folder that no runtime knows.
 pub static RUNTIMES: &[&Runtime] =
-    &[&openclaw::OPENCLAW, &zeroclaw::ZEROCLAW, &claude_code::CLAUDE_CODE, &codex::CODEX];
+    &[&claude_code::CLAUDE_CODE, &openclaw::OPENCLAW, &zeroclaw::ZEROCLAW, &codex::CODEX];
+
+/// The program that names the moment when it calls a hook.
+pub const HOOK_CALLER: &HookCaller = &claude_code::hooks::HOOK_CALLER;
+
+/// The runtime to which the sample agent moves.
+pub const SAMPLE_TARGET: &str = zeroclaw::RUNTIME;
+
+/// Returns how each program is connected that can be, in the order of help texts.
+pub fn connects() -> impl Iterator<Item = &'static connect::Connect> {
+    RUNTIMES.iter().filter_map(|runtime| runtime.connect)
+}
 
 /// Returns every runtime that has agents of its own.
 pub fn with_agents() -> impl Iterator<Item = &'static Runtime> {

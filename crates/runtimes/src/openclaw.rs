@@ -28,7 +28,7 @@ mod write;
 
 use std::path::Path;
 
-use anemone_format::{Sink, SnapshotSource};
+use anemone_format::{AgentId, Sink, SnapshotSource};
 use anemone_memory::MarkdownLayout;
 use uuid::Uuid;
 
@@ -103,6 +103,10 @@ impl FindAgents for OpenClaw {
 
     fn locate(&self, machine: &Machine, folder: &Path, _: Option<&str>) -> FoundAgent {
         discover::locate(machine, folder)
+    }
+
+    fn derive_id(&self, agent: &FoundAgent) -> AgentId {
+        NAMESPACES.derive(agent)
     }
 }
 

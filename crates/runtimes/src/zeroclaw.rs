@@ -31,7 +31,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Sink, SnapshotSource};
+use anemone_format::{AgentId, Sink, SnapshotSource};
 use anemone_memory::{Clock, MarkdownLayout, RowStore};
 use uuid::Uuid;
 
@@ -126,6 +126,10 @@ impl FindAgents for ZeroClaw {
     fn locate_by_files(&self, machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent {
         discover::locate_by_files(machine, folder, alias)
     }
+
+    fn derive_id(&self, agent: &FoundAgent) -> AgentId {
+        NAMESPACES.derive(agent)
+    }
 }
 
 impl ReadAgents for ZeroClaw {
@@ -156,6 +160,14 @@ impl ReadAgents for ZeroClaw {
 impl SearchAgents for ZeroClaw {
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         searchable::searchable(machine, agent)
+    }
+
+    fn files_beside(&self, agent: &FoundAgent) -> Vec<PathBuf> {
+        let database = agent.database.as_ref().filter(|database| discover::is_live(database));
+        if !agent.workspace.is_dir() && database.is_none() {
+            return Vec::new();
+        }
+        agent.config.iter().chain(database).cloned().collect()
     }
 
     fn file(&self, path: &str) -> SearchedFile {

@@ -108,7 +108,7 @@ fn beside(path: &Path) -> Vec<Record> {
 
 /// Returns where records lie.
 fn folder(host: &Host) -> PathBuf {
-    host.folders.state.join("anemone/connections")
+    host.folders.own_state().join("connections")
 }
 
 /// Returns where the record of a program lies, or that of a project of it.

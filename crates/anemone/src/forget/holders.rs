@@ -10,6 +10,7 @@ use super::report::ErasureProof;
 use crate::exports;
 use crate::files::open_plain;
 use crate::host::Host;
+use crate::identity::identify;
 use crate::known_folders::{FolderKind, known_folders};
 use crate::living::AgentMemory;
 use crate::search::index::kept;
@@ -226,7 +227,7 @@ impl HolderSearch<'_> {
 
     /// Snapshots that `migrate` kept, and every archive that is known.
     fn archives(&self, found: &mut HoldersFound) {
-        let mut folders = vec![self.host.folders.data.join("anemone/snapshots")];
+        let mut folders = vec![self.host.folders.own_data().join("snapshots")];
         let known = known_folders(self.host, FolderKind::Snapshots);
         folders.extend(known.into_iter().map(|known| known.folder));
         let mut archives: Vec<(PathBuf, ArchiveKind)> = Vec::new();
@@ -241,7 +242,8 @@ impl HolderSearch<'_> {
             found.moved += u64::from(is_own && !known.folder.exists());
             archives.push((known.folder, ArchiveKind::Export));
         }
-        let last = exports::last_of(self.host, &self.living.agent.workspace);
+        let identity = identify(self.living.adapter, &self.living.agent, self.host);
+        let last = exports::last_of(self.host, &identity);
         archives.extend(last.map(|last| (last.path(), ArchiveKind::Export)));
         archives.retain(|(path, _)| path.is_file());
         archives.sort_unstable();

@@ -15,7 +15,7 @@ use super::{ConversationChoice, HookError, HookInput};
 use crate::chat::{Chat, ChatChoice};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice};
+use crate::living::{Access, AgentMemory, MemoryChoice};
 
 /// The messages that a model is shown when it is asked directly, and their characters.
 const DIRECT_MESSAGES: usize = 40;
@@ -143,7 +143,11 @@ pub fn pre_compact(
 ) -> Result<PreCompactReport, HookError> {
     let machine = host.machine()?;
     let input = &request.input;
-    let memory = input.memory(&request.memory, &machine).find(&machine, host)?;
+    let memory = input.memory(&request.memory, &machine).find_for(
+        Access::unless(request.dry_run),
+        &machine,
+        host,
+    )?;
     let reach = Reach::Compaction(DIRECT_MESSAGES);
     let conversation = request.conversation.read(input, &memory, &machine, reach)?;
     let conversation = conversation.as_ref();

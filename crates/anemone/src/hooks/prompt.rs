@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use super::{HookError, HookInput};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{MemoryChoice, delimiter};
+use crate::living::{Access, MemoryChoice, delimiter};
 
 /// How many hits are looked at for those that are relevant.
 const LOOKED_AT: usize = 12;
@@ -104,7 +104,7 @@ pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport, Hook
         return Ok(report);
     }
     let machine = host.machine()?;
-    let memory = input.memory(&request.memory, &machine).find(&machine, host)?;
+    let memory = input.memory(&request.memory, &machine).find_for(Access::Write, &machine, host)?;
     let mut question = Request::new(question_of(message, MAX_QUESTION_CHARS), host.now());
     question.limit = LOOKED_AT;
     question.paths = session.folders();

@@ -15,7 +15,7 @@ use super::{ConversationChoice, HookError, HookInput};
 use crate::chat::{Chat, ChatChoice};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice};
+use crate::living::{Access, AgentMemory, MemoryChoice};
 
 /// What this hook is called in the log of writes.
 const HOOK: &str = "session-end";
@@ -140,7 +140,11 @@ pub fn session_end(
 ) -> Result<SessionEndReport, HookError> {
     let machine = host.machine()?;
     let input = &request.input;
-    let memory = input.memory(&request.memory, &machine).find(&machine, host)?;
+    let memory = input.memory(&request.memory, &machine).find_for(
+        Access::unless(request.dry_run),
+        &machine,
+        host,
+    )?;
     memory.check_writable()?;
     let configured = Config::read(host)?.chat;
     let reach = Reach::Messages(request.messages.max(JUDGED_MESSAGES) as usize);

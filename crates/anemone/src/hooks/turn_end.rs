@@ -10,7 +10,7 @@ use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput};
 use crate::config::Config;
 use crate::host::Host;
-use crate::living::{AgentMemory, MemoryChoice};
+use crate::living::{Access, AgentMemory, MemoryChoice};
 
 /// The messages of a turn, and some before it.
 const MESSAGES: usize = 8;
@@ -86,7 +86,11 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport, 
         return Ok(report);
     }
     let machine = host.machine()?;
-    let memory = request.input.memory(&request.memory, &machine).find(&machine, host)?;
+    let memory = request.input.memory(&request.memory, &machine).find_for(
+        Access::unless(request.dry_run),
+        &machine,
+        host,
+    )?;
     memory.check_writable()?;
     let (texts, session) = request.said(&memory, &machine, &mut report)?;
     let mut found: Vec<Captured> = Vec::new();

@@ -110,7 +110,7 @@ pub(super) fn snapshots_folder(
     host: &Host,
     agents: [&FoundAgent; 2],
 ) -> Result<PathBuf, MigrateError> {
-    let usual = || host.folders.data.join("anemone/snapshots");
+    let usual = || host.folders.own_data().join("snapshots");
     let folder = std::path::absolute(request.snapshots.clone().unwrap_or_else(usual))?;
     let is_inside = |agent: &FoundAgent| real(&folder).starts_with(real(&agent.workspace));
     if agents.into_iter().any(is_inside) {

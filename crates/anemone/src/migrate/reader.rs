@@ -12,6 +12,7 @@ use super::{MigrateError, MigrateRequest, SnapshotLine};
 use crate::agent::ChosenAgent;
 use crate::files::{Existing, Target, copy_bytes, spool, write_step};
 use crate::host::Host;
+use crate::identity::identify;
 use crate::known_folders::{FolderKind, note_folder};
 use crate::restore::warning;
 use crate::snapshot::{SnapshotSink, seal};
@@ -118,7 +119,7 @@ impl Reader<'_> {
             seal(self.key.ok_or(VaultError::Key)?, credential, secret)
         };
         let options = ReadOptions {
-            agent_id: None,
+            agent_id: Some(identify(chosen.adapter, &chosen.agent, self.host).id),
             sessions: false,
             embeddings: true,
             private,

@@ -1,9 +1,10 @@
 //! The index of what is searched: found, opened and brought up to date, for every command alike.
 //!
-//! Indexes lie in one folder under the user's cache, each in a folder of its own, with a note
-//! beside it that says what it is of:
+//! Indexes are kept in the user's cache: those of an agent in its own folder, all others together.
+//! Each is a folder with a note beside it that says what it is of:
 //!
 //! ```text
+//! <cache>/anemone/agents/<id>/index/
 //! <cache>/anemone/index/
 //!   0f3a.../        an index
 //!   0f3a....json    what it is of, when it was last used, which embedder was named for it
@@ -25,6 +26,7 @@ use serde::Serialize;
 
 use crate::files::Scratch;
 use crate::host::Host;
+use crate::identity::{AgentDirs, INDEXES};
 use crate::known_folders::{FolderKind, note_folder};
 use crate::search::target::SearchTarget;
 use crate::search::{SearchNote, SourceNote};
@@ -243,7 +245,7 @@ impl OpenIndex {
 pub fn note_elsewhere(searched: &SearchTarget, host: &Host) {
     // The index of what is encrypted goes with the run.
     let is_kept = !searched.is_encrypted();
-    if is_kept && searched.index_folder.parent() != Some(&*home(host)) {
+    if is_kept && !is_in_cache(&searched.index_folder, host) {
         let (folder, place) = (&searched.index_folder, &searched.place);
         note_folder(host, FolderKind::Index, folder, Some(place));
     }
@@ -300,9 +302,39 @@ pub fn each_document(
     Ok(skipped)
 }
 
-/// Returns the folder of all indexes of this user.
-pub fn home(host: &Host) -> PathBuf {
-    host.folders.cache.join("anemone/index")
+/// Returns the folder of indexes that are of no agent.
+pub(crate) fn home(host: &Host) -> PathBuf {
+    host.folders.own_cache().join("index")
+}
+
+/// Returns the folder below which all indexes of this user are.
+#[must_use]
+pub fn cache(host: &Host) -> PathBuf {
+    host.folders.own_cache()
+}
+
+/// Returns every folder of indexes in the cache.
+fn homes(host: &Host) -> Result<Vec<PathBuf>, IndexError> {
+    let agents = entries(&AgentDirs::all_caches(&host.folders))?;
+    let of_agents = agents.into_iter().map(|agent| agent.path().join(INDEXES));
+    Ok(std::iter::once(home(host)).chain(of_agents).collect())
+}
+
+/// Whether an index is in the cache, and not where somebody wanted it.
+pub(crate) fn is_in_cache(index: &Path, host: &Host) -> bool {
+    let Some(folder) = index.parent() else { return false };
+    let agent = folder.parent().filter(|_| folder.ends_with(INDEXES));
+    folder == home(host)
+        || agent.and_then(Path::parent) == Some(&*AgentDirs::all_caches(&host.folders))
+}
+
+/// Lists a folder that may not exist.
+fn entries(folder: &Path) -> Result<Vec<fs_err::DirEntry>, IndexError> {
+    match fs_err::read_dir(folder) {
+        Ok(entries) => Ok(entries.collect::<Result<_, _>>()?),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// An index that lies in the cache.
@@ -348,15 +380,12 @@ impl KeptIndex {
 
 /// Lists the indexes in the cache, by folder.
 pub fn kept(host: &Host) -> Result<Vec<KeptIndex>, IndexError> {
-    let home = home(host);
-    let entries = match fs_err::read_dir(&home) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    };
+    let mut all = Vec::new();
+    for home in homes(host)? {
+        all.extend(entries(&home)?);
+    }
     let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry?;
+    for entry in all {
         let name = entry.file_name();
         let is_ours = name.to_str().is_some_and(is_index_name);
         if !is_ours || !entry.file_type()?.is_dir() {
@@ -411,7 +440,7 @@ pub fn bytes_of(folder: &Path) -> u64 {
 pub fn drop_index(searched: &SearchTarget, host: &Host) -> Result<bool, IndexError> {
     let folder = &searched.index_folder;
     let there = is_index(folder);
-    if folder.parent() == Some(&*home(host)) {
+    if is_in_cache(folder, host) {
         remove(folder)?;
     } else {
         remove_index(folder, &NoProgress).map_err(OpenIndexError::from)?;

@@ -28,8 +28,10 @@ use self::workspace::{Scope, WorkspaceSource, extra_sources};
 use crate::agent::{AgentChoice, ChosenAgent, FOLDER, FindAgentError, check_folder};
 use crate::files::{FileError, Scratch, Source};
 use crate::host::{Host, Progress};
+use crate::identity::{AgentDirs, identify, take_over_index};
 use crate::sealed_header::Packaging;
 use crate::search::SourceNote;
+use crate::search::index::home;
 
 /// How every file of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -174,6 +176,8 @@ struct Found {
     notes: Vec<SourceNote>,
     vital: Vec<(usize, String)>,
     is_encrypted: bool,
+    /// The folders of the agent, where the index is of one.
+    agent: Option<AgentDirs>,
 }
 
 /// Counts the Markdown files beside the memories of a folder, which may be taken for a workspace
@@ -193,7 +197,7 @@ impl TargetChoice {
         let found = match &self.path {
             Some(_) if self.agent.workspace.is_some() => return Err(TargetError::TwoPlaces),
             Some(path) => self.by_path(path, machine, host)?,
-            None => self.workspace(&self.agent, machine)?,
+            None => self.workspace(&self.agent, machine, host)?,
         };
         self.place_index(found, host)
     }
@@ -205,7 +209,7 @@ impl TargetChoice {
         host: &Host,
     ) -> Result<SearchTarget, TargetError> {
         let choice = Self::default();
-        let found = choice.agent(chosen, machine)?;
+        let found = choice.agent(chosen, machine, host)?;
         choice.place_index(found, host)
     }
 
@@ -222,7 +226,7 @@ impl TargetChoice {
         })?;
         if there.is_dir() {
             let agent = AgentChoice { workspace: Some(named()), ..self.agent.clone() };
-            return self.workspace(&agent, machine);
+            return self.workspace(&agent, machine, host);
         }
         if !there.is_file() {
             return Err(TargetError::NotAFile { path: named() });
@@ -309,7 +313,12 @@ impl TargetChoice {
     }
 
     /// Takes an agent, or a folder that is none's.
-    fn workspace(&self, args: &AgentChoice, machine: &Machine) -> Result<Found, TargetError> {
+    fn workspace(
+        &self,
+        args: &AgentChoice,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<Found, TargetError> {
         if args.runtime.as_deref() == Some(FOLDER) {
             let folder = args.workspace.as_ref().ok_or(TargetError::NoFolder)?;
             check_folder(folder)?;
@@ -326,10 +335,15 @@ impl TargetChoice {
         {
             return Ok(folder_of_markdown(folder));
         }
-        self.agent(chosen, machine)
+        self.agent(chosen, machine, host)
     }
 
-    fn agent(&self, chosen: ChosenAgent, machine: &Machine) -> Result<Found, TargetError> {
+    fn agent(
+        &self,
+        chosen: ChosenAgent,
+        machine: &Machine,
+        host: &Host,
+    ) -> Result<Found, TargetError> {
         let ChosenAgent { adapter, agent } = chosen;
         let searchable = adapter.searchable(machine, &agent);
         let workspace = absolute(&agent.workspace);
@@ -365,6 +379,9 @@ impl TargetChoice {
             found.kind = FOLDER;
         } else if agent.install.is_none() && self.agent.runtime.is_none() {
             found.notes.extend(notes_beside(adapter, &workspace));
+        }
+        if scope == Scope::Memories {
+            found.agent = Some(identify(adapter, &agent, host).dirs);
         }
         let agent = Arc::new(agent);
         if searchable.files && workspace.is_dir() {
@@ -408,10 +425,19 @@ impl TargetChoice {
             check_index_folder(folder)?;
             absolute(folder)
         } else {
-            let identities: Vec<String> = found.sources.iter().map(|it| it.identity()).collect();
-            let mut name = sha256_hex(identities.join("\n").as_bytes());
-            name.truncate(32);
-            host.folders.cache.join("anemone/index").join(name)
+            let sources = found.sources.iter().map(|source| source.identity());
+            let by_sources = home(host).join(short_digest(&sources.collect::<Vec<_>>().join("\n")));
+            match &found.agent {
+                // The agent keeps its index when it moves.
+                Some(agent) => {
+                    let name = short_digest(&format!(
+                        "{} sessions={} private={}",
+                        found.kind, self.sessions, self.private
+                    ));
+                    take_over_index(by_sources, agent.indexes().join(name))
+                }
+                None => by_sources,
+            }
         };
         let mut notes = found.notes;
         if found.is_encrypted && self.index_dir.is_some() {
@@ -460,6 +486,13 @@ impl SearchTarget {
             listing.entries.iter().find_map(|entry| source.load(entry, &mut |_| {}).err())
         })
     }
+}
+
+/// Returns the beginning of a digest, as the name of an index.
+fn short_digest(text: &str) -> String {
+    let mut digest = sha256_hex(text.as_bytes());
+    digest.truncate(32);
+    digest
 }
 
 /// What is one thing.
@@ -667,6 +700,10 @@ mod tests {
         let folder = |args: &TargetChoice, name| home.find(args, Some(name)).unwrap().index_folder;
         let first = folder(&args(), "w");
         assert!(first.starts_with(home.path("cache/anemone/index")), "{first:?}");
+        home.write("agent/SOUL.md", "# A\n");
+        home.write("agent/USER.md", "# A\n");
+        let of_agent = folder(&args(), "agent");
+        assert!(of_agent.starts_with(home.path("cache/anemone/agents")), "{of_agent:?}");
         assert_eq!(first.file_name().unwrap().len(), 32);
         assert_eq!(folder(&args(), "w"), first);
         assert_ne!(folder(&args(), "v"), first);

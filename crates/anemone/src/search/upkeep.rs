@@ -7,7 +7,7 @@ use anemone_runtimes::Machine;
 use serde::Serialize;
 
 use super::index::{
-    IndexError, IndexFallback, KeptIndex, OpenIndex, Rebuild, bytes_of, drop_index, home, kept,
+    IndexError, IndexFallback, KeptIndex, OpenIndex, Rebuild, bytes_of, cache, drop_index, kept,
     note_embedder, noted_embedder, open_fresh,
 };
 use super::target::{SearchTarget, TargetChoice};
@@ -247,7 +247,7 @@ pub struct IndexList {
 pub fn list_indexes(host: &Host) -> Result<IndexList, IndexError> {
     let indexes = kept(host)?;
     let bytes = indexes.iter().map(|index| index.bytes).sum();
-    Ok(IndexList { ok: true, folder: home(host).display().to_string(), indexes, bytes })
+    Ok(IndexList { ok: true, folder: cache(host).display().to_string(), indexes, bytes })
 }
 
 /// Whether something is done, or only said.

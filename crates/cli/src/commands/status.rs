@@ -1,28 +1,21 @@
 //! `anemone status`, and `anemone` alone
 
-mod look;
-mod next;
-mod problems;
-mod shown;
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-use std::path::{Path, PathBuf};
-
-use anemone_format::Moment;
+use anemone::status::{
+    AgentStatus, ConnectionLine, LastExport, Level, Readiness, SearchStatus, StatusReport,
+    StatusRequest, status,
+};
 use anemone_memory::HookWrite;
-use anemone_runtimes::{Machine, with_agents};
 use clap::Args;
 use jiff::Timestamp;
-use serde::Serialize;
 
-use self::next::Next;
-use self::problems::Problem;
 use super::Context;
-use crate::agent::{ChosenAgent, NamedAgent as Found, adapters, discover};
-use crate::args::AgentArgs;
-use crate::config::Config;
 use crate::error::CliError;
-use anemone::connect::{Connection, Connections, is_connectable};
-use anemone::host::Host;
+use crate::human;
+use crate::output::{BAD, BOLD, DIM, GOOD, ODD, Report, bytes, count, safe};
+use crate::words::{self, NextLine, ProblemLine};
 
 /// Look at this machine: agents, archives, search, and what to do next
 ///
@@ -37,224 +30,172 @@ pub(crate) struct StatusArgs {
     workspace: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct StatusReport {
-    ok: bool,
-    agents: Vec<AgentStatus>,
-    /// Programs that have this memory, as `anemone connect` names them.
-    connections: Vec<&'static str>,
-    /// The connections one by one.
-    connection_details: Vec<ConnectionLine>,
-    /// What is wrong with none of the agents but with all.
-    problems: Vec<Problem>,
-    next: Vec<Next>,
-    /// Where agents were looked for.
-    looked_in: Vec<String>,
-    #[serde(skip)]
-    now: Timestamp,
+/// What was seen, in words.
+type WordedReport = StatusReport<ProblemLine, NextLine>;
+
+pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<WordedReport, CliError> {
+    let request = StatusRequest { workspace: args.workspace.clone() };
+    Ok(status(&request, &context.host)?.map_words(words::problem, words::next))
 }
 
-/// A connection, and what it may do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct ConnectionLine {
-    program: &'static str,
-    /// The project, where only that is connected.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    project: Option<String>,
-    /// Whether its hooks write into the memory.
-    hooks_write: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct AgentStatus {
-    runtime: &'static str,
-    generation: Option<&'static str>,
-    version: Option<String>,
-    alias: String,
-    workspace: String,
-    workspace_exists: bool,
-    files: u64,
-    bytes: u64,
-    last_change: Option<Moment>,
-    last_export: Option<LastExport>,
-    search: Search,
-    /// What hooks wrote into the memory today, the oldest first.
-    hook_writes: Vec<HookWrite>,
-    problems: Vec<Problem>,
-    /// The arguments that name it, each behind a space.
-    #[serde(skip)]
-    words: String,
-    /// Whether the user named its workspace.
-    #[serde(skip)]
-    is_named: bool,
-    /// Whether `anemone connect` can give its runtime the tools for it.
-    #[serde(skip)]
-    is_connectable: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct LastExport {
-    archive: String,
-    at: Moment,
-    /// Whether the archive is still there.
-    exists: bool,
-    file_size: u64,
-    /// Files that it does not have as they are now.
-    changed_since: u64,
-    /// Whether it cannot be read without a key.
-    sealed: bool,
-}
-
-/// Whether search is ready.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-struct Search {
-    state: Readiness,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    documents: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chunks: Option<u64>,
-    /// Files that the index does not have as they are now; the next search takes them in.
-    changed: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Readiness {
-    /// The index has everything.
-    Ready,
-    /// Something changed since.
-    Behind,
-    /// There is no index.
-    Missing,
-    /// Somebody writes into it at this moment.
-    Busy,
-    /// A build was interrupted; the next search builds it.
-    Unfinished,
-    /// Another version of the program made it; the next search rebuilds it.
-    Outdated,
-    /// It cannot be read; the next search rebuilds it.
-    Damaged,
-    /// There is nothing to search.
-    Nothing,
-    /// What is searched cannot be looked at.
-    Unknown,
-}
-
-pub(crate) fn run(args: &StatusArgs, context: &Context<'_>) -> Result<StatusReport, CliError> {
-    let machine = context.host.machine()?;
-    let now = context.host.now();
-    let found = match &args.workspace {
-        Some(workspace) => vec![named(workspace, &machine)?],
-        None => discover(&adapters(None)?, &machine),
-    };
-    let mut agents = Vec::new();
-    for one in &found {
-        let words = words_of(one, &found, args.workspace.as_deref());
-        let mut agent = look::at(one, words, &machine, &context.host, now);
-        agent.is_named = args.workspace.is_some();
-        agent.is_connectable =
-            is_connectable(agent.runtime, &one.agent.alias, &context.host, &machine);
-        agents.push(agent);
+impl Report for WordedReport {
+    fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
+        for agent in &self.agents {
+            write_agent(agent, self.now, out)?;
+            writeln!(out)?;
+        }
+        for problem in &self.problems {
+            write_problem(problem, "", out)?;
+        }
+        if self.agents.is_empty() {
+            writeln!(out, "looked in:")?;
+            for place in &self.looked_in {
+                writeln!(out, "  {}", safe(place))?;
+            }
+        } else {
+            if self.connection_details.is_empty() {
+                writeln!(out, "{:<11} nothing yet", "connected")?;
+            }
+            for connection in &self.connection_details {
+                writeln!(out, "{:<11} {}", "connected", connection_text(connection))?;
+            }
+        }
+        writeln!(out, "\n{BOLD}next{BOLD:#}")?;
+        for next in &self.next {
+            writeln!(out, "  {BOLD}{}{BOLD:#}", safe(&next.command))?;
+            writeln!(out, "      {DIM}{}{DIM:#}", safe(&next.why))?;
+        }
+        Ok(())
     }
-    let Connections { connected, broken } = Connections::look(&context.host);
-    let mut connections: Vec<&'static str> = connected.iter().map(|it| it.program).collect();
-    connections.dedup();
-    let looked_in = looked_in(&machine);
-    let mut problems = of_all(&agents, &broken, &context.host);
-    problems.extend(unreadable(&looked_in));
-    let next = next::choose(&agents, &connections, &problems, now, &is_free);
-    let line = |it: Connection| ConnectionLine {
-        program: it.program,
-        project: it.project,
-        hooks_write: it.writes,
-    };
-    Ok(StatusReport {
-        ok: true,
-        agents,
-        connections,
-        connection_details: connected.into_iter().map(line).collect(),
-        problems,
-        next,
-        looked_in,
-        now,
-    })
 }
 
-/// Returns the places in which agents may live and that cannot be looked into: an agent there is
-/// not among those that were found.
-fn unreadable(places: &[String]) -> Vec<Problem> {
-    let mut found = Vec::new();
-    for place in places {
-        let Err(error) = fs_err::read_dir(place) else { continue };
-        if error.kind() != std::io::ErrorKind::NotFound {
-            let message = format!("{place} cannot be read, so agents in it are not listed");
-            found.push(Problem::wrong("install_unreadable", message));
+fn connection_text(connection: &ConnectionLine) -> String {
+    let project = connection.project.as_ref().map(|project| format!(" in {}", safe(project)));
+    let writes = if connection.hooks_write { ", with hooks that write" } else { "" };
+    format!("{}{}{writes}", connection.program, project.unwrap_or_default())
+}
+
+/// Writes what hooks added today, the last writes of many.
+fn write_hooks(writes: &[HookWrite], now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+    const MOST: usize = 5;
+    if writes.is_empty() {
+        return Ok(());
+    }
+    let number = count(writes.len() as u64, "time");
+    writeln!(out, "  {:<10} wrote {number} today", "hooks")?;
+    for write in &writes[writes.len().saturating_sub(MOST)..] {
+        let HookWrite { at, hook, path, entries, .. } = write;
+        let (time, entries) = (human::time(at.instant(), now), count(*entries, "entry"));
+        writeln!(out, "  {:<10} {time}  {}  {} ({entries})", "", safe(hook), safe(path))?;
+    }
+    match writes.len().saturating_sub(MOST) {
+        0 => Ok(()),
+        more => writeln!(out, "  {:<10} and {more} before that; --json lists all", ""),
+    }
+}
+
+fn write_agent(
+    agent: &AgentStatus<ProblemLine>,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let alias = safe(&agent.alias);
+    let generation =
+        agent.generation.map(|generation| format!(" {generation}")).unwrap_or_default();
+    let version = agent.version.as_ref().map(|version| format!(", version {}", safe(version)));
+    let about = format!("{}{generation}{}", agent.runtime, version.unwrap_or_default());
+    writeln!(out, "{BOLD}{alias}{BOLD:#}  {DIM}{about}{DIM:#}")?;
+    writeln!(out, "  {:<10} {}", "workspace", safe(&agent.workspace))?;
+    if agent.files > 0 {
+        let changed = agent.last_change.as_ref();
+        let changed = changed.map(|time| format!(", changed {}", ago(now, time.instant())));
+        let (files, size) = (count(agent.files, "file"), bytes(agent.bytes));
+        writeln!(out, "  {:<10} {files}, {size}{}", "holds", changed.unwrap_or_default())?;
+    }
+    match &agent.last_export {
+        Some(export) => write_export(export, now, out)?,
+        None => writeln!(out, "  {:<10} never", "exported")?,
+    }
+    write_search(&agent.search, out)?;
+    write_hooks(&agent.hook_writes, now, out)?;
+    // What the two lines above say is not said again.
+    let said = |problem: &&ProblemLine| {
+        problem.code == "never_exported" || problem.code.starts_with("index_")
+    };
+    for problem in agent.problems.iter().filter(|problem| !said(problem)) {
+        write_problem(problem, "  ", out)?;
+    }
+    Ok(())
+}
+
+fn write_export(export: &LastExport, now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+    let when = ago(now, export.at.instant());
+    let style = if export.exists && export.changed_since == 0 { GOOD } else { ODD };
+    let (size, archive) = (bytes(export.file_size), safe(&export.archive));
+    writeln!(out, "  {:<10} {style}{when}{style:#} to {archive} ({size})", "exported")
+}
+
+fn write_search(search: &SearchStatus, out: &mut dyn Write) -> io::Result<()> {
+    let documents = count(search.documents.unwrap_or_default(), "document");
+    let (style, text) = match search.state {
+        Readiness::Ready => (GOOD, format!("ready, {documents}")),
+        Readiness::Behind => {
+            let files = count(search.changed, "file");
+            (GOOD, format!("ready, {documents}; the next search updates {files}"))
+        }
+        Readiness::Busy => (ODD, "the index is being written right now".to_owned()),
+        Readiness::Missing => (ODD, "no index yet; the first search builds it".to_owned()),
+        Readiness::Unfinished => {
+            (ODD, "the index is not finished; the next search builds it".to_owned())
+        }
+        Readiness::Outdated => {
+            (ODD, "the index is of another version; the next search rebuilds it".to_owned())
+        }
+        Readiness::Damaged => (ODD, "the index is damaged; the next search rebuilds it".to_owned()),
+        Readiness::Unknown => (BAD, "the memory cannot be read".to_owned()),
+        Readiness::Nothing => (DIM, "nothing to search".to_owned()),
+    };
+    writeln!(out, "  {:<10} {style}{text}{style:#}", "search")
+}
+
+fn write_problem(problem: &ProblemLine, indent: &str, out: &mut dyn Write) -> io::Result<()> {
+    let message = safe(&problem.message);
+    match problem.level {
+        Level::Wrong => writeln!(out, "{indent}{BAD}problem{BAD:#}    {message}"),
+        Level::Note => writeln!(out, "{indent}{ODD}note{ODD:#}       {message}"),
+    }
+}
+
+/// Says how long ago something was, in one number.
+fn ago(now: Timestamp, then: Timestamp) -> String {
+    let seconds = now.duration_since(then).as_secs();
+    let (number, noun) = match seconds {
+        i64::MIN..=-1 => return "in the future".to_owned(),
+        0..=59 => return "just now".to_owned(),
+        60..=3_599 => (seconds / 60, "minute"),
+        3_600..=86_399 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural} ago")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_one_number() {
+        let now: Timestamp = "2026-03-05T12:00:00Z".parse().unwrap();
+        for (then, expected) in [
+            ("2026-03-05T12:00:01Z", "in the future"),
+            ("2026-03-05T11:59:30Z", "just now"),
+            ("2026-03-05T11:59:00Z", "1 minute ago"),
+            ("2026-03-05T10:00:01Z", "1 hour ago"),
+            ("2026-03-04T12:00:00Z", "1 day ago"),
+            ("2025-03-05T12:00:00Z", "365 days ago"),
+        ] {
+            assert_eq!(ago(now, then.parse().unwrap()), expected, "{then}");
         }
     }
-    found
-}
-
-fn named(workspace: &Path, machine: &Machine) -> Result<Found, CliError> {
-    let args = AgentArgs { workspace: Some(workspace.to_owned()), runtime: None, agent: None };
-    let ChosenAgent { adapter, agent } = args.choice().choose_by_files(machine)?;
-    let alias = agent.alias.clone();
-    Ok(Found { adapter, agent, alias })
-}
-
-/// Returns the arguments that name an agent among others, each behind a space.
-fn words_of(one: &Found, all: &[Found], workspace: Option<&Path>) -> String {
-    let quoted = anemone::connect::quoted;
-    if let Some(workspace) = workspace {
-        let path = workspace.display().to_string();
-        // What begins with a hyphen is no path to a parser of arguments.
-        let path = if path.starts_with('-') { format!("./{path}") } else { path };
-        return format!(" -w {}", quoted(&path));
-    }
-    // Commands take the only agent that has a workspace without a word.
-    let others = all.iter().filter(|it| !std::ptr::eq(*it, one));
-    if !others.clone().any(|it| it.agent.workspace.is_dir()) && one.agent.workspace.is_dir() {
-        return String::new();
-    }
-    let mut words = String::new();
-    if others.clone().any(|it| it.alias == one.alias) {
-        words = format!(" -r {}", one.adapter.name);
-    }
-    let sign = if one.alias.starts_with('-') { "=" } else { " " };
-    words + " --agent" + sign + &quoted(&one.alias)
-}
-
-/// Returns what is wrong with all of it.
-fn of_all(agents: &[AgentStatus], broken: &[String], host: &Host) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    if agents.is_empty() {
-        problems.push(Problem::wrong("no_agents", "no agents found on this machine"));
-    }
-    if let Err(error) = Config::read(host).map_err(CliError::from) {
-        let parts = std::iter::once(error.message).chain(error.causes);
-        let message = parts.collect::<Vec<_>>().join(": ");
-        problems.push(Problem::wrong("config_broken", message));
-    }
-    for name in broken {
-        let message = format!(
-            "the record of the connection to {name} cannot be read; `anemone disconnect {name} \
-             --all` removes every entry that starts anemone"
-        );
-        problems.push(Problem::wrong("connection_broken", message));
-    }
-    problems
-}
-
-/// Returns where agents were looked for, as far as it can be said in few words.
-fn looked_in(machine: &Machine) -> Vec<String> {
-    let home = |name: &str| machine.home.join(name).display().to_string();
-    let usual = || with_agents().filter_map(|runtime| runtime.places);
-    let folders = usual().flat_map(|places| places.folders).map(|name| home(name));
-    let named = usual().flat_map(|places| places.variables);
-    let named = named.filter_map(|name| machine.variable(name));
-    folders.chain(named.map(|folder| folder.to_string_lossy().into_owned())).collect()
-}
-
-/// Whether a file of this name can be made.
-fn is_free(path: &Path) -> bool {
-    fs_err::symlink_metadata(path).is_err_and(|it| it.kind() == std::io::ErrorKind::NotFound)
 }

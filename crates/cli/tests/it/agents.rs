@@ -106,6 +106,70 @@ fn all_commands_find_the_same_agents_and_count_the_same_files() {
 }
 
 #[test]
+fn what_agents_and_status_count_is_what_an_export_has() {
+    let environment = TestEnvironment::new();
+    environment.copy_home(&fixture("zeroclaw/install-v3"), ".zeroclaw");
+    // One has a workspace behind a link, and three others have none.
+    let real = environment.home("elsewhere");
+    let usual = environment.home(".zeroclaw/agents/alpha/workspace");
+    fs_err::rename(&usual, &real).unwrap();
+    fs_err::os::unix::fs::symlink(&real, &usual).unwrap();
+    let listed = environment.json(["agents"]);
+    for agent in listed["agents"].as_array().unwrap() {
+        let alias = agent["alias"].as_str().unwrap();
+        let arguments = ["export", "--dry-run", "--allow-empty", "--agent", alias];
+        let planned = environment.json(arguments);
+        assert_eq!(agent["files"], planned["files_count"], "{alias}: {planned}");
+    }
+    assert_eq!(listed["agents"][0]["files"], 8);
+    let environment = with_fixture("gen3", ".openclaw");
+    let listed = environment.json(["agents"]);
+    let planned = environment.json(["export", "--dry-run"]);
+    assert_eq!(listed["agents"][0]["files"], planned["files_count"], "{planned}");
+}
+
+#[test]
+fn agents_of_one_workspace_and_one_database_have_ids_of_their_own() {
+    let environment = TestEnvironment::new();
+    environment.copy_home(&fixture("zeroclaw/install-v3"), ".zeroclaw");
+    let config = environment.home(".zeroclaw/config.toml");
+    let text = fs_err::read_to_string(&config).unwrap();
+    let shared = "\n[agents.ada]\nworkspace = \"agents/default/workspace\"\n\
+                  \n[agents.bob]\nworkspace = \"agents/default/workspace\"\n";
+    fs_err::write(&config, text + shared).unwrap();
+    let listed = environment.json(["agents"]);
+    let aliases = listed["agents"].as_array().unwrap().iter().map(|agent| &agent["alias"]);
+    let aliases: Vec<&str> = aliases.map(|alias| alias.as_str().unwrap()).collect();
+    assert!(["ada", "bob", "default"].iter().all(|alias| aliases.contains(alias)), "{aliases:?}");
+    let id = |alias: &str| {
+        let arguments = ["export", "--dry-run", "--allow-empty", "--agent", alias];
+        environment.json(arguments)["agent_id"].as_str().unwrap().to_owned()
+    };
+    let mut ids: Vec<String> = aliases.iter().map(|alias| id(alias)).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), aliases.len(), "{ids:?}");
+}
+
+#[test]
+fn an_agent_that_moved_keeps_its_id_and_what_is_known_of_it() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/MEMORY.md", "# Memory\n");
+    environment.json(["remember", "The kettle is blue now, since Tuesday.", "-w", "ws"]);
+    let exported = environment.json(["export", "-w", "ws", "-o", "a.alf"]);
+    fs_err::rename(environment.path("ws"), environment.path("moved")).unwrap();
+    let again = environment.json(["export", "-w", "moved", "-o", "b.alf", "--since", "a.alf"]);
+    assert_eq!(again["no_changes"], true, "{again}");
+    let planned = environment.json(["export", "-w", "moved", "--dry-run"]);
+    assert_eq!(planned["agent_id"], exported["agent_id"]);
+    let status = environment.json(["status", "-w", "moved"]);
+    assert_eq!(status["agents"][0]["last_export"]["exists"], true, "{status}");
+    assert_eq!(environment.json(["list", "-w", "moved"])["total"], 1);
+    environment.json(["undo", "-w", "moved"]);
+    assert_eq!(environment.json(["list", "-w", "moved"])["total"], 0);
+}
+
+#[test]
 fn the_id_in_the_workspace_is_shown() {
     let environment = TestEnvironment::new();
     let id = "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f";

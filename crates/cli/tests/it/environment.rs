@@ -180,7 +180,7 @@ impl TestEnvironment {
             }
             // Pre-images are what a change of a memory is to leave, and a note an export or an
             // index in a folder of somebody's choice.
-            let kept = ["memory", "exports", "known-folders"].map(|it| Path::new(STATE).join(it));
+            let kept = ["agents", "known-folders"].map(|name| Path::new(STATE).join(name));
             if kept.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
                 return false;
             }

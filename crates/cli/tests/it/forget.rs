@@ -353,8 +353,9 @@ fn one_that_was_killed_is_finished_by_running_it_again() {
     let state = environment.path("state");
     let state = [("XDG_STATE_HOME", state.to_str().expect("it is UTF-8"))];
     let exists = |ending: &str| {
-        let folders = fs_err::read_dir(environment.path("state/anemone/memory")).into_iter();
-        let notes = folders.flatten().flatten().map(|it| it.path().join("forgetting"));
+        let folders = fs_err::read_dir(environment.path("state/anemone/agents")).into_iter();
+        let agents = folders.flatten().flatten();
+        let notes = agents.map(|agent| agent.path().join("memory/forgetting"));
         let notes = notes.flat_map(|it| fs_err::read_dir(it).into_iter().flatten().flatten());
         notes.into_iter().any(|it| it.path().extension().is_some_and(|it| it == ending))
     };

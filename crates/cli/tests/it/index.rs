@@ -85,8 +85,10 @@ fn indexes_are_listed_pruned_and_dropped() {
     assert_eq!(index(&environment, &["--drop"])["dropped"], true);
     assert_eq!(environment.json(["index", "--list"])["indexes"], json!([]));
     assert_eq!(index(&environment, &["--drop"])["dropped"], false);
-    let home = environment.home(".cache/anemone/index");
-    assert_eq!(fs_err::read_dir(home).unwrap().count(), 0, "not even a note is left");
+    let agents = fs_err::read_dir(environment.home(".cache/anemone/agents")).unwrap();
+    let left =
+        agents.flat_map(|agent| fs_err::read_dir(agent.unwrap().path().join("index")).unwrap());
+    assert_eq!(left.count(), 0, "not even a note is left");
     assert_eq!(search(&environment, "router", &[])["index"]["rebuilt"], "new");
 }
 
@@ -135,6 +137,7 @@ fn what_cannot_be_searched_leaves_no_index() {
     let environment = tea_shop();
     environment.write("not.alf", "this is no archive");
     index(&environment, &[]);
+    fs_err::create_dir_all(environment.home(".cache/anemone/index")).unwrap();
     environment.failure(1, ["search", "tea", "not.alf"]);
     let listed = environment.json(["index", "--list"]);
     assert_eq!(listed["indexes"].as_array().unwrap().len(), 1, "{listed}");

@@ -332,5 +332,5 @@ fn what_many_rows_say_already_is_found_too() {
     let shown = remember(&environment, &["Lin drinks GREEN tea in the morning", "--dry-run"]);
     assert_eq!(shown["duplicates"].as_array().map(Vec::len), Some(1), "{shown}");
     assert_eq!(shown["duplicates"][0]["path"], "memories/tea");
-    assert!(environment.home(".cache/anemone/index").is_dir(), "the index told where to look");
+    assert!(environment.home(".cache/anemone/agents").is_dir(), "the index told where to look");
 }

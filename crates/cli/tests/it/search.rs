@@ -503,9 +503,13 @@ fn links_are_not_followed_and_are_counted() {
 
 /// The one index in the cache.
 fn index_folder(environment: &TestEnvironment) -> std::path::PathBuf {
-    let folders = fs_err::read_dir(environment.home(".cache/anemone/index"));
-    let folders = folders.expect("there is a cache");
-    let mut folders = folders.map(|it| it.expect("it can be read").path()).filter(|it| it.is_dir());
+    let inside = |folder: std::path::PathBuf| {
+        let entries = fs_err::read_dir(folder).expect("there is a cache");
+        entries.map(|entry| entry.expect("it can be read").path())
+    };
+    let agents = inside(environment.home(".cache/anemone/agents"));
+    let mut folders =
+        agents.flat_map(|agent| inside(agent.join("index"))).filter(|path| path.is_dir());
     let folder = folders.next().expect("there is an index");
     assert_eq!(folders.next(), None, "and no other");
     folder

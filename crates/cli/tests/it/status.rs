@@ -273,9 +273,9 @@ fn a_change_that_was_cut_off_is_told() {
     environment.json(["remember", "The kettle is blue now, since Tuesday.", "-w", "ws"]);
     let look = || environment.json(["status", "-w", "ws"])["agents"][0].clone();
     assert!(!codes(&look()).contains(&"change_cut_off"));
-    let journal = environment.home(".local/state/anemone/memory");
-    let of_agent = fs_err::read_dir(journal).unwrap().next().unwrap().unwrap().path();
-    let journal = of_agent.join("journal");
+    let agents = environment.home(".local/state/anemone/agents");
+    let agent = fs_err::read_dir(agents).unwrap().next().unwrap().unwrap().path();
+    let journal = agent.join("memory/journal");
     let done = fs_err::read_dir(&journal).unwrap().next().unwrap().unwrap().path();
     fs_err::rename(&done, done.with_extension("begun")).unwrap();
     assert!(codes(&look()).contains(&"change_cut_off"));

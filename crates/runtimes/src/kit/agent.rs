@@ -56,6 +56,9 @@ pub struct FoundAgent {
     pub alias: String,
     /// Its workspace; it may not exist.
     pub workspace: PathBuf,
+    /// Whether another agent of the runtime has the same workspace, or the same database in it, and
+    /// is listed first.
+    pub shares_workspace: bool,
     /// The runtime's state folder, when the workspace belongs to one.
     pub install: Option<PathBuf>,
     /// The configuration file, when there is one.
@@ -77,6 +80,7 @@ impl FoundAgent {
             generation: None,
             alias,
             workspace,
+            shares_workspace: false,
             install: None,
             config: None,
             database: None,
@@ -100,7 +104,7 @@ pub const UNKNOWN_AGENT: &str = "agent_unknown";
 
 /// How an agent is to be read.
 pub struct ReadOptions<'a> {
-    /// The agent's id; `None` takes the one in the workspace, or derives it from the path.
+    /// The agent's id; `None` takes the one in the workspace, or derives it.
     pub agent_id: Option<AgentId>,
     /// Whether transcripts become records.
     pub sessions: bool,

@@ -6,6 +6,10 @@ use anemone_format::{AgentId, ItemId, RecordId};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use crate::kit::agent::FoundAgent;
+use crate::kit::check::noted_agent_id;
+use crate::kit::install_paths::real;
+
 /// Namespaces of a runtime's ids; the existing tools have the same, so that archives fit together.
 pub(crate) struct Namespaces {
     /// Of records.
@@ -15,6 +19,13 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
+    /// Returns namespaces that are derived from the name of a runtime that has none of its own.
+    pub(crate) fn of_name(runtime: &str) -> Self {
+        let of =
+            |what: &str| Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{runtime}/{what}").as_bytes());
+        Self { records: of("records"), agents: of("agents") }
+    }
+
     /// Returns the id of the record at a place in a file of the workspace.
     pub(crate) fn record(&self, path: &str, index: impl std::fmt::Display) -> RecordId {
         RecordId::new(Uuid::new_v5(&self.records, format!("{path}:{index}").as_bytes()))
@@ -23,6 +34,17 @@ impl Namespaces {
     /// Returns the id of the agent that lives in a workspace, by its canonical path.
     pub(crate) fn agent(&self, workspace: &Path) -> AgentId {
         AgentId::new(Uuid::new_v5(&self.agents, workspace.as_os_str().as_encoded_bytes()))
+    }
+
+    /// Derives the id of an agent: from the path of its workspace, and from its name if another
+    /// agent has that workspace first. The id in the workspace is that of the first agent.
+    pub(crate) fn derive(&self, agent: &FoundAgent) -> AgentId {
+        let of_place = || self.agent(&real(&agent.workspace));
+        if !agent.shares_workspace {
+            return of_place();
+        }
+        let first = noted_agent_id(&agent.workspace).unwrap_or_else(of_place);
+        AgentId::new(Uuid::new_v5(&first.uuid(), format!("agent:{}", agent.alias).as_bytes()))
     }
 }
 

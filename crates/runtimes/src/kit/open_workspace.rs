@@ -163,13 +163,13 @@ impl OpenWorkspace {
             }
             Err(error) => failed(error),
         })?;
-        let agent_id = match options.agent_id {
-            Some(id) => id,
-            None => match workspace.agent_id() {
-                Ok(noted) => noted.unwrap_or_else(|| namespaces.agent(&path)),
-                Err(_) => return Err(ReadError::AgentIdFile { path: path.join(AGENT_ID_FILE) }),
-            },
-        };
+        let noted = workspace
+            .agent_id()
+            .map_err(|_| ReadError::AgentIdFile { path: path.join(AGENT_ID_FILE) })?;
+        let agent_id = options
+            .agent_id
+            .or_else(|| noted.filter(|_| !agent.shares_workspace))
+            .unwrap_or_else(|| namespaces.derive(agent));
         Ok(Self { path, workspace, walked, agent_id })
     }
 

@@ -6,13 +6,14 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anemone_format::{Record, Sink, SnapshotSource};
+use anemone_format::{AgentId, Record, Sink, SnapshotSource};
 use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 
 use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
 use crate::kit::check::{Check, Issue, Severity};
 use crate::kit::connect::Connect;
 use crate::kit::conversation::{Conversation, Reach, ReadConversationError, TranscriptFormat};
+use crate::kit::ids::Namespaces;
 use crate::kit::mapping::Mapping;
 use crate::kit::native_search::NativeSearch;
 use crate::kit::native_tools::NativeTools;
@@ -142,6 +143,12 @@ pub trait FindAgents: Sync {
     /// folder, and then `alias` says which agent is meant.
     fn locate(&self, machine: &Machine, folder: &Path, alias: Option<&str>) -> FoundAgent;
 
+    /// Derives the id of an agent that is not known: from the path of its workspace, and from its
+    /// name if another agent has that workspace first.
+    fn derive_id(&self, agent: &FoundAgent) -> AgentId {
+        Namespaces::of_name(agent.runtime).derive(agent)
+    }
+
     /// Finds agents as [`discover`](Self::discover) does, by files and folders alone: it is quick,
     /// and agents that only a database knows are not found.
     fn discover_by_files(&self, machine: &Machine) -> Vec<FoundAgent> {
@@ -183,6 +190,12 @@ pub trait ReadAgents: Sync {
 pub trait SearchAgents: Sync {
     /// Says what of an agent can be searched; looks at its configuration and at nothing else.
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable;
+
+    /// Names the files of which an archive of the agent has something though they may be outside the
+    /// workspace: its configuration, its database.
+    fn files_beside(&self, _agent: &FoundAgent) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Says what a file is to a search, by its path in the workspace.
     fn file(&self, path: &str) -> SearchedFile;
@@ -318,6 +331,15 @@ impl Runtime {
         FoundAgent::without_install(self.name, String::new(), folder.to_owned())
     }
 
+    /// Derives the id of an agent that is not known, see [`FindAgents::derive_id`].
+    #[must_use]
+    pub fn derive_id(&self, agent: &FoundAgent) -> AgentId {
+        match self.find {
+            Some(find) => find.derive_id(agent),
+            None => Namespaces::of_name(self.name).derive(agent),
+        }
+    }
+
     /// Returns where its first agent goes when there is none yet.
     #[must_use]
     pub fn first_place(&self, machine: &Machine) -> PathBuf {
@@ -395,6 +417,12 @@ impl Runtime {
     #[must_use]
     pub fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         self.search.map(|search| search.searchable(machine, agent)).unwrap_or_default()
+    }
+
+    /// Names files beside the workspace, see [`SearchAgents::files_beside`].
+    #[must_use]
+    pub fn files_beside(&self, agent: &FoundAgent) -> Vec<PathBuf> {
+        self.search.map(|search| search.files_beside(agent)).unwrap_or_default()
     }
 
     /// Says what a file is to a search, by its path in the workspace.

@@ -291,6 +291,7 @@ impl Install {
             generation: self.generation,
             alias: id.to_owned(),
             workspace,
+            shares_workspace: false,
             install: Some(self.folder.clone()),
             config: self.config.as_ref().map(|it| it.path.clone()),
             database,

@@ -381,6 +381,7 @@ mod tests {
             generation,
             alias: "main".to_owned(),
             workspace: workspace.to_owned(),
+            shares_workspace: false,
             install: None,
             config: None,
             database: None,

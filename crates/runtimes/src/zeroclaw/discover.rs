@@ -24,6 +24,7 @@ use super::layout::{CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation
 use super::{DEFAULT_ALIAS, RUNTIME};
 use crate::kit::agent::{FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
 use crate::kit::check::a_few;
+use crate::kit::database::DatabaseError;
 use crate::kit::install_paths::{absolute, names_in, real, same_place, settle};
 use crate::kit::paths::{is_name, without_dots};
 
@@ -131,7 +132,11 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
         return agent;
     }
     match looks_like_a_workspace(&folder) || is_of_another(&folder) {
-        true => loose(machine, folder, alias),
+        true => {
+            let mut agent = loose(machine, folder, alias);
+            agent.shares_workspace = alias.is_some() && is_not_first(machine, &agent);
+            agent
+        }
         // What a move that was ended half-way left, or a folder for something else.
         false => new_install(&folder, alias),
     }
@@ -218,11 +223,9 @@ fn loose(machine: &Machine, folder: PathBuf, alias: Option<&str>) -> FoundAgent 
     settle(&mut agent);
     if let Some(database) = &agent.database {
         agent.oddities.extend(backups_beside(database));
-        let opened = if alias.is_none() { Brain::open(machine, database) } else { Ok(None) };
+        let opened = if alias.is_none() { aliases_in(machine, database) } else { Ok(Vec::new()) };
         match opened {
-            Ok(brain) => {
-                let known = brain.into_iter().flat_map(|it| it.agents).map(|it| it.alias);
-                let known: Vec<String> = known.collect();
+            Ok(known) => {
                 if let Some(chosen) = first_of(&known) {
                     agent.alias = chosen;
                     agent.oddities.extend(several(&agent.alias, &known));
@@ -232,6 +235,20 @@ fn loose(machine: &Machine, folder: PathBuf, alias: Option<&str>) -> FoundAgent 
         }
     }
     agent
+}
+
+/// Returns the names of the agents that a database knows.
+fn aliases_in(machine: &Machine, database: &Path) -> Result<Vec<String>, DatabaseError> {
+    let brain = Brain::open(machine, database)?;
+    Ok(brain.into_iter().flat_map(|brain| brain.agents).map(|agent| agent.alias).collect())
+}
+
+/// Whether the database in a workspace knows an agent that comes before this one.
+fn is_not_first(machine: &Machine, agent: &FoundAgent) -> bool {
+    // The agent with the usual name is the first, whoever else is there.
+    let database = agent.database.as_deref().filter(|_| agent.alias != DEFAULT_ALIAS);
+    let known = database.and_then(|database| aliases_in(machine, database).ok());
+    known.and_then(|known| first_of(&known)).is_some_and(|first| first != agent.alias)
 }
 
 /// Picks an agent of an install; without a name, the usual one.
@@ -563,6 +580,7 @@ impl Install {
         if self.generation != generation::DATA {
             let mut agents = vec![self.agent(machine, DEFAULT_ALIAS)];
             agents.extend(self.profiles(machine));
+            note_shared_workspaces(&mut agents);
             return agents;
         }
         let mut aliases: BTreeSet<String> = agent_folders(&self.folder).into_iter().collect();
@@ -579,6 +597,7 @@ impl Install {
         let mut agents: Vec<FoundAgent> =
             aliases.iter().map(|it| self.agent(machine, it)).collect();
         agents.extend(self.profiles(machine));
+        note_shared_workspaces(&mut agents);
         let unlisted: Vec<String> = odd.into_iter().chain(left).collect();
         if let Some(first) = agents.first_mut().filter(|_| !unlisted.is_empty()) {
             let message = format!(
@@ -627,6 +646,7 @@ impl Install {
             generation: Some(self.generation),
             alias: alias.to_owned(),
             workspace,
+            shares_workspace: false,
             install: Some(self.folder.clone()),
             config: self.config_path.clone(),
             database: self.database.clone().or(own).or(expected),
@@ -684,6 +704,14 @@ fn usual_workspace(install: &Path, alias: &str) -> PathBuf {
     install.join("agents").join(alias).join(generation::WORKSPACE)
 }
 
+/// Notes which agents have a workspace that another one has first.
+fn note_shared_workspaces(agents: &mut [FoundAgent]) {
+    let mut places = BTreeSet::new();
+    for agent in agents {
+        agent.shares_workspace = !places.insert(real(&agent.workspace));
+    }
+}
+
 /// Returns the names of the folders of agents.
 fn agent_folders(install: &Path) -> Vec<String> {
     let mut names = names_in(&install.join("agents"));
@@ -710,7 +738,7 @@ fn backups_beside(database: &Path) -> Option<Oddity> {
     (!names.is_empty()).then_some(Oddity { code: "backup_found", message })
 }
 
-fn unreadable(database: &Path, error: &crate::kit::database::DatabaseError) -> Oddity {
+fn unreadable(database: &Path, error: &DatabaseError) -> Oddity {
     let message = format!("{} cannot be read: {error}", database.display());
     Oddity { code: "database_unreadable", message }
 }

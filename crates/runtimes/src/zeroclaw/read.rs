@@ -176,7 +176,7 @@ impl Home {
             {
                 let failed = |source| ReadError::Workspace { path: path.clone(), source };
                 let empty = TempDir::new_in(&machine.scratch).map_err(failed)?;
-                let agent_id = options.agent_id.unwrap_or_else(|| NAMESPACES.agent(&real(&path)));
+                let agent_id = options.agent_id.unwrap_or_else(|| NAMESPACES.derive(agent));
                 let options = ReadOptions { agent_id: Some(agent_id), ..*options };
                 let stand_in = FoundAgent { workspace: empty.path().to_owned(), ..agent.clone() };
                 (OpenWorkspace::open(&stand_in, &options, MEMORY, &NAMESPACES)?, Some(empty))

@@ -14,7 +14,7 @@ use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, entries, sessions};
 use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
 use crate::kit::database::DatabaseError;
-use crate::kit::install_paths::{real, with_logs};
+use crate::kit::install_paths::with_logs;
 use crate::kit::searchable::{
     MemoryBackend, Remembered, Searchable, SearchedFile, SearchedFolder, Store, StoreKind,
     Unsearched, is_of_tool,
@@ -122,7 +122,7 @@ pub(super) fn read(
     private: bool,
     take: &mut dyn FnMut(Remembered),
 ) -> Result<Unsearched, ReadError> {
-    let agent_id = NAMESPACES.agent(&real(&agent.workspace));
+    let agent_id = NAMESPACES.derive(agent);
     match kind {
         StoreKind::Rows => {
             let Some(path) = agent.database.as_deref() else { return Ok(Unsearched::default()) };

@@ -5,12 +5,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anemone_files::{Durability, make_private_folder, read_small, replace_file};
+use anemone_files::{Durability, folder_of, make_private_folder, read_small, replace_file};
 use anemone_format::Moment;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::home;
+use super::is_in_cache;
 
 use crate::host::Host;
 use crate::search::target::SearchTarget;
@@ -98,8 +98,7 @@ pub fn note_embedder(searched: &SearchTarget, host: &Host, embedder: NotedEmbedd
 /// Returns the embedder that was named for an index.
 pub fn noted_embedder(searched: &SearchTarget, host: &Host) -> Option<NotedEmbedder> {
     let folder = &searched.index_folder;
-    let is_ours = folder.parent() == Some(&*home(host));
-    is_ours.then(|| read_note(&note_path(folder)))??.embedder
+    is_in_cache(folder, host).then(|| read_note(&note_path(folder)))??.embedder
 }
 
 /// Nobody wants to know it to the nanosecond.
@@ -114,15 +113,16 @@ fn write_if_other(
     host: &Host,
     is_other: impl FnOnce(Option<&Note>, &mut Note) -> bool,
 ) {
-    let home = home(host);
     // Elsewhere than in our own folder nothing is put beside an index.
-    if searched.index_folder.parent() != Some(&*home) {
+    if !is_in_cache(&searched.index_folder, host) {
         return;
     }
     let place = std::path::absolute(&searched.place).unwrap_or_else(|_| searched.place.clone());
     let mut new = Note::of(searched.kind, &place, now(host));
     let path = note_path(&searched.index_folder);
-    if is_other(read_note(&path).as_ref(), &mut new) && make_private_folder(&home).is_ok() {
+    if is_other(read_note(&path).as_ref(), &mut new)
+        && make_private_folder(folder_of(&path)).is_ok()
+    {
         write_note(&path, &new).ok();
     }
 }

@@ -4,75 +4,69 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anemone_format::Moment;
-use anemone_index::{DocumentSource, IndexState, peek};
+use anemone_index::{DocumentSource, IndexState, RefreshError, peek};
+use anemone_memory::MarkdownStore;
 use anemone_runtimes::{Machine, MemoryBackend, Searchable};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
-use super::problems::{Facts, Problem, problems};
-use super::{AgentStatus, Found, LastExport, Readiness, Search};
-use crate::agent::ChosenAgent;
+use super::problems::{AgentFacts, Problem, problems};
+use super::{AgentName, AgentStatus, LastExport, Readiness, SearchStatus};
+use crate::agent::{ChosenAgent, NamedAgent};
 use crate::exports::last_of;
+use crate::host::Host;
+use crate::identity::identify;
 use crate::living::site_of;
 use crate::sealed_header::Packaging;
-use crate::survey::{WorkspaceScan, real};
-use anemone::host::Host;
-use anemone::search::target::TargetChoice;
+use crate::search::target::TargetChoice;
+use crate::survey::AgentScan;
 
 /// How every database of SQLite's starts.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
-pub(super) fn at(
-    found: &Found,
-    words: String,
+pub(super) fn look(
+    found: &NamedAgent,
+    name: AgentName,
     machine: &Machine,
     host: &Host,
-    now: Timestamp,
 ) -> AgentStatus {
-    let Found { adapter, agent, alias } = found;
+    let NamedAgent { adapter, agent, alias } = found;
+    let now = host.now();
     let searchable = adapter.searchable(machine, agent);
-    let workspace = real(&agent.workspace);
-    let workspace_exists = workspace.is_dir();
-    let noted = last_of(host, &workspace);
+    let scan = AgentScan::with_stores(adapter, agent, searchable.stores.clone());
+    let workspace_exists = scan.workspace.is_dir();
+    let noted = last_of(host, &identify(adapter, agent, host));
     let survey = match &noted {
-        Some(export) => export.compare(adapter, &workspace, &searchable.stores),
-        None => WorkspaceScan {
-            adapter,
-            workspace: &workspace,
-            stores: &searchable.stores,
-            since: None,
-            except: None,
-        }
-        .run(),
+        Some(export) => export.compare(&scan),
+        None => scan.run(),
     };
-    let last_export = noted.map(|it| LastExport {
-        sealed: is_sealed(&it.path()),
-        exists: fs_err::metadata(it.path()).is_ok_and(|there| there.is_file()),
-        archive: it.archive,
-        at: it.at,
-        file_size: it.size_bytes,
+    let last_export = noted.map(|export| LastExport {
+        sealed: is_sealed(&export.path()),
+        exists: fs_err::metadata(export.path()).is_ok_and(|there| there.is_file()),
+        archive: export.archive,
+        at: export.at,
+        file_size: export.size_bytes,
         changed_since: survey.changed,
     });
+    let store = site_of(adapter, agent, &searchable.keeps, host).ok();
     let (search, source_trouble) = search(found, machine, host);
-    let facts = Facts {
+    let facts = AgentFacts {
         workspace_exists,
         has_rows: rows(&searchable).is_some_and(Path::is_file),
         database_trouble: rows(&searchable).and_then(database_trouble),
         source_trouble,
         unreadable: survey.unreadable,
         is_partial: survey.is_partial,
-        unfinished: unfinished(found, &searchable, host),
+        unfinished: store.as_ref().map(unfinished).unwrap_or_default(),
         last_export: last_export.clone(),
         search: search.clone(),
         now,
     };
-    let site = site_of(adapter, agent, &searchable.keeps, host).ok();
-    let hook_writes = site.map(|it| it.hook_writes(start_of_day(now))).unwrap_or_default();
-    let mut problems = problems(&facts);
+    let hook_writes = store.map(|store| store.hook_writes(start_of_day(host, now)));
+    let mut problems = problems(facts);
     for oddity in &agent.oddities {
         // What was seen from outside has been said.
-        if problems.iter().all(|it| it.code != oddity.code) {
-            problems.push(Problem::note(oddity.code, oddity.message.clone()));
+        if problems.iter().all(|problem| problem.code() != oddity.code) {
+            problems.push(Problem::Oddity { code: oddity.code, message: oddity.message.clone() });
         }
     }
     AgentStatus {
@@ -87,27 +81,26 @@ pub(super) fn at(
         last_change: survey.newest.map(Moment::from),
         last_export,
         search,
-        hook_writes,
+        hook_writes: hook_writes.unwrap_or_default(),
         problems,
-        words,
-        is_named: false,
+        name,
         is_connectable: true,
     }
 }
 
 /// Returns when today began, where this machine is.
-fn start_of_day(now: Timestamp) -> Timestamp {
-    let today = now.to_zoned(TimeZone::system());
-    today.start_of_day().map_or(now, |it| it.timestamp())
+fn start_of_day(host: &Host, now: Timestamp) -> Timestamp {
+    let today = now.to_zoned(host.zone());
+    today.start_of_day().map_or(now, |start| start.timestamp())
 }
 
 /// Whether an archive is sealed: by how it begins, or where it is gone, by its name.
 fn is_sealed(path: &Path) -> bool {
-    let is_file = fs_err::metadata(path).is_ok_and(|it| it.is_file());
+    let is_file = fs_err::metadata(path).is_ok_and(|there| there.is_file());
     let read = is_file.then(|| Packaging::read(&mut fs_err::File::open(path)?));
     match read {
         Some(Ok(packaging)) => packaging.is_sealed(),
-        Some(Err(_)) | None => path.extension().is_some_and(|it| it == "age"),
+        Some(Err(_)) | None => path.extension().is_some_and(|ending| ending == "age"),
     }
 }
 
@@ -127,7 +120,7 @@ fn database_trouble(path: &Path) -> Option<String> {
     }
     let mut start = Vec::new();
     let read = fs_err::File::open(path)
-        .and_then(|it| it.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut start));
+        .and_then(|file| file.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut start));
     match read {
         Err(error) => Some(error.to_string()),
         // One that nothing was put into yet has no bytes.
@@ -137,14 +130,18 @@ fn database_trouble(path: &Path) -> Option<String> {
 }
 
 /// Says whether search is ready, or why it cannot be told.
-fn search(found: &Found, machine: &Machine, host: &Host) -> (Search, Option<String>) {
-    let state = |state| Search { state, documents: None, chunks: None, changed: 0 };
+fn search(
+    found: &NamedAgent,
+    machine: &Machine,
+    host: &Host,
+) -> (SearchStatus, Option<RefreshError>) {
+    let state = |state| SearchStatus { state, documents: None, chunks: None, changed: 0 };
     let chosen = ChosenAgent { adapter: found.adapter, agent: found.agent.clone() };
-    let Ok(searched) = TargetChoice::of_agent(chosen, machine, host) else {
+    let Ok(target) = TargetChoice::of_agent(chosen, machine, host) else {
         return (state(Readiness::Nothing), None);
     };
-    let sources: Vec<&dyn DocumentSource> = searched.sources.iter().map(|it| &**it).collect();
-    match peek(&searched.index_folder, &sources) {
+    let sources: Vec<&dyn DocumentSource> = target.sources.iter().map(|source| &**source).collect();
+    match peek(&target.index_folder, &sources) {
         Ok(IndexState::Absent) => (state(Readiness::Missing), None),
         Ok(IndexState::Busy) => (state(Readiness::Busy), None),
         Ok(IndexState::Unfinished) => (state(Readiness::Unfinished), None),
@@ -154,19 +151,13 @@ fn search(found: &Found, machine: &Machine, host: &Host) -> (Search, Option<Stri
             let changed = held.changed + held.removed;
             let state = if changed == 0 { Readiness::Ready } else { Readiness::Behind };
             let (documents, chunks) = (Some(held.documents), Some(held.chunks));
-            (Search { state, documents, chunks, changed }, None)
+            (SearchStatus { state, documents, chunks, changed }, None)
         }
-        Err(error) => {
-            let error = crate::error::CliError::from(error);
-            let parts = std::iter::once(error.message).chain(error.causes);
-            (state(Readiness::Unknown), Some(parts.collect::<Vec<_>>().join(": ")))
-        }
+        Err(error) => (state(Readiness::Unknown), Some(error)),
     }
 }
 
 /// Counts changes of ours that were begun and not ended.
-fn unfinished(found: &Found, searchable: &Searchable, host: &Host) -> u64 {
-    let site = site_of(found.adapter, &found.agent, &searchable.keeps, host).ok();
-    let unfinished = site.and_then(|it| it.unfinished().ok());
-    unfinished.unwrap_or_default() as u64
+fn unfinished(store: &MarkdownStore) -> u64 {
+    store.unfinished().unwrap_or_default() as u64
 }

@@ -1,0 +1,191 @@
+//! The agents that this machine knows: one note each, in the agent's state folder.
+
+use std::ffi::OsStr;
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anemone_files::{
+    Durability, Existing, commit, faults, folder_of, make_private_folder, read_small,
+    temporary_file,
+};
+use anemone_format::AgentId;
+use anemone_memory::OwnerNote;
+use anemone_runtimes::noted_agent_id;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::seen::{FolderStamp, SeenAgent};
+use crate::host::Folders;
+
+/// The note in an agent's state folder.
+const NOTE: &str = "agent.json";
+/// Two paths have some thousand bytes each, and no byte takes more than ten in JSON.
+const MAX_NOTE: u64 = 128 << 10;
+
+/// What is noted of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct AgentRecord {
+    pub(super) id: AgentId,
+    pub(super) runtime: String,
+    pub(super) alias: String,
+    /// Whether another agent has the workspace first.
+    pub(super) shares_workspace: bool,
+    pub(super) workspace: NotedPath,
+    /// The folder by which it is recognised after a move.
+    pub(super) folder: NotedPath,
+    pub(super) stamp: Option<FolderStamp>,
+}
+
+/// A path in JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub(super) enum NotedPath {
+    Text(String),
+    /// One that is not UTF-8.
+    Bytes(Vec<u8>),
+}
+
+impl NotedPath {
+    pub(super) fn new(path: &Path) -> Self {
+        match path.to_str() {
+            Some(text) => Self::Text(text.to_owned()),
+            None => Self::Bytes(path.as_os_str().as_bytes().to_vec()),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Text(text) => Path::new(text),
+            Self::Bytes(bytes) => Path::new(OsStr::from_bytes(bytes)),
+        }
+    }
+}
+
+impl AgentRecord {
+    /// Whether the agent is no longer where it was seen last. A restore puts a new folder in the
+    /// place of the old one, with the id in it.
+    fn is_gone(&self) -> bool {
+        let folder = self.folder.path();
+        match (self.stamp, FolderStamp::of(folder)) {
+            (Some(then), Some(now)) => {
+                then != now && noted_agent_id(self.workspace.path()) != Some(self.id)
+            }
+            _ => !folder.is_dir(),
+        }
+    }
+
+    fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let mut note = serde_json::to_vec(self)?;
+        note.push(b'\n');
+        Ok(note)
+    }
+
+    /// Returns the note for somebody else to write.
+    pub(super) fn owner_note(&self, state: &Path) -> Option<OwnerNote> {
+        Some(OwnerNote { path: state.join(NOTE), bytes: self.to_bytes().ok()? })
+    }
+
+    /// Writes the note as a whole. With [`Existing::Keep`] the name of the folder may be taken.
+    pub(super) fn write(&self, state: &Path, existing: Existing) -> io::Result<()> {
+        make_private_folder(folder_of(state))?;
+        make_private_folder(state)?;
+        faults::step()?;
+        let note = self.to_bytes()?;
+        let mut file = temporary_file(state)?;
+        file.write_all(&note)?;
+        commit(file, &state.join(NOTE), existing, Durability::Immediate)
+    }
+}
+
+/// Every agent that is noted.
+pub(super) struct KnownAgents {
+    /// By the names of their folders.
+    agents: Vec<(String, AgentRecord)>,
+}
+
+/// Which agent one is.
+pub(super) struct Assignment {
+    pub(super) id: AgentId,
+    /// The name of its folders.
+    pub(super) key: String,
+    pub(super) noted: Option<AgentRecord>,
+}
+
+impl KnownAgents {
+    /// Reads all notes; what is no note says nothing.
+    pub(super) fn read(folders: &Folders) -> Self {
+        let listed = fs_err::read_dir(folders.own_state().join(super::AGENTS));
+        let read = |folder: PathBuf| {
+            let key = folder.file_name()?.to_str()?.to_owned();
+            let note = read_small(&folder.join(NOTE), MAX_NOTE).ok()??;
+            Some((key, serde_json::from_slice(&note).ok()?))
+        };
+        let entries = listed.into_iter().flatten().flatten();
+        let mut agents: Vec<_> = entries.filter_map(|entry| read(entry.path())).collect();
+        agents.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Self { agents }
+    }
+
+    /// Says which agent one is that was seen; `is_copy_of_ours` says whether a command put an agent
+    /// there that keeps its id.
+    pub(super) fn assign(
+        &self,
+        seen: &SeenAgent,
+        is_copy_of_ours: impl FnOnce() -> bool,
+    ) -> Assignment {
+        let found = self.find(seen);
+        let own_key = found.map(|(key, _)| key.as_str());
+        let others = || self.agents.iter().filter(|(key, _)| Some(key.as_str()) != own_key);
+        // An id in the workspace counts, unless the workspace is a copy.
+        let is_free = |id: AgentId| !others().any(|(_, other)| other.id == id && !other.is_gone());
+        let in_workspace = seen.id_in_workspace.filter(|id| is_free(*id) || is_copy_of_ours());
+        let id = in_workspace.or_else(|| Some(found?.1.id)).unwrap_or_else(|| {
+            let is_taken = |id: &AgentId| others().any(|(_, other)| other.id == *id);
+            numbered(seen.derived).find(|id| !is_taken(id)).unwrap_or(seen.derived)
+        });
+        let key = own_key.map(str::to_owned).unwrap_or_else(|| self.free_key(id));
+        Assignment { id, key, noted: found.map(|(_, record)| record.clone()) }
+    }
+
+    /// Finds the note of an agent that was seen.
+    fn find(&self, seen: &SeenAgent) -> Option<&(String, AgentRecord)> {
+        let is_here = |record: &AgentRecord| record.workspace.path() == seen.workspace;
+        let agents = || self.agents.iter();
+        // Its id was brought here, and is nowhere else.
+        let by_id = |(_, record): &&(String, AgentRecord)| {
+            seen.id_in_workspace == Some(record.id) && (is_here(record) || record.is_gone())
+        };
+        let by_alias = |(_, record): &&(String, AgentRecord)| {
+            is_here(record) && !seen.alias.is_empty() && record.alias == seen.alias
+        };
+        let by_place =
+            |(_, record): &&(String, AgentRecord)| is_here(record) && seen.has_name_of(record);
+        let by_folder = |(_, record): &&(String, AgentRecord)| {
+            let is_same = seen.stamp.is_some() && record.stamp == seen.stamp;
+            let contradicts = seen.id_in_workspace.is_some_and(|id| id != record.id);
+            is_same && !contradicts && seen.has_name_of(record) && record.is_gone()
+        };
+        agents()
+            .find(by_id)
+            .or_else(|| agents().find(by_alias))
+            .or_else(|| agents().find(by_place))
+            .or_else(|| agents().find(by_folder))
+    }
+
+    /// Returns a name for folders that no other agent has.
+    fn free_key(&self, id: AgentId) -> String {
+        let names =
+            std::iter::once(id.to_string()).chain((2..).map(|number| format!("{id}-{number}")));
+        let is_free = |name: &String| self.agents.iter().all(|(key, _)| key != name);
+        let mut free = names.take(self.agents.len() + 1).filter(is_free);
+        free.next().unwrap_or_else(|| id.to_string())
+    }
+}
+
+/// Returns an id, and those that are derived from it for others.
+fn numbered(id: AgentId) -> impl Iterator<Item = AgentId> {
+    let derive =
+        move |number: u32| AgentId::new(Uuid::new_v5(&id.uuid(), number.to_string().as_bytes()));
+    std::iter::once(id).chain((2..).map(derive))
+}

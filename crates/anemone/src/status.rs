@@ -1,0 +1,295 @@
+//! Looks at this machine: agents, archives, search, connections, and what to do next.
+//!
+//! Files are looked at from outside, and nothing is written.
+
+mod look;
+mod next;
+mod problems;
+
+use std::path::{Path, PathBuf};
+
+use anemone_format::Moment;
+use anemone_memory::HookWrite;
+use anemone_runtimes::{Machine, with_agents};
+use jiff::Timestamp;
+use serde::Serialize;
+
+pub use self::next::{AgentName, ExportReason, NextStep};
+pub use self::problems::{Level, Problem};
+use crate::agent::{AgentChoice, ChosenAgent, FindAgentError, NamedAgent, adapters, discover};
+use crate::config::Config;
+use crate::connect::{Connection, Connections, is_connectable};
+use crate::host::Host;
+
+/// What is looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatusRequest {
+    /// The agent in this workspace, instead of those that are found.
+    pub workspace: Option<PathBuf>,
+}
+
+/// What was seen. Problems and next steps are typed; a door turns them into its own words with
+/// [`map_words`](Self::map_words).
+#[derive(Debug, Serialize)]
+pub struct StatusReport<P = Problem, N = NextStep> {
+    ok: bool,
+    /// The agents.
+    pub agents: Vec<AgentStatus<P>>,
+    /// Programs that have this memory.
+    pub connections: Vec<&'static str>,
+    /// The connections one by one.
+    pub connection_details: Vec<ConnectionLine>,
+    /// What is wrong with none of the agents but with all.
+    pub problems: Vec<P>,
+    /// What makes sense next, the most important first.
+    pub next: Vec<N>,
+    /// Where agents were looked for.
+    pub looked_in: Vec<String>,
+    /// When all this was seen.
+    #[serde(skip)]
+    pub now: Timestamp,
+}
+
+/// A connection, and what it may do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConnectionLine {
+    /// The program.
+    pub program: &'static str,
+    /// The project, where only that is connected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Whether its hooks write into the memory.
+    pub hooks_write: bool,
+}
+
+/// One agent.
+#[derive(Debug, Serialize)]
+pub struct AgentStatus<P = Problem> {
+    /// Its runtime.
+    pub runtime: &'static str,
+    /// The shape of the install.
+    pub generation: Option<&'static str>,
+    /// The runtime's version, as the install says.
+    pub version: Option<String>,
+    /// The name by which it is chosen.
+    pub alias: String,
+    /// Its workspace.
+    pub workspace: String,
+    /// Whether there is such a folder.
+    pub workspace_exists: bool,
+    /// Its files; see [`survey`](crate::survey) for what counts.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// When one of them was changed last.
+    pub last_change: Option<Moment>,
+    /// Its last export.
+    pub last_export: Option<LastExport>,
+    /// Whether search is ready.
+    pub search: SearchStatus,
+    /// What hooks wrote into the memory today, the oldest first.
+    pub hook_writes: Vec<HookWrite>,
+    /// What is wrong, the worst first.
+    pub problems: Vec<P>,
+    /// How somebody names it among all agents.
+    #[serde(skip)]
+    pub name: AgentName,
+    /// Whether its runtime can be given the tools for it.
+    #[serde(skip)]
+    pub is_connectable: bool,
+}
+
+/// The last export of an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LastExport {
+    /// The archive.
+    pub archive: String,
+    /// When it was made.
+    pub at: Moment,
+    /// Whether the archive is still there.
+    pub exists: bool,
+    /// Bytes of the archive.
+    pub file_size: u64,
+    /// Files that it does not have as they are now.
+    pub changed_since: u64,
+    /// Whether it cannot be read without a key.
+    pub sealed: bool,
+}
+
+/// Whether search is ready.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SearchStatus {
+    /// The state of the index.
+    pub state: Readiness,
+    /// Documents in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documents: Option<u64>,
+    /// Pieces of documents in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<u64>,
+    /// Files that the index does not have as they are now; the next search takes them in.
+    pub changed: u64,
+}
+
+/// The state of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Readiness {
+    /// The index has everything.
+    Ready,
+    /// Something changed since.
+    Behind,
+    /// There is no index.
+    Missing,
+    /// Another program is writing it.
+    Busy,
+    /// A build was interrupted; the next search builds it.
+    Unfinished,
+    /// Another version of the program made it; the next search rebuilds it.
+    Outdated,
+    /// It cannot be read; the next search rebuilds it.
+    Damaged,
+    /// There is nothing to search.
+    Nothing,
+    /// What is searched cannot be looked at.
+    Unknown,
+}
+
+/// Why nothing was looked at.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StatusError {
+    /// There is no agent in the folder that was named.
+    #[error(transparent)]
+    Find(#[from] FindAgentError),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// Looks at this machine.
+pub fn status(request: &StatusRequest, host: &Host) -> Result<StatusReport, StatusError> {
+    let machine = host.machine()?;
+    let named = request.workspace.as_deref();
+    let found = match named {
+        Some(workspace) => vec![agent_in(workspace, &machine)?],
+        None => discover(&adapters(None)?, &machine),
+    };
+    let mut agents = Vec::new();
+    for one in &found {
+        let mut agent = look::look(one, AgentName::of(one, &found, named), &machine, host);
+        agent.is_connectable = is_connectable(agent.runtime, &one.agent.alias, host, &machine);
+        agents.push(agent);
+    }
+    let Connections { connected, broken } = Connections::look(host);
+    let mut connections: Vec<&'static str> =
+        connected.iter().map(|connection| connection.program).collect();
+    connections.dedup();
+    let looked_in = looked_in(&machine);
+    let mut problems = problems_of_all(&agents, broken, host);
+    problems.extend(unreadable(&looked_in));
+    let next = next::choose(&agents, &connections, &problems, host, &is_free);
+    let line = |connection: Connection| ConnectionLine {
+        program: connection.program,
+        project: connection.project,
+        hooks_write: connection.writes,
+    };
+    Ok(StatusReport {
+        ok: true,
+        agents,
+        connections,
+        connection_details: connected.into_iter().map(line).collect(),
+        problems,
+        next,
+        looked_in,
+        now: host.now(),
+    })
+}
+
+impl StatusReport {
+    /// Returns the report in the words of a door.
+    pub fn map_words<P, N>(
+        self,
+        problem: impl Fn(Problem) -> P,
+        next: impl Fn(NextStep) -> N,
+    ) -> StatusReport<P, N> {
+        let words = |problems: Vec<Problem>| problems.into_iter().map(&problem).collect();
+        StatusReport {
+            ok: self.ok,
+            agents: self.agents.into_iter().map(|agent| agent.map_problems(&problem)).collect(),
+            connections: self.connections,
+            connection_details: self.connection_details,
+            problems: words(self.problems),
+            next: self.next.into_iter().map(next).collect(),
+            looked_in: self.looked_in,
+            now: self.now,
+        }
+    }
+}
+
+impl AgentStatus {
+    fn map_problems<P>(self, problem: impl Fn(Problem) -> P) -> AgentStatus<P> {
+        AgentStatus {
+            runtime: self.runtime,
+            generation: self.generation,
+            version: self.version,
+            alias: self.alias,
+            workspace: self.workspace,
+            workspace_exists: self.workspace_exists,
+            files: self.files,
+            bytes: self.bytes,
+            last_change: self.last_change,
+            last_export: self.last_export,
+            search: self.search,
+            hook_writes: self.hook_writes,
+            problems: self.problems.into_iter().map(problem).collect(),
+            name: self.name,
+            is_connectable: self.is_connectable,
+        }
+    }
+}
+
+/// Returns the places in which agents may live and that cannot be looked into: an agent there is
+/// not among those that were found.
+fn unreadable(places: &[String]) -> impl Iterator<Item = Problem> {
+    places.iter().filter_map(|place| {
+        let error = fs_err::read_dir(place).err()?;
+        let is_there = error.kind() != std::io::ErrorKind::NotFound;
+        is_there.then(|| Problem::InstallUnreadable { place: place.clone() })
+    })
+}
+
+fn agent_in(workspace: &Path, machine: &Machine) -> Result<NamedAgent, FindAgentError> {
+    let choice = AgentChoice { workspace: Some(workspace.to_owned()), ..AgentChoice::default() };
+    let ChosenAgent { adapter, agent } = choice.choose_by_files(machine)?;
+    let alias = agent.alias.clone();
+    Ok(NamedAgent { adapter, agent, alias })
+}
+
+/// Returns what is wrong with all of it.
+fn problems_of_all(agents: &[AgentStatus], broken: Vec<String>, host: &Host) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if agents.is_empty() {
+        problems.push(Problem::NoAgents);
+    }
+    if let Err(error) = Config::read(host) {
+        problems.push(Problem::ConfigBroken(error));
+    }
+    problems.extend(broken.into_iter().map(|program| Problem::ConnectionBroken { program }));
+    problems
+}
+
+/// Returns where agents were looked for, as far as it can be said in few words.
+fn looked_in(machine: &Machine) -> Vec<String> {
+    let home = |name: &str| machine.home.join(name).display().to_string();
+    let usual = || with_agents().filter_map(|runtime| runtime.places);
+    let folders = usual().flat_map(|places| places.folders).map(|name| home(name));
+    let named = usual().flat_map(|places| places.variables);
+    let named = named.filter_map(|name| machine.variable(name));
+    folders.chain(named.map(|folder| folder.to_string_lossy().into_owned())).collect()
+}
+
+/// Whether a file of this name can be made.
+fn is_free(path: &Path) -> bool {
+    fs_err::symlink_metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}

@@ -1,0 +1,281 @@
+//! What is wrong with an agent, by what was seen of it.
+
+use anemone_index::RefreshError;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::{LastExport, Readiness, SearchStatus};
+use crate::config::ConfigError;
+
+/// Changes that are not in an archive for longer than this are a risk.
+const DAYS: i64 = 7;
+
+/// Something that somebody should know.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Problem {
+    /// No agent was found on this machine.
+    NoAgents,
+    /// The settings cannot be read.
+    ConfigBroken(ConfigError),
+    /// The record of a connection cannot be read.
+    ConnectionBroken {
+        /// The program that is connected.
+        program: String,
+    },
+    /// A place where agents may live cannot be read.
+    InstallUnreadable {
+        /// The place.
+        place: String,
+    },
+    /// The workspace does not exist.
+    WorkspaceMissing,
+    /// The database of memories cannot be one.
+    DatabaseUnreadable {
+        /// Why.
+        reason: String,
+    },
+    /// What is searched cannot be looked at.
+    SourceUnreadable(RefreshError),
+    /// Files and folders of the workspace cannot be read.
+    Unreadable {
+        /// How many.
+        places: u64,
+    },
+    /// Changes of ours were begun and did not finish.
+    ChangeCutOff {
+        /// How many.
+        changes: u64,
+    },
+    /// There is no export of it.
+    NeverExported,
+    /// The last archive is no longer where it was written.
+    ArchiveGone,
+    /// Something changed long ago and is in no archive.
+    ExportOld(ChangedFiles),
+    /// Something changed since the last export.
+    ExportBehind(ChangedFiles),
+    /// There is no index.
+    IndexMissing,
+    /// The index does not have every file as it is now.
+    IndexBehind {
+        /// How many files changed.
+        changed: u64,
+    },
+    /// The index is not finished.
+    IndexUnfinished,
+    /// Another version of the program made the index.
+    IndexOutdated,
+    /// The index cannot be read.
+    IndexDamaged,
+    /// There is more than was looked at.
+    Partial,
+    /// Something unusual that a runtime's folder shows.
+    Oddity {
+        /// For programs.
+        code: &'static str,
+        /// For people.
+        message: String,
+    },
+}
+
+/// Files that the last archive does not have as they are now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangedFiles {
+    /// How many.
+    pub files: u64,
+    /// Whether the archive cannot be read without a key.
+    pub sealed: bool,
+}
+
+/// How bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Something can be lost, or does not work.
+    Wrong,
+    /// It is good to know.
+    Note,
+}
+
+impl Problem {
+    /// Returns a stable word for programs.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NoAgents => "no_agents",
+            Self::ConfigBroken(_) => "config_broken",
+            Self::ConnectionBroken { .. } => "connection_broken",
+            Self::InstallUnreadable { .. } => "install_unreadable",
+            Self::WorkspaceMissing => "workspace_missing",
+            Self::DatabaseUnreadable { .. } => "database_unreadable",
+            Self::SourceUnreadable(_) | Self::Unreadable { .. } => "unreadable",
+            Self::ChangeCutOff { .. } => "change_cut_off",
+            Self::NeverExported => "never_exported",
+            Self::ArchiveGone => "archive_gone",
+            Self::ExportOld(_) => "export_old",
+            Self::ExportBehind(_) => "export_behind",
+            Self::IndexMissing => "index_missing",
+            Self::IndexBehind { .. } => "index_behind",
+            Self::IndexUnfinished => "index_unfinished",
+            Self::IndexOutdated => "index_outdated",
+            Self::IndexDamaged => "index_damaged",
+            Self::Partial => "partial",
+            Self::Oddity { code, .. } => code,
+        }
+    }
+
+    /// Says how bad it is.
+    #[must_use]
+    pub const fn level(&self) -> Level {
+        match self {
+            Self::ExportBehind(_)
+            | Self::IndexMissing
+            | Self::IndexBehind { .. }
+            | Self::IndexUnfinished
+            | Self::IndexOutdated
+            | Self::IndexDamaged
+            | Self::Partial
+            | Self::Oddity { .. } => Level::Note,
+            _ => Level::Wrong,
+        }
+    }
+}
+
+/// What was seen of an agent.
+pub(super) struct AgentFacts {
+    pub(super) workspace_exists: bool,
+    /// Whether its memories lie in a database that is there.
+    pub(super) has_rows: bool,
+    pub(super) database_trouble: Option<String>,
+    pub(super) source_trouble: Option<RefreshError>,
+    pub(super) unreadable: u64,
+    pub(super) is_partial: bool,
+    pub(super) unfinished: u64,
+    pub(super) last_export: Option<LastExport>,
+    pub(super) search: SearchStatus,
+    pub(super) now: Timestamp,
+}
+
+/// Returns what is wrong, the worst first.
+pub(super) fn problems(facts: AgentFacts) -> Vec<Problem> {
+    let mut found = Vec::new();
+    let is_there = facts.workspace_exists || facts.has_rows;
+    if !is_there {
+        found.push(Problem::WorkspaceMissing);
+    }
+    if let Some(reason) = facts.database_trouble {
+        found.push(Problem::DatabaseUnreadable { reason });
+    }
+    if let Some(error) = facts.source_trouble {
+        found.push(Problem::SourceUnreadable(error));
+    }
+    if facts.unreadable > 0 {
+        found.push(Problem::Unreadable { places: facts.unreadable });
+    }
+    if facts.unfinished > 0 {
+        found.push(Problem::ChangeCutOff { changes: facts.unfinished });
+    }
+    if is_there {
+        found.extend(of_export(facts.last_export.as_ref(), facts.now));
+        found.extend(of_search(&facts.search));
+    }
+    if facts.is_partial {
+        found.push(Problem::Partial);
+    }
+    found
+}
+
+fn of_export(export: Option<&LastExport>, now: Timestamp) -> Option<Problem> {
+    let Some(export) = export else { return Some(Problem::NeverExported) };
+    if !export.exists {
+        return Some(Problem::ArchiveGone);
+    }
+    if export.changed_since == 0 {
+        return None;
+    }
+    let changed = ChangedFiles { files: export.changed_since, sealed: export.sealed };
+    let age = now.duration_since(export.at.instant());
+    Some(if age > SignedDuration::from_hours(24 * DAYS) {
+        Problem::ExportOld(changed)
+    } else {
+        Problem::ExportBehind(changed)
+    })
+}
+
+const fn of_search(search: &SearchStatus) -> Option<Problem> {
+    match search.state {
+        Readiness::Ready | Readiness::Busy | Readiness::Nothing | Readiness::Unknown => None,
+        Readiness::Missing => Some(Problem::IndexMissing),
+        Readiness::Behind => Some(Problem::IndexBehind { changed: search.changed }),
+        Readiness::Unfinished => Some(Problem::IndexUnfinished),
+        Readiness::Outdated => Some(Problem::IndexOutdated),
+        Readiness::Damaged => Some(Problem::IndexDamaged),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn export(exists: bool, changed_since: u64) -> LastExport {
+        let at = "2026-03-01T00:00:00Z".parse().unwrap();
+        LastExport {
+            archive: "a.alf".to_owned(),
+            at,
+            exists,
+            file_size: 1,
+            changed_since,
+            sealed: false,
+        }
+    }
+
+    fn check(change: impl FnOnce(&mut AgentFacts), expected: &[(&str, Level)]) {
+        let search =
+            SearchStatus { state: Readiness::Ready, documents: None, chunks: None, changed: 0 };
+        let mut facts = AgentFacts {
+            workspace_exists: true,
+            has_rows: false,
+            database_trouble: None,
+            source_trouble: None,
+            unreadable: 0,
+            is_partial: false,
+            unfinished: 0,
+            last_export: Some(export(true, 0)),
+            search,
+            now: "2026-03-05T00:00:00Z".parse().unwrap(),
+        };
+        change(&mut facts);
+        let found = problems(facts);
+        let found: Vec<(&str, Level)> =
+            found.iter().map(|problem| (problem.code(), problem.level())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn every_trouble_has_its_code() {
+        use Level::{Note, Wrong};
+        let late = "2026-03-09T00:00:00Z".parse().unwrap();
+        let search = |state| SearchStatus { state, documents: None, chunks: None, changed: 3 };
+        check(|_| {}, &[]);
+        check(|facts| facts.now = late, &[]);
+        check(|facts| facts.workspace_exists = false, &[("workspace_missing", Wrong)]);
+        check(|facts| (facts.workspace_exists, facts.has_rows) = (false, true), &[]);
+        check(|facts| facts.last_export = None, &[("never_exported", Wrong)]);
+        check(|facts| facts.last_export = Some(export(false, 0)), &[("archive_gone", Wrong)]);
+        check(|facts| facts.last_export = Some(export(true, 2)), &[("export_behind", Note)]);
+        check(
+            |facts| (facts.last_export, facts.now) = (Some(export(true, 2)), late),
+            &[("export_old", Wrong)],
+        );
+        check(|facts| facts.search = search(Readiness::Missing), &[("index_missing", Note)]);
+        check(|facts| facts.search = search(Readiness::Behind), &[("index_behind", Note)]);
+        check(|facts| facts.search = search(Readiness::Damaged), &[("index_damaged", Note)]);
+        check(|facts| facts.search = search(Readiness::Unfinished), &[("index_unfinished", Note)]);
+        check(|facts| facts.search = search(Readiness::Outdated), &[("index_outdated", Note)]);
+        check(|facts| facts.unfinished = 1, &[("change_cut_off", Wrong)]);
+        check(|facts| facts.unreadable = 1, &[("unreadable", Wrong)]);
+        check(|facts| facts.database_trouble = Some("x".into()), &[("database_unreadable", Wrong)]);
+        check(|facts| facts.is_partial = true, &[("partial", Note)]);
+    }
+}
