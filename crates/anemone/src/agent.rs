@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_runtimes::{ADAPTERS, Adapter, FoundAgent, Machine, UNKNOWN_AGENT, by_name};
+use anemone_runtimes::{
+    FoundAgent, Machine, Runtime, UNKNOWN_AGENT, by_name, of_plain_folders, with_agents,
+};
 
 use crate::nearest::Nearest;
 
@@ -147,10 +149,10 @@ fn of_runtime(runtime: Option<&str>) -> String {
     runtime.map(|runtime| format!(" of {runtime}")).unwrap_or_default()
 }
 
-/// An agent and the adapter that knows it.
+/// An agent and the runtime that knows it.
 pub struct ChosenAgent {
     /// What reads and writes it.
-    pub adapter: &'static dyn Adapter,
+    pub adapter: &'static Runtime,
     /// The agent.
     pub agent: FoundAgent,
 }
@@ -174,14 +176,14 @@ impl AgentChoice {
         }
     }
 
-    /// Takes a folder of Markdown that belongs to no agent: its memories have OpenClaw's layout.
+    /// Takes a folder of Markdown that belongs to no agent.
     fn choose_folder(&self) -> Result<ChosenAgent, FindAgentError> {
         let Some(folder) = &self.workspace else {
             return Err(FindAgentError::NoFolder);
         };
         check_folder(folder)?;
-        let adapter = adapter("openclaw")?;
-        let agent = FoundAgent::without_install("openclaw", String::new(), folder.clone());
+        let adapter = of_plain_folders();
+        let agent = FoundAgent::without_install(adapter.name, String::new(), folder.clone());
         Ok(ChosenAgent { adapter, agent })
     }
 
@@ -214,7 +216,7 @@ enum DiscoveryDepth {
 }
 
 impl DiscoveryDepth {
-    fn discover(self, adapter: &dyn Adapter, machine: &Machine) -> Vec<FoundAgent> {
+    fn discover(self, adapter: &Runtime, machine: &Machine) -> Vec<FoundAgent> {
         match self {
             Self::Everything => adapter.discover(machine),
             Self::Files => adapter.discover_by_files(machine),
@@ -224,14 +226,14 @@ impl DiscoveryDepth {
 
 /// Returns the one agent there is.
 pub fn only(
-    adapters: &[&'static dyn Adapter],
+    adapters: &[&'static Runtime],
     machine: &Machine,
 ) -> Result<ChosenAgent, FindAgentError> {
     only_by(adapters, machine, DiscoveryDepth::Everything)
 }
 
 fn only_by(
-    adapters: &[&'static dyn Adapter],
+    adapters: &[&'static Runtime],
     machine: &Machine,
     by: DiscoveryDepth,
 ) -> Result<ChosenAgent, FindAgentError> {
@@ -254,7 +256,7 @@ fn only_by(
 /// An agent that was found on this machine, by the name that `--agent` takes.
 pub struct NamedAgent {
     /// What reads and writes it.
-    pub adapter: &'static dyn Adapter,
+    pub adapter: &'static Runtime,
     /// The agent.
     pub agent: FoundAgent,
     /// The name.
@@ -271,12 +273,12 @@ impl NamedAgent {
 
 /// Finds every agent that a folder, the configuration or the database of a runtime names. All
 /// commands list the agents that this returns.
-pub fn discover(adapters: &[&'static dyn Adapter], machine: &Machine) -> Vec<NamedAgent> {
+pub fn discover(adapters: &[&'static Runtime], machine: &Machine) -> Vec<NamedAgent> {
     discover_by(adapters, machine, DiscoveryDepth::Everything)
 }
 
 fn discover_by(
-    adapters: &[&'static dyn Adapter],
+    adapters: &[&'static Runtime],
     machine: &Machine,
     by: DiscoveryDepth,
 ) -> Vec<NamedAgent> {
@@ -325,11 +327,11 @@ pub fn check_runtime(
     if recognition(&chosen.agent, folder) > 0 {
         return Ok(());
     }
-    let others = ADAPTERS.iter().filter(|it| it.runtime() != chosen.adapter.runtime());
+    let others = with_agents().filter(|other| other.name != chosen.adapter.name);
     for other in others {
         let found = other.locate(machine, folder, None);
         if found.config.as_deref().is_some_and(Path::is_file) {
-            let runtime = other.runtime();
+            let runtime = other.name;
             return Err(FindAgentError::OtherRuntime { folder: folder.to_owned(), runtime });
         }
     }
@@ -354,10 +356,10 @@ pub fn check_known(agent: &FoundAgent) -> Result<(), FindAgentError> {
     Err(FindAgentError::NotInInstall { message: oddity.message.clone() })
 }
 
-/// Returns the agent in a folder, with the adapter that knows the folder best; the first adapter
+/// Returns the agent in a folder, with the runtime that knows the folder best; the first runtime
 /// takes any folder that nobody knows.
 fn locate(
-    adapters: &[&'static dyn Adapter],
+    adapters: &[&'static Runtime],
     machine: &Machine,
     folder: &Path,
     alias: Option<&str>,
@@ -374,13 +376,13 @@ fn locate(
             best = Some((known, ChosenAgent { adapter, agent }));
         }
     }
-    best.expect("there is at least one adapter").1
+    best.expect("there is at least one runtime").1
 }
 
 /// Says how surely a folder is that of an agent: a runtime's files count, a name does not.
 fn recognition(agent: &FoundAgent, folder: &Path) -> u8 {
     let is_file = |path: &Option<PathBuf>| path.as_ref().is_some_and(|it| it.is_file());
-    // An adapter names places from the root, whatever was typed.
+    // A runtime names places from the root, whatever was typed.
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let in_install = agent.install.as_deref().is_some_and(|it| it != folder && it.is_dir());
     4 * u8::from(is_file(&agent.config))
@@ -388,37 +390,27 @@ fn recognition(agent: &FoundAgent, folder: &Path) -> u8 {
         + u8::from(in_install)
 }
 
-/// Returns the adapters that the user may mean.
-pub fn adapters(runtime: Option<&str>) -> Result<Vec<&'static dyn Adapter>, FindAgentError> {
+/// Returns the runtimes that the user may mean.
+pub fn adapters(runtime: Option<&str>) -> Result<Vec<&'static Runtime>, FindAgentError> {
     match runtime {
         Some(runtime) => Ok(vec![adapter(runtime)?]),
-        None => Ok(ADAPTERS.to_vec()),
+        None => Ok(with_agents().collect()),
     }
 }
 
-/// Returns the adapter of a runtime that the user named.
-pub fn adapter(runtime: &str) -> Result<&'static dyn Adapter, FindAgentError> {
+/// Returns the runtime that the user named.
+pub fn adapter(runtime: &str) -> Result<&'static Runtime, FindAgentError> {
     by_name(runtime).ok_or_else(|| {
         let mut nearest = Nearest::to(runtime);
-        ADAPTERS.iter().for_each(|adapter| nearest.offer(adapter.runtime().to_owned()));
+        with_agents().for_each(|runtime| nearest.offer(runtime.name.to_owned()));
         let nearest = nearest.into_names().first().cloned();
         FindAgentError::UnknownRuntime { name: runtime.to_owned(), nearest }
     })
 }
 
-/// Returns where a runtime keeps its first agent, when there is none yet.
-pub fn usual_place(runtime: &str, machine: &Machine) -> PathBuf {
-    let home = machine.home.join(format!(".{runtime}"));
-    match runtime {
-        // One install has several agents, so the install is named.
-        "zeroclaw" => machine.variable("ZEROCLAW_CONFIG_DIR").map_or(home, PathBuf::from),
-        _ => home.join("workspace"),
-    }
-}
-
 /// Returns the agent of an alias that the user gave.
 pub fn find(
-    adapters: &[&'static dyn Adapter],
+    adapters: &[&'static Runtime],
     machine: &Machine,
     alias: &str,
 ) -> Result<ChosenAgent, FindAgentError> {
@@ -426,7 +418,7 @@ pub fn find(
 }
 
 fn find_by(
-    adapters: &[&'static dyn Adapter],
+    adapters: &[&'static Runtime],
     machine: &Machine,
     alias: &str,
     by: DiscoveryDepth,
@@ -440,12 +432,12 @@ fn find_by(
         known.push(name);
     }
     if found.len() > 1 {
-        let runtimes = found.iter().map(|chosen| chosen.adapter.runtime()).collect();
+        let runtimes = found.iter().map(|chosen| chosen.adapter.name).collect();
         return Err(FindAgentError::AmbiguousAlias { alias: alias.to_owned(), runtimes });
     }
     found.pop().ok_or_else(|| {
         let runtime = match adapters {
-            [adapter] => Some(adapter.runtime()),
+            [adapter] => Some(adapter.name),
             _ => None,
         };
         FindAgentError::UnknownAlias { alias: alias.to_owned(), runtime, known }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anemone_format::{AgentId, Moment};
-use anemone_runtimes::{Adapter, FoundAgent, Machine, ReadOptions, SecretPolicy, noted_agent_id};
+use anemone_runtimes::{FoundAgent, Machine, ReadOptions, Runtime, SecretPolicy, noted_agent_id};
 use serde::Serialize;
 
 use crate::agent::{FindAgentError, NamedAgent, adapters, discover};
@@ -136,7 +136,7 @@ impl AgentLine {
 }
 
 /// Counts files without reading them, and records by reading the agent as an export does.
-fn count(adapter: &dyn Adapter, machine: &Machine, agent: &FoundAgent, id: AgentId) -> AgentCounts {
+fn count(adapter: &Runtime, machine: &Machine, agent: &FoundAgent, id: AgentId) -> AgentCounts {
     let options = ReadOptions {
         agent_id: Some(id),
         sessions: false,

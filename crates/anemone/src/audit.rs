@@ -4,7 +4,7 @@ use anemone_format::StampId;
 use anemone_memory::{
     AgeCounts, Audit, KindCounts, Oversized, SecretFinding, StaleReason, audit as examine,
 };
-use anemone_runtimes::MemoryBackend;
+use anemone_runtimes::{MemoryBackend, context_rules};
 use serde::Serialize;
 
 use crate::config::{Config, ConfigError};
@@ -196,7 +196,8 @@ pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, AuditEr
     let machine = host.machine()?;
     let memory = request.memory.find(&machine, host)?;
     let settings = Config::read(host)?.audit;
-    let mut audit = examine(&memory.site, &settings, host.today());
+    let rules: Vec<_> = context_rules().collect();
+    let mut audit = examine(&memory.site, &settings, &rules, host.today());
     // The same secrets that `check` reports and an export stops at, whatever file they are in.
     let beside = memory.adapter.check(&machine, &memory.agent).secrets.into_iter();
     audit.add_secrets(beside.map(|secret| SecretFinding {
@@ -315,9 +316,9 @@ fn rank(kind: &str) -> usize {
 
 fn cut_finding(file: &Oversized) -> AuditFinding {
     let limits: Vec<_> =
-        file.cuts.iter().map(|cut| format!("{} {}", cut.generation.as_str(), cut.limit)).collect();
+        file.cuts.iter().map(|cut| format!("{} {}", cut.rules, cut.limit)).collect();
     let cuts = file.cuts.iter().map(|cut| CutRange {
-        generation: cut.generation.as_str(),
+        generation: cut.rules,
         limit: cut.limit,
         from_char: cut.from.0,
         from_line: cut.from.1,

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anemone_index::{Hit, Request};
 use anemone_memory::{
-    Budget, ComposeRequest, Composed, FindError, Generation, MarkdownStoreError, Part, Recalled,
+    Budget, ComposeRequest, Composed, ContextRules, FindError, MarkdownStoreError, Part, Recalled,
     SessionKind, compose, estimated_tokens, note_recalls, recalled,
 };
-use anemone_runtimes::{FoundAgent, Machine, MemoryBackend};
+use anemone_runtimes::{Machine, MemoryBackend};
 use serde::Serialize;
 
 use crate::host::Host;
@@ -27,7 +27,7 @@ pub struct ContextRequest {
     /// Who will see it.
     pub session: SessionKind,
     /// Whose rules; `None` for those of the agent that is found.
-    pub generation: Option<Generation>,
+    pub rules: Option<&'static ContextRules>,
     /// How much of it.
     pub budget: Budget,
     /// A question; memories that answer it follow.
@@ -53,7 +53,7 @@ impl ContextRequest {
         Self {
             memory,
             session,
-            generation: None,
+            rules: None,
             budget: Budget::Runtime,
             query: None,
             recalls: RecallCounting::Counted,
@@ -226,7 +226,8 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, C
     let counts = request.query.is_some() && request.recalls == RecallCounting::Counted;
     let memory = request.memory.find_for(Access::unless(!counts), &machine, host)?;
     let session = request.session;
-    let generation = request.generation.unwrap_or_else(|| generation_of(&memory.agent));
+    let rules =
+        request.rules.unwrap_or_else(|| (memory.adapter.context_of)(memory.agent.generation));
     let mut notes: Vec<ContextNote> = note_of_rows(request, &memory).into_iter().collect();
     let shown = match &request.query {
         Some(query) if session.may_recall() => {
@@ -249,7 +250,7 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, C
     let delimiter = delimiter()?;
     let composing = ComposeRequest {
         session,
-        generation,
+        rules,
         budget: request.budget,
         today: host.today(),
         recalled: Some(shown.framed(&delimiter)),
@@ -262,7 +263,7 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, C
     Ok(ContextReport {
         ok: true,
         session: session.as_str(),
-        generation: generation.as_str(),
+        generation: rules.name,
         chars,
         estimated_tokens: estimated_tokens(&text),
         text,
@@ -300,15 +301,6 @@ fn recall(
     let answer = memory.finder(machine, host)?.search(&request)?;
     let hits: Vec<&Hit> = answer.hits.iter().filter(|hit| session.may_see(&hit.path)).collect();
     Ok(recalled(&memory.site, &hits, RECALLED)?)
-}
-
-/// Returns the rules of the agent that was found.
-fn generation_of(agent: &FoundAgent) -> Generation {
-    match (agent.runtime, agent.generation) {
-        ("zeroclaw", _) => Generation::ZeroClaw,
-        (_, Some("gen-3")) => Generation::OpenClaw3,
-        _ => Generation::OpenClaw9,
-    }
 }
 
 impl ContextPart {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{Durability, folder_of, make_private_folder, read_small, replace_file};
 use anemone_format::Moment;
-use anemone_runtimes::{Adapter, FoundAgent, Machine};
+use anemone_runtimes::{FoundAgent, Machine, Runtime};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ impl Export {
 
 /// An export that begins.
 pub struct ExportLogEntry<'a> {
-    adapter: &'a dyn Adapter,
+    adapter: &'a Runtime,
     agent: &'a FoundAgent,
     scan: AgentScan<'a>,
     at: Timestamp,
@@ -70,7 +70,7 @@ pub struct ExportLogEntry<'a> {
 impl<'a> ExportLogEntry<'a> {
     /// Notes when it is that the agent is going to be read.
     pub fn new(
-        adapter: &'a dyn Adapter,
+        adapter: &'a Runtime,
         agent: &'a FoundAgent,
         machine: &Machine,
         now: Timestamp,

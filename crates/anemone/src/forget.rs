@@ -254,10 +254,10 @@ pub fn forget(
     let unknown = resumed.entries.iter().filter(|entry| entry.text.is_empty()).count();
     report.proof = Some(found.into_proof(&probes, unknown));
     if request.finality == Finality::ForGood
-        && let Some(index) = living.adapter.own_index()
+        && living.adapter.own_index.is_some()
         && living.agent.install.is_none()
     {
-        report.notes.push(ForgetWarning::NoInstall { runtime: index.runtime });
+        report.notes.push(ForgetWarning::NoInstall { runtime: living.adapter.title });
     }
     report.under_way(begun, resumed.finished);
     Ok(report)

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use anemone_files::{Existing, faults, folder_of, make_private_folder, sync_folder_if_possible};
 use anemone_format::{AgentId, sha256_hex};
 use anemone_memory::OwnerNote;
-use anemone_runtimes::{Adapter, FoundAgent};
+use anemone_runtimes::{FoundAgent, Runtime};
 
 use self::known::{AgentRecord, Assignment, KnownAgents};
 use self::seen::SeenAgent;
@@ -99,7 +99,7 @@ pub struct AgentIdentity {
 
 /// Says which agent this is. Nothing is written.
 #[must_use]
-pub fn identify(adapter: &dyn Adapter, agent: &FoundAgent, host: &Host) -> AgentIdentity {
+pub fn identify(adapter: &Runtime, agent: &FoundAgent, host: &Host) -> AgentIdentity {
     AgentIdentity::of(SeenAgent::new(adapter, agent), host)
 }
 
@@ -107,7 +107,7 @@ pub fn identify(adapter: &dyn Adapter, agent: &FoundAgent, host: &Host) -> Agent
 /// kept about its files is kept once, with the agent that has the workspace first.
 #[must_use]
 pub fn identify_keeper(
-    adapter: &dyn Adapter,
+    adapter: &Runtime,
     agent: &FoundAgent,
     root: &Path,
     host: &Host,
@@ -121,7 +121,7 @@ pub fn identify_keeper(
 
 /// Remembers the id of an agent that was restored into a workspace. That of the agent that has the
 /// workspace first is in the workspace, so only the others are noted.
-pub(crate) fn remember_id(adapter: &dyn Adapter, agent: &FoundAgent, id: AgentId, host: &Host) {
+pub(crate) fn remember_id(adapter: &Runtime, agent: &FoundAgent, id: AgentId, host: &Host) {
     if !agent.shares_workspace {
         return;
     }

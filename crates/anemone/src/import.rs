@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::{ArchiveSource, Edits, ReadEntryError, SnapshotSource as _};
 use anemone_runtimes::{
-    Action, Adapter, Machine, OnConflict, Plan, PlanError, Step, StepKind, by_name,
+    Action, Machine, OnConflict, Plan, PlanError, Runtime, Step, StepKind, by_name,
     recover_leftovers,
 };
 use serde::Serialize;
 
 use crate::agent::{
     ChosenAgent, FindAgentError, NamedAgent, adapter, check_alias, check_name, check_runtime,
-    discover, usual_place,
+    discover,
 };
 use crate::archive::{OpenArchiveError, open_sound};
 use crate::files::{FileError, is_standard};
@@ -213,13 +213,13 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     let target = chosen.agent;
     check_alias(&target, alias)?;
     check_agent(&target.workspace, request.restore.on_conflict, agent_id)?;
-    let options = request.restore.plan_options(adapter.runtime(), vault_key.as_ref())?;
+    let options = request.restore.plan_options(adapter.name, vault_key.as_ref())?;
     let mut recovered = Vec::new();
     if !request.dry_run {
         recovered = recover_leftovers(&target.workspace);
     }
     let plan = adapter.plan(&machine, &source, &target, &options)?;
-    let runtime = adapter.runtime();
+    let runtime = adapter.name;
     let mut report = ImportReport::planned(runtime, &plan, &source, request.dry_run);
     report.workspace = shown(&workspace, &plan).display().to_string();
     report.warnings = archive_warnings;
@@ -246,29 +246,25 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
 }
 
 /// Returns the adapter of the runtime that an archive was made from.
-fn adapter_of(runtime: &str) -> Result<&'static dyn Adapter, ImportError> {
+fn adapter_of(runtime: &str) -> Result<&'static Runtime, ImportError> {
     by_name(runtime).ok_or_else(|| ImportError::UnknownRuntime { runtime: runtime.to_owned() })
 }
 
 /// Returns the folder in which a runtime looks for an agent: that of the one agent it has here, or
 /// the usual one where it has none yet.
 fn usual_target(
-    adapter: &'static dyn Adapter,
+    adapter: &'static Runtime,
     machine: &Machine,
     alias: Option<&str>,
 ) -> Result<PathBuf, ImportError> {
     let found = discover(&[adapter], machine);
     let named = found.iter().find(|agent| Some(agent.alias.as_str()) == alias);
-    let place = |named: &NamedAgent| match (adapter.runtime(), &named.agent.install) {
-        // One install has several agents, so the install is named.
-        ("zeroclaw", Some(install)) => install.clone(),
-        _ => named.agent.workspace.clone(),
-    };
+    let place = |named: &NamedAgent| adapter.named_place(&named.agent).to_owned();
     match (named, &found[..]) {
         (Some(one), _) | (None, [one]) => Ok(place(one)),
-        (None, []) => Ok(usual_place(adapter.runtime(), machine)),
+        (None, []) => Ok(adapter.first_place(machine)),
         (None, several) => Err(ImportError::SeveralAgents {
-            runtime: adapter.runtime(),
+            runtime: adapter.name,
             agents: several.iter().map(NamedAgent::line).collect(),
         }),
     }

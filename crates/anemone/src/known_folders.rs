@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{Durability, make_private_folder, read_small, replace_file};
 use anemone_format::sha256_hex;
-use anemone_runtimes::{Adapter, FoundAgent, Machine, MemoryBackend};
+use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
@@ -74,7 +74,7 @@ pub fn note_folder(host: &Host, kind: FolderKind, folder: &Path, place: Option<&
 }
 
 /// Notes that an agent was made from an archive or from another agent.
-pub fn note_copy(host: &Host, machine: &Machine, adapter: &dyn Adapter, agent: &FoundAgent) {
+pub fn note_copy(host: &Host, machine: &Machine, adapter: &Runtime, agent: &FoundAgent) {
     note_folder(host, FolderKind::Copy, &agent.workspace, None);
     if let MemoryBackend::Sqlite(database) = adapter.searchable(machine, agent).keeps {
         let place = agent.install.as_deref().unwrap_or(&agent.workspace);

@@ -7,7 +7,7 @@ use anemone_memory::{
     Finder, MarkdownLayout, MarkdownMemory, MarkdownStore, MarkdownStoreError, Memory, NotedRows,
     PageScope, RowMemory,
 };
-use anemone_runtimes::{Adapter, FoundAgent, Machine, MemoryBackend};
+use anemone_runtimes::{FoundAgent, Machine, MemoryBackend, Runtime};
 
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::host::{Host, SharedClock};
@@ -56,7 +56,7 @@ pub struct RandomError;
 /// A memory that can be written to.
 pub struct AgentMemory {
     /// What reads and writes the agent.
-    pub adapter: &'static dyn Adapter,
+    pub adapter: &'static Runtime,
     /// The agent.
     pub agent: FoundAgent,
     /// Where the agent puts what it remembers.
@@ -118,7 +118,7 @@ impl MemoryChoice {
 
 /// Returns where the memory of an agent is, and what is kept about it, to read.
 pub fn site_of(
-    adapter: &dyn Adapter,
+    adapter: &Runtime,
     agent: &FoundAgent,
     keeps: &MemoryBackend,
     host: &Host,
@@ -152,15 +152,12 @@ struct MemoryPlace {
 
 impl MemoryPlace {
     fn of(
-        adapter: &dyn Adapter,
+        adapter: &Runtime,
         agent: &FoundAgent,
         keeps: &MemoryBackend,
         host: &Host,
     ) -> Result<Self, OpenMemoryError> {
-        let layout = match adapter.runtime() {
-            "zeroclaw" => MarkdownLayout::ZeroClaw,
-            _ => MarkdownLayout::OpenClaw,
-        };
+        let layout = adapter.layout;
         let root = fs_err::canonicalize(folder_of(agent, keeps))?;
         let keeper = identify_keeper(adapter, agent, &root, host);
         Ok(Self { root, layout, keeper })

@@ -277,7 +277,7 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport, M
     let source = choose_source(request, &machine)?;
     let target = choose_target(request, &machine)?;
     check_apart(&source, &target)?;
-    let runtime = target.adapter.runtime();
+    let runtime = target.adapter.name;
     let key = request.credentials.then(random_key).transpose()?;
     let options = request.restore.plan_options(runtime, key.as_ref())?;
     let folder = snapshots_folder(request, host, [&source.agent, &target.agent])?;

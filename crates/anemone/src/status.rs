@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_format::Moment;
 use anemone_memory::HookWrite;
-use anemone_runtimes::Machine;
+use anemone_runtimes::{Machine, with_agents};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -282,12 +282,11 @@ fn problems_of_all(agents: &[AgentStatus], broken: Vec<String>, host: &Host) -> 
 /// Returns where agents were looked for, as far as it can be said in few words.
 fn looked_in(machine: &Machine) -> Vec<String> {
     let home = |name: &str| machine.home.join(name).display().to_string();
-    let mut places = vec![home(".openclaw"), home(".openclaw-*"), home(".clawdbot")];
-    places.extend([home("clawd"), home("openclaw"), home(".zeroclaw")]);
-    for name in ["OPENCLAW_STATE_DIR", "OPENCLAW_WORKSPACE_DIR", "ZEROCLAW_CONFIG_DIR"] {
-        places.extend(machine.variable(name).map(|place| place.to_string_lossy().into_owned()));
-    }
-    places
+    let usual = || with_agents().filter_map(|runtime| runtime.places);
+    let folders = usual().flat_map(|places| places.folders).map(|name| home(name));
+    let named = usual().flat_map(|places| places.variables);
+    let named = named.filter_map(|name| machine.variable(name));
+    folders.chain(named.map(|folder| folder.to_string_lossy().into_owned())).collect()
 }
 
 /// Whether a file of this name can be made.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use anemone_files::{FileKind, FileStat, FileTime, Folder, WalkEntry, WalkStep, WalkVisitor, walk};
 use anemone_runtimes::{
-    AGENT_ID_FILE, Adapter, FoundAgent, Machine, SearchedFolder, Store, StoreKind,
+    AGENT_ID_FILE, FoundAgent, Machine, Runtime, SearchedFolder, Store, StoreKind,
 };
 use jiff::Timestamp;
 
@@ -43,7 +43,7 @@ pub struct Survey {
 
 /// An agent whose files are counted.
 pub struct AgentScan<'a> {
-    adapter: &'a dyn Adapter,
+    adapter: &'a Runtime,
     /// Its workspace, with links followed.
     pub workspace: PathBuf,
     /// What holds memories and lies elsewhere, such as a database.
@@ -55,13 +55,13 @@ pub struct AgentScan<'a> {
 impl<'a> AgentScan<'a> {
     /// Takes an agent; its configuration is read.
     #[must_use]
-    pub fn new(adapter: &'a dyn Adapter, machine: &Machine, agent: &FoundAgent) -> Self {
+    pub fn new(adapter: &'a Runtime, machine: &Machine, agent: &FoundAgent) -> Self {
         Self::with_stores(adapter, agent, adapter.searchable(machine, agent).stores)
     }
 
     /// Takes an agent whose stores are known.
     #[must_use]
-    pub fn with_stores(adapter: &'a dyn Adapter, agent: &FoundAgent, stores: Vec<Store>) -> Self {
+    pub fn with_stores(adapter: &'a Runtime, agent: &FoundAgent, stores: Vec<Store>) -> Self {
         let workspace = real(&agent.workspace);
         let mut beside: Vec<PathBuf> =
             adapter.files_beside(agent).iter().map(|file| real(file)).collect();

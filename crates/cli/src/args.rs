@@ -10,7 +10,7 @@ use anemone::embedder::{Choice, EmbedderChoice};
 use anemone::living::MemoryChoice;
 use anemone::restore::RestoreChoice;
 use anemone::search::target::TargetChoice;
-use anemone_runtimes::{ADAPTERS, OnConflict};
+use anemone_runtimes::{OnConflict, with_agents};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
@@ -50,7 +50,7 @@ impl TypedValueParser for RuntimeParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(ADAPTERS.iter().map(|it| PossibleValue::new(it.runtime()))))
+        Some(Box::new(with_agents().map(|runtime| PossibleValue::new(runtime.name))))
     }
 }
 

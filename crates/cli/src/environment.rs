@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anemone::host::{Folders, Host, ServiceKeys, SharedClock};
 use anemone::keys::Keys;
 use anemone::system::SystemClock;
-use anemone_runtimes::CONNECTS;
+use anemone_runtimes::RUNTIMES;
 use zeroize::Zeroizing;
 
 use crate::args::KeyArgs;
@@ -147,7 +147,7 @@ impl ServiceKeys for Variables {
 }
 
 fn of_runtimes() -> BTreeMap<String, OsString> {
-    let prefixes = CONNECTS.iter().flat_map(|connect| connect.variables);
+    let prefixes = RUNTIMES.iter().flat_map(|runtime| runtime.variables);
     let of_interest =
         |name: &str| name == "PATH" || prefixes.clone().any(|prefix| name.starts_with(prefix));
     std::env::vars_os()

@@ -83,7 +83,7 @@ impl Bench {
             fs_err::write(path, note.markdown).unwrap();
         }
         let site =
-            MarkdownStore::open(&root, &folder.join("state"), MarkdownLayout::OpenClaw).unwrap();
+            MarkdownStore::open(&root, &folder.join("state"), MarkdownLayout::PLAIN).unwrap();
         let rules = Box::new(MarkdownFolder::default());
         let source: Box<dyn DocumentSource> =
             Box::new(FolderSource::new(root, String::new(), rules));

@@ -24,6 +24,7 @@ use anemone_secrets::{SecretHit, scan_file};
 use jiff::civil::Date;
 
 use crate::alike::alike;
+use crate::context::ContextRules;
 use crate::page::known_units;
 use crate::reading::{self, Unread, UnreadReason};
 use crate::session_note::is_head;
@@ -157,7 +158,12 @@ pub struct SuspiciousFinding {
 
 /// Examines a memory.
 #[must_use]
-pub fn audit(site: &MarkdownStore, settings: &AuditSettings, today: Date) -> Audit {
+pub fn audit(
+    site: &MarkdownStore,
+    settings: &AuditSettings,
+    rules: &[&'static ContextRules],
+    today: Date,
+) -> Audit {
     let (pages, unread) = reading::list(site);
     let mut audit = Audit { unread, ..Audit::default() };
     let mut entries = Vec::new();
@@ -184,7 +190,7 @@ pub fn audit(site: &MarkdownStore, settings: &AuditSettings, today: Date) -> Aud
         audit.bytes += file.seen.bytes.len() as u64;
         // UTF-16 without letters beyond ASCII is UTF-8 as well.
         audit.find_secrets(&path, scan_file(&file.seen.bytes));
-        audit.oversized.extend(oversized::of_file(&path, &file.text));
+        audit.oversized.extend(oversized::of_file(rules, &path, &file.text));
         // What stands beside the memory are instructions: they are not judged as entries.
         let Some(kind) = kind else { continue };
         let title = title_of(&file.text);
@@ -209,7 +215,7 @@ pub fn audit(site: &MarkdownStore, settings: &AuditSettings, today: Date) -> Aud
         }
     }
     tell_apart(&mut entries);
-    audit.oversized.extend(oversized::of_all(site));
+    audit.oversized.extend(oversized::of_all(rules, site));
     audit.stale = stale.end(&entries, &superseded(&entries));
     audit.contradictions = contradictions(&entries);
     let found = alike(&entries, settings.near);

@@ -22,8 +22,7 @@ use crate::recovery::Cause;
 use crate::replacing::{Beside, put, take};
 use crate::rest::Rest;
 use crate::store::{
-    FileSnapshot, LockedStore, MAX_FILE_BYTES, MarkdownLayout, MarkdownStore, MarkdownStoreError,
-    PageKind,
+    FileSnapshot, LockedStore, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreError, PageKind,
 };
 
 /// What is to be done to a memory, as one.
@@ -146,8 +145,7 @@ impl MarkdownStore {
     pub(crate) fn added_to(&self, there: Option<&FileSnapshot>, entry: &str) -> String {
         let there = there.filter(|it| !it.bytes.is_empty());
         let mut text = there.and_then(|it| closing(it.text().ok()?)).unwrap_or_default();
-        // ZeroClaw leaves a line free between entries.
-        if there.is_some() && self.manner() == MarkdownLayout::ZeroClaw {
+        if there.is_some() && self.layout().spaces_entries {
             text.push('\n');
         }
         text.push_str(entry);

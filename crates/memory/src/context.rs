@@ -1,8 +1,8 @@
 //! What a session should see of a memory: which files, in which order, how much of each.
 //!
-//! Each generation of each runtime has its own table, its own limits and its own way to shorten a
-//! file; this follows them, with four exceptions. What is private stays out of group sessions in
-//! every generation, although the program of March put it in. The sentences with which a runtime
+//! Each version of each runtime has rules of its own, see [`ContextRules`]; this follows them, with
+//! four exceptions. What is private stays out of group sessions under all rules, although one
+//! program put it in. The sentences with which a runtime
 //! introduces the files are left out: they are its own. What was remembered, the curated file and the
 //! logs, is quoted in our frame, see [`crate::frame`], because whatever an agent read may have come
 //! to stand there; only what tells an agent who it is stands free. And hidden characters, see
@@ -13,7 +13,8 @@ mod budget;
 mod cut;
 mod digest;
 mod logs;
-mod table;
+mod rules;
+mod session;
 
 use anemone_format::ProvenanceStamp;
 use jiff::civil::Date;
@@ -24,8 +25,10 @@ use crate::reading::{self, UnreadReason};
 use crate::store::{MarkdownStore, PageKind};
 use crate::suspicion::suspicion_reason;
 pub use budget::{Budget, estimated_tokens};
+pub use cut::Cutting;
 use cut::{clamped, length};
-pub use table::{Generation, SessionKind};
+pub use rules::{ContextRules, DailyNotes};
+pub use session::SessionKind;
 
 /// A file needs so much room to be begun at all.
 const LEAST_ROOM: usize = 64;
@@ -35,8 +38,8 @@ const LEAST_ROOM: usize = 64;
 pub struct ComposeRequest {
     /// Who will see it.
     pub session: SessionKind,
-    /// Whose rules.
-    pub generation: Generation,
+    /// The rules of the runtime.
+    pub rules: &'static ContextRules,
     /// How much of it.
     pub budget: Budget,
     /// The day it is.
@@ -223,7 +226,7 @@ pub fn compose(site: &MarkdownStore, asked: &ComposeRequest) -> Composed {
     let quoted: Vec<&str> =
         parts.iter().filter(|it| it.is_quoted()).map(|it| it.content.as_str()).collect();
     Composed {
-        chars: asked.generation.cutting().length(&text),
+        chars: asked.rules.cutting.length(&text),
         suspicion_reason: suspicion_reason(&quoted.join("\n\n")),
         text,
         parts,
@@ -231,24 +234,24 @@ pub fn compose(site: &MarkdownStore, asked: &ComposeRequest) -> Composed {
     }
 }
 
-/// Returns where a runtime of a generation would cut a file: how much of its beginning and of its
+/// Returns where a runtime with these rules would cut a file: how much of its beginning and of its
 /// end is left; `None` when it leaves it whole.
 #[must_use]
-pub fn cut_of(generation: Generation, name: &str, text: &str) -> Option<Fate> {
-    let limit = generation.limit(name);
-    let kept = generation.cutting().cut(text, name, limit);
+pub fn cut_of(rules: &ContextRules, name: &str, text: &str) -> Option<Fate> {
+    let limit = rules.limit_of(name);
+    let kept = rules.cutting.cut(text, name, limit);
     kept.head.map(|head| Fate::Cut { limit, head, tail: kept.tail })
 }
 
 /// Reads the files of a session's table, within the runtime's budget.
 fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
-    let generation = asked.generation;
-    let mut left = generation.total();
+    let rules = asked.rules;
+    let mut left = rules.total;
     let mut parts = Vec::new();
-    for row in generation.rows(site, asked.session, asked.today) {
+    for row in rules.rows(site, asked.session, asked.today) {
         let part = match row.kept_out {
             Some(fate) => Part::out(&row.path, fate),
-            None => file(site, generation, &row.path, row.is_optional, left),
+            None => file(site, rules, &row.path, row.is_optional, left),
         };
         let part = Part { place: row.place, ..part };
         left = match part.fate {
@@ -264,7 +267,7 @@ fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
 /// Reads a file, as much of it as there is room for.
 fn file(
     site: &MarkdownStore,
-    generation: Generation,
+    rules: &ContextRules,
     path: &str,
     is_optional: bool,
     left: usize,
@@ -273,15 +276,15 @@ fn file(
     let mut hidden = 0;
     let (content, total_chars, fate) = match reading::read(site, path) {
         Ok(None) if is_optional => return Part::out(path, Fate::Absent),
-        Ok(None) => (generation.missing(site, path), 0, Fate::Missing),
-        Err(why) if !generation.tells_unreadable() => {
-            (generation.missing(site, path), 0, Fate::Unreadable(why))
+        Ok(None) => (rules.missing(site, path), 0, Fate::Missing),
+        Err(why) if !rules.tells_unreadable => {
+            (rules.missing(site, path), 0, Fate::Unreadable(why))
         }
         Err(why) => (format!("[UNREADABLE: {why}]"), 0, Fate::Unreadable(why)),
         Ok(Some(file)) => {
-            let limit = generation.limit(name).min(left);
+            let limit = rules.limit_of(name).min(left);
             hidden = hidden_count(&file.text);
-            let kept = generation.cutting().cut(&readable(&file.text), name, limit);
+            let kept = rules.cutting.cut(&readable(&file.text), name, limit);
             if kept.total == 0 {
                 return Part::out(path, Fate::Empty);
             }
@@ -317,14 +320,14 @@ fn readable(text: &str) -> String {
 
 /// Writes the parts down, as the runtime does.
 fn written(parts: &[Part], asked: &ComposeRequest, site: &MarkdownStore) -> String {
-    let generation = asked.generation;
+    let rules = asked.rules;
     let mut text = String::new();
     let has = |place| parts.iter().any(|it| it.place == place && it.fate.is_in());
     if has(Place::File) {
-        text.push_str(generation.opening());
+        text.push_str(rules.opening);
     }
     for part in parts.iter().filter(|it| it.place == Place::File && it.fate.is_in()) {
-        text.push_str(&generation.section(site, &part.path, &part.content));
+        text.push_str(&rules.section(site, &part.path, &part.content));
     }
     let quoted: Vec<Framed<'_>> =
         parts.iter().filter(|it| it.is_quoted()).map(Part::framed).collect();
@@ -338,6 +341,3 @@ fn written(parts: &[Part], asked: &ComposeRequest, site: &MarkdownStore) -> Stri
     }
     text
 }
-
-#[cfg(test)]
-mod tests;

@@ -18,11 +18,10 @@ use jiff::Timestamp;
 use crate::change::digest;
 use crate::cited::citation_of;
 use crate::entry::{Category, MemoryEntry};
+use crate::layout::MarkdownLayout;
 use crate::page::{ParsedEntry, known_units};
 use crate::session_note::is_head;
-use crate::store::{
-    FileSnapshot, MAX_FILE_BYTES, MarkdownLayout, MarkdownStore, MarkdownStoreError, PageKind,
-};
+use crate::store::{FileSnapshot, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreError, PageKind};
 use crate::superseded::{self, Age, Taken};
 
 /// An entry and where it stands.
@@ -48,7 +47,7 @@ pub struct EntryList {
     /// Files that could not be read, and why.
     pub skipped: Vec<(String, MarkdownStoreError)>,
     /// Whose memory it is: ZeroClaw itself writes entries under keys, and the newest counts.
-    pub(crate) manner: Option<MarkdownLayout>,
+    pub(crate) layout: Option<MarkdownLayout>,
 }
 
 impl MarkdownStore {
@@ -72,7 +71,7 @@ impl MarkdownStore {
         pages: Vec<(String, PageKind)>,
         may_have: &dyn Fn(&str, &str) -> bool,
     ) -> EntryList {
-        let mut all = EntryList { manner: Some(self.manner()), ..EntryList::default() };
+        let mut all = EntryList { layout: Some(self.layout()), ..EntryList::default() };
         let mut shelf = Shelf { site: self, folder: None };
         let table = self.stamps();
         for (path, kind) in pages {
@@ -160,7 +159,7 @@ impl EntryList {
         sorted.retain(|it| {
             let is_newest = !met.contains(it.key());
             // A bold word that a person wrote before several lines replaces none of them.
-            if it.unit.stamp.is_some() || self.manner == Some(MarkdownLayout::ZeroClaw) {
+            if it.unit.stamp.is_some() || self.layout.is_some_and(|layout| layout.keys_replace) {
                 met.insert(it.key());
             }
             is_newest && !it.is_superseded(&taken)

@@ -400,7 +400,7 @@ mod tests {
 
     use super::*;
     use crate::change::{Change, Edit};
-    use crate::store::MarkdownLayout;
+    use crate::layout::MarkdownLayout;
 
     struct Place {
         _folder: tempfile::TempDir,
@@ -414,9 +414,8 @@ mod tests {
             fs_err::create_dir(folder.path().join("w")).unwrap();
             fs_err::write(folder.path().join("w/MEMORY.md"), text).unwrap();
             let state = folder.path().join("s");
-            let site =
-                MarkdownStore::open(&folder.path().join("w"), &state, MarkdownLayout::OpenClaw)
-                    .unwrap();
+            let site = MarkdownStore::open(&folder.path().join("w"), &state, MarkdownLayout::PLAIN)
+                .unwrap();
             Self { _folder: folder, site, ids: std::cell::Cell::new(1) }
         }
 

@@ -361,9 +361,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             fs_err::create_dir_all(folder.path().join("w/memory")).unwrap();
             let state = folder.path().join("s");
-            let site =
-                MarkdownStore::open(&folder.path().join("w"), &state, MarkdownLayout::OpenClaw)
-                    .unwrap();
+            let site = MarkdownStore::open(&folder.path().join("w"), &state, MarkdownLayout::PLAIN)
+                .unwrap();
             let place = Self { folder, site };
             let stamp = "agent 2026-11-16T10:00:00Z -->";
             let text = format!(

@@ -87,7 +87,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::store::MarkdownLayout;
+    use crate::layout::MarkdownLayout;
 
     fn write(number: i64) -> HookWrite {
         let at = Timestamp::from_second(number).unwrap();
@@ -104,7 +104,7 @@ mod tests {
     fn the_log_tells_what_was_written_since_and_stays_small() {
         let home = TempDir::new().unwrap();
         let site =
-            MarkdownStore::open(home.path(), &home.path().join("state"), MarkdownLayout::OpenClaw)
+            MarkdownStore::open(home.path(), &home.path().join("state"), MarkdownLayout::PLAIN)
                 .unwrap();
         assert_eq!(site.hook_writes(Timestamp::UNIX_EPOCH), []);
         let held = site.lock().unwrap();

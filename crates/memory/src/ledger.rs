@@ -231,7 +231,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::store::MarkdownLayout;
+    use crate::layout::MarkdownLayout;
 
     const LOG: &str = "memory/2026-11-16.md";
 
@@ -246,9 +246,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("ws");
         fs_err::create_dir_all(root.join("memory")).unwrap();
-        let site =
-            MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::OpenClaw)
-                .unwrap();
+        let site = MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::PLAIN)
+            .unwrap();
         (folder, site)
     }
 

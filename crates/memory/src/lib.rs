@@ -28,6 +28,7 @@ mod frame;
 mod hidden;
 mod hook_log;
 mod journal;
+mod layout;
 mod ledger;
 mod list;
 mod markdown_memory;
@@ -73,8 +74,8 @@ pub use change::{Applied, ApplyError, Change, Edit};
 pub use chat::ChatSettings;
 pub use cited::citation_of;
 pub use context::{
-    Budget, ComposeRequest, Composed, Fate, Generation, Part, SessionKind, compose, cut_of,
-    estimated_tokens,
+    Budget, ComposeRequest, Composed, ContextRules, Cutting, DailyNotes, Fate, Part, SessionKind,
+    compose, cut_of, estimated_tokens,
 };
 pub use duplicates::{Candidate, Duplicate, duplicates};
 pub use entries::{Entry, EntryList};
@@ -96,6 +97,7 @@ pub use hidden::{
 };
 pub use hook_log::HookWrite;
 pub use journal::{ChangeId, JournalError, Noted, NotedEdit, NotedRows};
+pub use layout::MarkdownLayout;
 pub use ledger::{OriginCheck, OwnStamps};
 pub use list::{EntryListing, ListFilter, ListedEntry, list_entries};
 pub use markdown_memory::MarkdownMemory;
@@ -122,8 +124,7 @@ pub use session_state::SessionState;
 pub use slug::{Spoken, slug_of, telling_slug};
 pub use stamps::stamps_in;
 pub use store::{
-    FileSnapshot, LockedStore, MarkdownLayout, MarkdownStore, MarkdownStoreError, OwnerNote,
-    PageKind, PageScope,
+    FileSnapshot, LockedStore, MarkdownStore, MarkdownStoreError, OwnerNote, PageKind, PageScope,
 };
 pub use successors::{FoundLines, Successor, successors};
 pub use summary::{Contradiction, EntrySummary};

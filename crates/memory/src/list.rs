@@ -171,8 +171,8 @@ mod tests {
 
     use super::*;
     use crate::entry::Category;
+    use crate::layout::MarkdownLayout;
     use crate::markdown_memory::MarkdownMemory;
-    use crate::store::MarkdownLayout;
 
     fn site(files: &[(&str, &str)]) -> (tempfile::TempDir, MarkdownStore) {
         let folder = tempfile::tempdir().unwrap();
@@ -181,9 +181,8 @@ mod tests {
         for (name, text) in files {
             fs_err::write(root.join(name), text).unwrap();
         }
-        let site =
-            MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::OpenClaw)
-                .unwrap();
+        let site = MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::PLAIN)
+            .unwrap();
         (folder, site)
     }
 

@@ -147,7 +147,7 @@ fn read_list(site: &MarkdownStore) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::MarkdownLayout;
+    use crate::layout::MarkdownLayout;
 
     fn key(text: &str) -> RecallKey {
         RecallKey { path: "memory/2026-11-15.md".to_owned(), mark: mark_of(text) }
@@ -157,7 +157,7 @@ mod tests {
     fn recalls_are_counted_by_text_and_the_list_stays_short() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("state");
-        let site = MarkdownStore::open(folder.path(), &state, MarkdownLayout::OpenClaw).unwrap();
+        let site = MarkdownStore::open(folder.path(), &state, MarkdownLayout::PLAIN).unwrap();
         let now: Timestamp = "2026-11-16T10:00:00Z".parse().unwrap();
         note_recalls(&site, &[key("Tea,  not coffee"), key("other")], now).unwrap();
         note_recalls(&site, &[key("tea, not COFFEE")], now).unwrap();
@@ -175,7 +175,7 @@ mod tests {
     fn a_hit_is_about_the_entries_in_which_something_matched() {
         let folder = tempfile::tempdir().unwrap();
         let site =
-            MarkdownStore::open(folder.path(), &folder.path().join("s"), MarkdownLayout::OpenClaw)
+            MarkdownStore::open(folder.path(), &folder.path().join("s"), MarkdownLayout::PLAIN)
                 .unwrap();
         let text = "# x\n\n- one tea\n- two\n- three tea\n";
         fs_err::write(folder.path().join("MEMORY.md"), text).unwrap();

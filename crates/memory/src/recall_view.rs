@@ -185,7 +185,7 @@ fn day_of(path: &str) -> Option<Date> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::MarkdownLayout;
+    use crate::layout::MarkdownLayout;
 
     fn stamp(number: u8, origin: &str, rest: &str) -> String {
         format!(
@@ -232,7 +232,7 @@ mod tests {
         fs_err::write(root.join("memory/2026-11-16.md"), text).unwrap();
         fs_err::write(root.join("MEMORY.md"), curated).unwrap();
         let site =
-            MarkdownStore::open(&root, &folder.path().join("s"), MarkdownLayout::OpenClaw).unwrap();
+            MarkdownStore::open(&root, &folder.path().join("s"), MarkdownLayout::PLAIN).unwrap();
         (folder, site)
     }
 

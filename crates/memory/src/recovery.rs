@@ -377,8 +377,7 @@ mod tests {
             fs_err::create_dir_all(kept.path().join("w/memory")).unwrap();
             let state = kept.path().join("s");
             let site =
-                MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::OpenClaw)
-                    .unwrap();
+                MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::PLAIN).unwrap();
             for name in ["a.md", "b.md", "c.md"] {
                 fs_err::write(site.root().join(name), OLD).unwrap();
             }

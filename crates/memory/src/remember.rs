@@ -338,8 +338,8 @@ mod tests {
     use anemone_format::Origin;
 
     use super::*;
+    use crate::layout::MarkdownLayout;
     use crate::markdown_memory::MarkdownMemory;
-    use crate::store::MarkdownLayout;
 
     #[test]
     fn at_least_forty_kinds_of_secrets_are_known() {
@@ -352,7 +352,7 @@ mod tests {
         fs_err::create_dir(kept.path().join("w")).unwrap();
         let state = kept.path().join("s");
         let site =
-            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::OpenClaw).unwrap();
+            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::PLAIN).unwrap();
         let memory = MarkdownMemory::new(site.clone());
         let finder = Finder::new(kept.path().join("index"), Vec::new(), Vec::new());
         let plan = |number: u128| {

@@ -307,7 +307,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::store::MarkdownLayout;
+    use crate::layout::MarkdownLayout;
 
     fn note(form: NoteForm) -> SessionNote<'static> {
         let at: Timestamp = "2026-01-16T19:30:00Z".parse().unwrap();
@@ -396,7 +396,7 @@ mod tests {
             let root = home.path().join("work");
             fs_err::create_dir_all(root.join("memory")).unwrap();
             let site =
-                MarkdownStore::open(&root, &home.path().join("state"), MarkdownLayout::OpenClaw)
+                MarkdownStore::open(&root, &home.path().join("state"), MarkdownLayout::PLAIN)
                     .unwrap();
             Self { home, site }
         }

@@ -92,13 +92,13 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::store::MarkdownLayout;
+    use crate::layout::MarkdownLayout;
 
     #[test]
     fn what_was_kept_of_a_session_is_read_and_damage_is_nothing() {
         let home = TempDir::new().unwrap();
         let site =
-            MarkdownStore::open(home.path(), &home.path().join("state"), MarkdownLayout::OpenClaw)
+            MarkdownStore::open(home.path(), &home.path().join("state"), MarkdownLayout::PLAIN)
                 .unwrap();
         assert_eq!(site.session_state("../x"), SessionState::default());
         let state = SessionState { flushed: Some("2".to_owned()), ..SessionState::default() };

@@ -100,9 +100,10 @@ mod tests {
     use crate::erasure::ErasedEntries;
     use crate::forget::ForgetTarget;
     use crate::forgetting::{Finality, ForgetNote};
+    use crate::layout::MarkdownLayout;
     use crate::ledger::OwnStamps;
     use crate::page::render;
-    use crate::store::{MarkdownLayout, PageKind};
+    use crate::store::PageKind;
 
     const LOG: &str = "memory/2026-11-16.md";
 
@@ -110,9 +111,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("ws");
         fs_err::create_dir_all(root.join("memory")).unwrap();
-        let site =
-            MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::OpenClaw)
-                .unwrap();
+        let site = MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::PLAIN)
+            .unwrap();
         (folder, site)
     }
 

@@ -22,6 +22,7 @@ use crate::acknowledged::Restored;
 use crate::change::digest;
 use crate::forgetting::FinishedForget;
 use crate::journal::JournalError;
+use crate::layout::MarkdownLayout;
 use crate::reading::{self, Unread, UnreadReason};
 use crate::rest::RestTimes;
 
@@ -30,15 +31,6 @@ pub(crate) const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// How long one waits before one looks again whether somebody still writes.
 const PAUSE: Duration = Duration::from_millis(10);
-
-/// How entries are laid out in files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarkdownLayout {
-    /// `MEMORY.md`, `memory/<day>.md`, as OpenClaw does.
-    OpenClaw,
-    /// The same files with the headings that ZeroClaw writes, and `memory/archive/`.
-    ZeroClaw,
-}
 
 /// What a file of a memory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +61,7 @@ pub enum PageScope {
 pub struct MarkdownStore {
     root: PathBuf,
     state: PathBuf,
-    manner: MarkdownLayout,
+    layout: MarkdownLayout,
     scope: PageScope,
     owner: Option<OwnerNote>,
     pub(crate) rest_times: RestTimes,
@@ -153,14 +145,14 @@ impl MarkdownStore {
     pub fn open(
         root: &Path,
         state: &Path,
-        manner: MarkdownLayout,
+        layout: MarkdownLayout,
     ) -> Result<Self, MarkdownStoreError> {
         let real = fs_err::canonicalize(root);
         let root =
             real.map_err(|source| MarkdownStoreError::Io { path: root.to_owned(), source })?;
         let rest_times = RestTimes::default();
         let scope = PageScope::Memories;
-        Ok(Self { root, state: state.to_owned(), manner, scope, owner: None, rest_times })
+        Ok(Self { root, state: state.to_owned(), layout, scope, owner: None, rest_times })
     }
 
     /// Takes these files for the memory.
@@ -201,8 +193,8 @@ impl MarkdownStore {
 
     /// Returns how entries are laid out.
     #[must_use]
-    pub const fn manner(&self) -> MarkdownLayout {
-        self.manner
+    pub const fn layout(&self) -> MarkdownLayout {
+        self.layout
     }
 
     /// Returns the path of what was chosen to be kept: the file that is there, under the name it
@@ -222,14 +214,10 @@ impl MarkdownStore {
     /// Returns what a new file begins with.
     #[must_use]
     pub fn head(&self, kind: PageKind) -> String {
-        match (self.manner, kind) {
-            (MarkdownLayout::ZeroClaw, PageKind::Curated) => "# Long-Term Memory\n\n".to_owned(),
-            (MarkdownLayout::ZeroClaw, PageKind::Daily(day)) => {
-                format!("# Daily Log \u{2014} {day}\n\n")
-            }
-            (MarkdownLayout::OpenClaw, PageKind::Daily(day)) => format!("# {day}\n\n"),
-            (MarkdownLayout::OpenClaw, PageKind::Curated) => "# MEMORY.md\n\n".to_owned(),
-            _ => String::new(),
+        match kind {
+            PageKind::Curated => self.layout.curated_head.to_owned(),
+            PageKind::Daily(day) => format!("{}{day}\n\n", self.layout.daily_title),
+            PageKind::Session(_) | PageKind::Note | PageKind::Archived => String::new(),
         }
     }
 
@@ -483,7 +471,7 @@ mod tests {
         let site = MarkdownStore::open(
             &kept.path().join("w"),
             &kept.path().join("s"),
-            MarkdownLayout::OpenClaw,
+            MarkdownLayout::PLAIN,
         );
         (kept, site.unwrap())
     }

@@ -97,7 +97,7 @@ fn entries_in(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::MarkdownLayout;
+    use crate::layout::MarkdownLayout;
 
     #[test]
     fn lines_are_superseded_only_when_nothing_in_them_holds() {
@@ -121,7 +121,7 @@ mod tests {
         fs_err::write(kept.path().join("w").join(path), log).unwrap();
         let state = kept.path().join("s");
         let site =
-            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::OpenClaw).unwrap();
+            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::PLAIN).unwrap();
         let found = [
             (path, 1, 1),
             (path, 1, 2),

@@ -18,7 +18,7 @@ use crate::entry::Tier;
 use crate::page::known_units;
 use crate::reading::{self, Text, Unread};
 use crate::recall_counts::{RecallError, recall_counts};
-use crate::store::{MarkdownLayout, MarkdownStore, PageKind};
+use crate::store::{MarkdownStore, PageKind};
 use crate::summary::{Contradiction, EntrySummary, contradictions, tell_apart, title_of};
 pub use promotion::{Promotion, plan_promotion};
 
@@ -198,7 +198,7 @@ impl TidyPlan {
 impl MarkdownStore {
     /// Says whether old logs are put away here.
     fn archives(&self, settings: &TidySettings) -> bool {
-        settings.archive.unwrap_or(self.manner() == MarkdownLayout::ZeroClaw)
+        settings.archive.unwrap_or(self.layout().archives)
     }
 }
 

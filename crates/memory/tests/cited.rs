@@ -15,7 +15,7 @@ impl Place {
         let root = folder.path().join("w");
         fs_err::create_dir_all(&root).expect("the test made it");
         fs_err::write(root.join("MEMORY.md"), text).expect("the test made it");
-        let site = MarkdownStore::open(&root, &folder.path().join("s"), MarkdownLayout::OpenClaw)
+        let site = MarkdownStore::open(&root, &folder.path().join("s"), MarkdownLayout::PLAIN)
             .expect("the test made it");
         Self { folder, site }
     }

@@ -32,6 +32,15 @@ impl Clock for Still {
     }
 }
 
+/// A layout in which keys replace and old days are archived.
+const KEYED: MarkdownLayout = MarkdownLayout {
+    curated_head: "# Long-Term Memory\n\n",
+    daily_title: "# Daily Log \u{2014} ",
+    spaces_entries: true,
+    keys_replace: true,
+    archives: true,
+};
+
 struct Place {
     folder: TempDir,
     site: MarkdownStore,
@@ -96,7 +105,7 @@ const STAMP: &str = "<!-- anemone: 00000000";
 
 #[test]
 fn zeroclaw_finds_its_own_layout() {
-    let place = Place::new(MarkdownLayout::ZeroClaw);
+    let place = Place::new(KEYED);
     place.remember("lang", "Rust", Page::Curated, None);
     place.remember("tz", "Berlin", Page::Curated, None);
     place.remember("walk", "in the rain", LOG, Some("main"));
@@ -115,7 +124,7 @@ fn zeroclaw_finds_its_own_layout() {
 
 #[test]
 fn openclaw_finds_a_plain_list() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     place.write("MEMORY.md", "# Me\n\nProse stays.\n\n- **b**: two\n\nThe end.");
     place.remember("a", "new\nlines", Page::Curated, None);
     place.remember("c", "three", Page::Curated, None);
@@ -128,7 +137,7 @@ fn openclaw_finds_a_plain_list() {
 
 #[test]
 fn what_zeroclaw_and_people_wrote_is_read() {
-    let place = Place::new(MarkdownLayout::ZeroClaw);
+    let place = Place::new(KEYED);
     place.write("MEMORY.md", "# Long-Term Memory\n\n- **k**: first\n\n- **k**: second\n\nProse.\n");
     place.write("memory/2026-11-15.md", "# Daily Log — 2026-11-15\n\n- **x**: one\nmore\n\n- y\n");
     place.write("memory/archive/2026-01-01.md", "- **gone**: put away\n");
@@ -158,7 +167,7 @@ fn what_zeroclaw_and_people_wrote_is_read() {
 
 #[test]
 fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     let id = Uuid::from_u128(7);
     place.write(
         "MEMORY.md",
@@ -200,7 +209,7 @@ fn what_is_forgotten_is_told_by_id_by_place_by_session_and_by_time() {
 
 #[test]
 fn what_has_a_key_is_found_by_it_however_the_file_spells_it() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     let keys = ["plain", "two words", "a <!-- b", "a\nb", "*", "a**: b", "é\u{7f}"];
     for key in keys {
         place.remember(key, &format!("says {key:?}"), LOG, None);
@@ -225,7 +234,7 @@ fn what_has_a_key_is_found_by_it_however_the_file_spells_it() {
 
 #[test]
 fn a_tombstone_says_that_something_was_forgotten_and_not_what() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     place.write("MEMORY.md", "- **code**: seven-grey-geese\n");
     assert_eq!(place.forget("code"), 1);
     let stones = fs_err::read_to_string(place.site.tombstones()).unwrap();
@@ -247,7 +256,7 @@ fn a_tombstone_says_that_something_was_forgotten_and_not_what() {
 
 #[test]
 fn an_entry_that_takes_the_place_of_another_hides_it() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     let stamp = |number: u128, more: &str| {
         let id = Uuid::from_u128(number);
         format!("<!-- anemone: {id} owner 2026-03-01T10:00:0{number}Z{more} -->")
@@ -260,7 +269,7 @@ fn an_entry_that_takes_the_place_of_another_hides_it() {
 
 #[test]
 fn a_fence_that_somebody_left_open_swallows_nothing() {
-    let place = Place::new(MarkdownLayout::OpenClaw);
+    let place = Place::new(MarkdownLayout::PLAIN);
     place.write("MEMORY.md", "- one\n\n```sh\nls");
     place.remember("a", "x", Page::Curated, None);
     place.remember("b", "y", Page::Curated, None);

@@ -1,4 +1,41 @@
-//! Claude Code, which can be connected, and whose hooks call us.
+//! Claude Code: a program that a person works with in a terminal, and whose hooks call us.
 
-pub(crate) mod connect;
+mod connect;
 pub(crate) mod hooks;
+mod transcript;
+
+use anemone_memory::MarkdownLayout;
+
+use crate::kit::persona::WORKSPACE_FILES;
+use crate::kit::runtime::{EvergreenRecords, RecordRules, Runtime};
+use crate::openclaw::SEPTEMBER;
+
+/// What there is to know of Claude Code. It has no agents of its own: it works in the workspace of
+/// an agent, and is shown the memory by the rules of the newest OpenClaw.
+pub(crate) static CLAUDE_CODE: Runtime = Runtime {
+    name: "claude-code",
+    title: "Claude Code",
+    variables: &["CLAUDE_CONFIG_DIR"],
+    places: None,
+    files: WORKSPACE_FILES,
+    layout: MarkdownLayout::PLAIN,
+    contexts: &[],
+    context_of: |_| &SEPTEMBER,
+    records: RecordRules {
+        evergreen: EvergreenRecords::NotEpisodic,
+        rows: None,
+        vectors_are_of_text: true,
+    },
+    own_index: None,
+    mappings: &[],
+    find: None,
+    read: None,
+    search: None,
+    rows: None,
+    restore: None,
+    conversations: None,
+    connect: Some(&connect::CONNECT),
+    native_search: None,
+    native_tools: None,
+    transcripts: Some(transcript::FORMAT),
+};

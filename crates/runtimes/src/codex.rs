@@ -1,3 +1,38 @@
-//! Codex, which can be connected.
+//! Codex: a program that a person works with in a terminal.
 
-pub(crate) mod connect;
+mod connect;
+
+use anemone_memory::MarkdownLayout;
+
+use crate::kit::persona::WORKSPACE_FILES;
+use crate::kit::runtime::{EvergreenRecords, RecordRules, Runtime};
+use crate::openclaw::SEPTEMBER;
+
+/// What there is to know of Codex, which has no agents of its own.
+pub(crate) static CODEX: Runtime = Runtime {
+    name: "codex",
+    title: "Codex",
+    variables: &["CODEX_HOME"],
+    places: None,
+    files: WORKSPACE_FILES,
+    layout: MarkdownLayout::PLAIN,
+    contexts: &[],
+    context_of: |_| &SEPTEMBER,
+    records: RecordRules {
+        evergreen: EvergreenRecords::NotEpisodic,
+        rows: None,
+        vectors_are_of_text: true,
+    },
+    own_index: None,
+    mappings: &[],
+    find: None,
+    read: None,
+    search: None,
+    rows: None,
+    restore: None,
+    conversations: None,
+    connect: Some(&connect::CONNECT),
+    native_search: None,
+    native_tools: None,
+    transcripts: None,
+};

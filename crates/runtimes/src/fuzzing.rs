@@ -1,7 +1,7 @@
 //! Laws that hold for any input, for the fuzzer; nothing else calls them.
 
-use crate::labels::labels;
-use crate::times;
+use crate::kit::times;
+use crate::openclaw::labels::labels;
 use anemone_markdown::{Page, Section};
 use anemone_secrets::{Scanner, redact, scan};
 

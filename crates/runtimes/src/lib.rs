@@ -1,94 +1,72 @@
 //! Runtimes in and out: finds the agents on a machine, reads a workspace into values, plans how a
 //! snapshot becomes a workspace, and applies the plan.
 //!
-//! An adapter yields values and never sees a ZIP; nothing here prints, reads the environment or
-//! asks the clock. What two runtimes need stands beside the runtimes, once.
+//! Each runtime is a folder with all that is known of it, behind one [`Runtime`]: a descriptor of plain
+//! data, and capabilities that are optional. What several runtimes need is in `kit`, which knows none
+//! of them. A runtime yields values and never sees an archive; nothing here prints, reads the
+//! environment or asks the clock.
 
 #![warn(missing_docs)]
 
-mod adapter;
-mod artifacts;
-mod carrier;
-mod check;
 mod claude_code;
 mod codex;
-pub mod connect;
-mod conversation;
-mod database;
 #[doc(hidden)]
 pub mod fuzzing;
-mod hook_caller;
-mod ids;
-mod install_paths;
-mod labels;
-pub mod mapping;
-mod native_search;
-mod native_tools;
-mod new_install;
-mod open_workspace;
+mod kit;
 mod openclaw;
-mod paths;
-mod persona;
-mod plan;
-mod previous;
-mod restore;
-mod sample_install;
-mod searchable;
-mod sidecar;
-mod split_text;
-mod stable_copy;
-mod stamps;
-mod times;
-mod tree;
-mod vectors;
-mod walk;
 mod zeroclaw;
 
-pub use adapter::{
-    Adapter, DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
-    NotRequestedKind, Oddity, OwnIndex, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
+use std::path::Path;
+
+use anemone_memory::ContextRules;
+
+pub use kit::agent::{
+    DEFAULT_ARTIFACT_LIMIT, FoundAgent, LeftOut, LeftOutReason, Machine, NotRequested,
+    NotRequestedKind, Oddity, ReadError, ReadOptions, Reading, SealSecret, SecretFinding,
     SecretPolicy, SessionCounts, UNKNOWN_AGENT, Unchanged, Warning,
 };
-pub use check::{
+pub use kit::check::{
     Check, ConfigState, DailyLogs, IndexState, Issue, NAMED_IN_MESSAGE, Resources, Severity,
     noted_agent_id,
 };
-pub use conversation::{
-    CLAUDE_CODE, Conversation, NotSaid, Reach, ReadConversationError, Role, Said, read_transcript,
-    without_private,
+pub use kit::connect;
+pub use kit::conversation::{
+    Conversation, NotSaid, Reach, ReadConversationError, Role, Said, without_private,
 };
-pub use database::{SERVE_ARGUMENT, ServeError, serve_database};
-pub use hook_caller::HookCaller;
-pub use native_search::{
+pub use kit::database::{SERVE_ARGUMENT, ServeError, serve_database};
+pub use kit::hook_caller::HookCaller;
+pub use kit::mapping;
+pub use kit::native_search::{
     ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
     excerpt_shapes, native_chunkers, ranking_profiles,
 };
-pub use native_tools::{NativeTools, ToolForm, ToolWords, native_tools};
-pub use new_install::NewInstall;
-pub use openclaw::sample::SAMPLE_INSTALL;
-pub use plan::{
+pub use kit::native_tools::{NativeTools, ToolForm, ToolWords, native_tools};
+pub use kit::new_install::NewInstall;
+pub use kit::plan::{
     Action, ConfigStep, Conflict, CredentialsStep, Forgotten, InstallBackend, InstallLayout,
     MemoriesStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanError, PlanOptions,
     RestoreError, Step, StepKind,
 };
-pub use previous::PreviousSnapshot;
-pub use sample_install::{SampleAgent, SampleFile, SampleInstall};
-pub use searchable::{
+pub use kit::previous::PreviousSnapshot;
+pub use kit::runtime::{
+    EvergreenRecords, FindAgents, KeepMemoryRows, OwnIndex, ReadAgents, ReadConversations,
+    RecordRules, RestoreAgents, Runtime, SearchAgents, UsualPlaces, WorkspaceFiles,
+};
+pub use kit::sample_install::{SampleAgent, SampleFile, SampleInstall};
+pub use kit::searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched,
 };
-pub use sidecar::{ComingBack, KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
-pub use tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
-pub use vectors::{VectorOf, WantedModel, vectors_in};
-pub use walk::AGENT_ID_FILE;
+pub use kit::sidecar::{ComingBack, KeptFile, KeptSnapshot, LinkPart, digest_of, is_kept, name_of};
+pub use kit::tree::{Applied, ApplyError, StagingWatch, Unwatched, apply, recover_leftovers};
+pub use kit::vectors::{VectorOf, WantedModel, vectors_in};
+pub use kit::walk::AGENT_ID_FILE;
+pub use openclaw::sample::SAMPLE_INSTALL;
 
-/// Every program that can be connected, in the order of help texts.
-pub const CONNECTS: &[&connect::Connect] = &[
-    &claude_code::connect::CONNECT,
-    &openclaw::connect::CONNECT,
-    &zeroclaw::connect::CONNECT,
-    &codex::connect::CONNECT,
-];
+/// Every program that we know something of; a new one is a folder and a line here. The first that has
+/// agents takes any folder that no runtime knows.
+pub static RUNTIMES: &[&Runtime] =
+    &[&claude_code::CLAUDE_CODE, &openclaw::OPENCLAW, &zeroclaw::ZEROCLAW, &codex::CODEX];
 
 /// The program that names the moment when it calls a hook.
 pub const HOOK_CALLER: &HookCaller = &claude_code::hooks::HOOK_CALLER;
@@ -96,11 +74,44 @@ pub const HOOK_CALLER: &HookCaller = &claude_code::hooks::HOOK_CALLER;
 /// The runtime to which the sample agent moves.
 pub const SAMPLE_TARGET: &str = zeroclaw::RUNTIME;
 
-/// Every runtime we know; a new one is a module and a line here.
-pub const ADAPTERS: &[&dyn Adapter] = &[&openclaw::OpenClaw, &zeroclaw::ZeroClaw];
-
-/// Returns the adapter of a runtime.
-#[must_use]
-pub fn by_name(runtime: &str) -> Option<&'static dyn Adapter> {
-    ADAPTERS.iter().copied().find(|adapter| adapter.runtime() == runtime)
+/// Returns how each program is connected that can be, in the order of help texts.
+pub fn connects() -> impl Iterator<Item = &'static connect::Connect> {
+    RUNTIMES.iter().filter_map(|runtime| runtime.connect)
 }
+
+/// Returns every runtime that has agents of its own.
+pub fn with_agents() -> impl Iterator<Item = &'static Runtime> {
+    RUNTIMES.iter().copied().filter(|runtime| runtime.has_agents())
+}
+
+/// Returns the runtime whose layout a folder of Markdown has that belongs to no agent.
+///
+/// # Panics
+///
+/// Never: some runtime has agents.
+#[must_use]
+pub fn of_plain_folders() -> &'static Runtime {
+    with_agents().next().expect("some runtime has agents")
+}
+
+/// Returns the runtime with agents of a name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static Runtime> {
+    with_agents().find(|runtime| runtime.name == name)
+}
+
+/// Returns what every version of every runtime puts before a session.
+pub fn context_rules() -> impl Iterator<Item = &'static ContextRules> {
+    RUNTIMES.iter().flat_map(|runtime| runtime.contexts).copied()
+}
+
+/// Reads the end of a transcript in a file, whichever program wrote it; a link is not followed.
+pub fn read_transcript(path: &Path, reach: Reach) -> Result<Conversation, ReadConversationError> {
+    let formats: Vec<_> = RUNTIMES.iter().filter_map(|runtime| runtime.transcripts).collect();
+    kit::conversation::read_path(&formats, path, reach)
+}
+
+#[cfg(test)]
+mod example_tests;
+#[cfg(test)]
+mod transcript_tests;

@@ -3,14 +3,17 @@
 
 mod check;
 mod config;
-pub(crate) mod connect;
+mod connect;
+mod context;
 mod conversation;
 mod credentials;
 mod discover;
 mod facts;
 mod index;
 mod install;
+pub(crate) mod labels;
 mod layout;
+mod mapping;
 mod memory;
 mod proof;
 mod ranking;
@@ -19,30 +22,32 @@ pub(crate) mod sample;
 mod searchable;
 mod sessions;
 mod tools;
+pub(crate) mod transcript;
 mod vectors;
 mod write;
 
 use std::path::Path;
 
+use anemone_format::{AgentId, Sink, SnapshotSource};
+use anemone_memory::MarkdownLayout;
 use uuid::Uuid;
 
-use crate::adapter::{
-    Adapter, FoundAgent, Machine, OwnIndex, ReadError, ReadOptions, Reading, Unchanged,
+use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
+use crate::kit::check::Check;
+use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
+use crate::kit::ids::Namespaces;
+use crate::kit::persona::WORKSPACE_FILES;
+use crate::kit::plan::{Plan, PlanError, PlanOptions};
+use crate::kit::runtime::{
+    EvergreenRecords, FindAgents, OwnIndex, ReadAgents, ReadConversations, RecordRules,
+    RestoreAgents, Runtime, SearchAgents, UsualPlaces,
 };
-use crate::check::Check;
-use crate::conversation::{Conversation, Reach, ReadConversationError};
-use crate::ids::Namespaces;
-use crate::native_search::NativeSearch;
-use crate::native_tools::NativeTools;
-use crate::plan::{Plan, PlanError, PlanOptions};
-use crate::searchable::{
+use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
-use crate::vectors::{VectorOf, WantedModel};
-use anemone_format::{AgentId, Sink, SnapshotSource};
+use crate::kit::vectors::{VectorOf, WantedModel};
 
-pub(crate) use self::proof::PROOF;
-pub(crate) use self::write::home;
+pub(crate) use self::context::SEPTEMBER;
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "openclaw";
@@ -53,22 +58,45 @@ pub(crate) const NAMESPACES: Namespaces = Namespaces {
     agents: Uuid::from_bytes(*b"alf-agent-id-ns1"),
 };
 
-/// The adapter.
-pub(crate) struct OpenClaw;
+/// What there is to know of OpenClaw.
+pub(crate) static OPENCLAW: Runtime = Runtime {
+    name: RUNTIME,
+    title: "OpenClaw",
+    variables: &["OPENCLAW_"],
+    places: Some(UsualPlaces {
+        config: "openclaw.json",
+        folders: &[".openclaw", ".openclaw-*", ".clawdbot", "clawd", "openclaw"],
+        variables: &["OPENCLAW_STATE_DIR", "OPENCLAW_WORKSPACE_DIR"],
+        holds_several: false,
+        first: |machine| machine.home.join(".openclaw/workspace"),
+    }),
+    files: WORKSPACE_FILES,
+    layout: MarkdownLayout::PLAIN,
+    contexts: context::ALL,
+    context_of: context::of,
+    records: RecordRules {
+        evergreen: EvergreenRecords::NotEpisodic,
+        rows: None,
+        vectors_are_of_text: false,
+    },
+    own_index: Some(OwnIndex { rebuild: "openclaw memory index" }),
+    mappings: mapping::MAPPINGS,
+    find: Some(&OpenClaw),
+    read: Some(&OpenClaw),
+    search: Some(&OpenClaw),
+    rows: None,
+    restore: Some(&OpenClaw),
+    conversations: Some(&OpenClaw),
+    connect: Some(&connect::CONNECT),
+    native_search: Some(&ranking::NATIVE_SEARCH),
+    native_tools: Some(&tools::NATIVE_TOOLS),
+    transcripts: Some(transcript::FORMAT),
+};
 
-impl Adapter for OpenClaw {
-    fn runtime(&self) -> &'static str {
-        RUNTIME
-    }
+/// What can be done with its agents.
+struct OpenClaw;
 
-    fn native_tools(&self) -> Option<&'static NativeTools> {
-        Some(&tools::NATIVE_TOOLS)
-    }
-
-    fn native_search(&self) -> Option<&'static NativeSearch> {
-        Some(&ranking::NATIVE_SEARCH)
-    }
-
+impl FindAgents for OpenClaw {
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {
         discover::discover(machine)
     }
@@ -80,7 +108,9 @@ impl Adapter for OpenClaw {
     fn derive_id(&self, agent: &FoundAgent) -> AgentId {
         NAMESPACES.derive(agent)
     }
+}
 
+impl ReadAgents for OpenClaw {
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
         check::check(machine, agent)
     }
@@ -103,27 +133,23 @@ impl Adapter for OpenClaw {
     ) -> Result<Reading, ReadError> {
         read::read(machine, agent, options, sink)
     }
+}
 
-    fn plan(
-        &self,
-        machine: &Machine,
-        source: &dyn SnapshotSource,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        write::plan(machine, source, target, options)
-    }
-
+impl SearchAgents for OpenClaw {
     fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
         searchable::searchable(machine, agent)
     }
 
-    fn searched_file(&self, path: &str) -> SearchedFile {
+    fn file(&self, path: &str) -> SearchedFile {
         searchable::file(path)
     }
 
-    fn searched_folder(&self, path: &str) -> SearchedFolder {
+    fn folder(&self, path: &str) -> SearchedFolder {
         searchable::folder(path)
+    }
+
+    fn database(&self, path: &Path, _: &str) -> Option<(FoundAgent, StoreKind)> {
+        searchable::database(path)
     }
 
     fn read_store(
@@ -137,20 +163,6 @@ impl Adapter for OpenClaw {
         searchable::read(machine, agent, kind, private, take)
     }
 
-    fn own_index(&self) -> Option<OwnIndex> {
-        Some(OwnIndex { runtime: "OpenClaw", rebuild: "openclaw memory index" })
-    }
-
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError> {
-        conversation::read(machine, agent, session, reach)
-    }
-
     fn read_vectors(
         &self,
         machine: &Machine,
@@ -160,5 +172,29 @@ impl Adapter for OpenClaw {
         take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
     ) -> Result<(), ReadError> {
         vectors::read(machine, agent, wanted, take)
+    }
+}
+
+impl RestoreAgents for OpenClaw {
+    fn plan(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        write::plan(machine, source, target, options)
+    }
+}
+
+impl ReadConversations for OpenClaw {
+    fn read_conversation(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        session: &str,
+        reach: Reach,
+    ) -> Result<Conversation, ReadConversationError> {
+        conversation::read(machine, agent, session, reach)
     }
 }

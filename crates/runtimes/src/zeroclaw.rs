@@ -6,13 +6,15 @@ mod brain;
 mod cells;
 mod check;
 mod config;
-pub(crate) mod connect;
+mod connect;
+mod context;
 mod conversation;
 mod credentials;
 mod discover;
 mod entries;
 pub(crate) mod fuzzing;
 mod layout;
+mod mapping;
 mod memory;
 mod proof;
 mod ranking;
@@ -23,28 +25,30 @@ mod searchable;
 mod sessions;
 mod store;
 mod tools;
+pub(crate) mod transcript;
 mod vectors;
 mod write;
 
 use std::path::{Path, PathBuf};
 
+use anemone_format::{AgentId, Sink, SnapshotSource};
+use anemone_memory::{Clock, MarkdownLayout, RowStore};
 use uuid::Uuid;
 
-use crate::adapter::{Adapter, FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
-use crate::check::Check;
-use crate::conversation::{Conversation, Reach, ReadConversationError};
-use crate::ids::Namespaces;
-use crate::native_search::NativeSearch;
-use crate::native_tools::NativeTools;
-use crate::plan::{Plan, PlanError, PlanOptions};
-use crate::searchable::{
+use crate::kit::agent::{FoundAgent, Machine, ReadError, ReadOptions, Reading, Unchanged};
+use crate::kit::check::Check;
+use crate::kit::conversation::{Conversation, Reach, ReadConversationError};
+use crate::kit::ids::Namespaces;
+use crate::kit::persona::WORKSPACE_FILES;
+use crate::kit::plan::{Plan, PlanError, PlanOptions};
+use crate::kit::runtime::{
+    EvergreenRecords, FindAgents, KeepMemoryRows, ReadAgents, ReadConversations, RecordRules,
+    RestoreAgents, RowRules, Runtime, SearchAgents, UsualPlaces,
+};
+use crate::kit::searchable::{
     Remembered, Searchable, SearchedFile, SearchedFolder, StoreKind, Unsearched,
 };
-use crate::vectors::{VectorOf, WantedModel};
-use anemone_format::{AgentId, Sink, SnapshotSource};
-use anemone_memory::{Clock, RowStore};
-
-pub(crate) use self::proof::PROOF;
+use crate::kit::vectors::{VectorOf, WantedModel};
 
 /// The runtime's name, in records, manifests and paths.
 pub(crate) const RUNTIME: &str = "zeroclaw";
@@ -58,22 +62,55 @@ pub(crate) const NAMESPACES: Namespaces = Namespaces {
 /// The agent of an install that names none, and the owner of entries that belong to nobody.
 pub(crate) const DEFAULT_ALIAS: &str = "default";
 
-/// The adapter.
-pub(crate) struct ZeroClaw;
+/// What there is to know of ZeroClaw.
+pub(crate) static ZEROCLAW: Runtime = Runtime {
+    name: RUNTIME,
+    title: "ZeroClaw",
+    variables: &["ZEROCLAW_"],
+    places: Some(UsualPlaces {
+        config: "config.toml",
+        folders: &[".zeroclaw"],
+        variables: &["ZEROCLAW_CONFIG_DIR"],
+        holds_several: true,
+        first: |machine| {
+            let named = machine.variable("ZEROCLAW_CONFIG_DIR").map(PathBuf::from);
+            named.unwrap_or_else(|| machine.home.join(".zeroclaw"))
+        },
+    }),
+    files: WORKSPACE_FILES,
+    layout: MarkdownLayout {
+        curated_head: "# Long-Term Memory\n\n",
+        daily_title: "# Daily Log \u{2014} ",
+        spaces_entries: true,
+        keys_replace: true,
+        archives: true,
+    },
+    contexts: context::ALL,
+    context_of: context::of,
+    records: RecordRules {
+        // ZeroClaw forgets everything but its core.
+        evergreen: EvergreenRecords::Namespace("core"),
+        rows: Some(RowRules { private_key: "p|", owner_column: "principal_id" }),
+        vectors_are_of_text: true,
+    },
+    own_index: None,
+    mappings: mapping::MAPPINGS,
+    find: Some(&ZeroClaw),
+    read: Some(&ZeroClaw),
+    search: Some(&ZeroClaw),
+    rows: Some(&ZeroClaw),
+    restore: Some(&ZeroClaw),
+    conversations: Some(&ZeroClaw),
+    connect: Some(&connect::CONNECT),
+    native_search: Some(&ranking::NATIVE_SEARCH),
+    native_tools: Some(&tools::NATIVE_TOOLS),
+    transcripts: Some(transcript::FORMAT),
+};
 
-impl Adapter for ZeroClaw {
-    fn runtime(&self) -> &'static str {
-        RUNTIME
-    }
+/// What can be done with its agents.
+struct ZeroClaw;
 
-    fn native_tools(&self) -> Option<&'static NativeTools> {
-        Some(&tools::NATIVE_TOOLS)
-    }
-
-    fn native_search(&self) -> Option<&'static NativeSearch> {
-        Some(&ranking::NATIVE_SEARCH)
-    }
-
+impl FindAgents for ZeroClaw {
     fn discover(&self, machine: &Machine) -> Vec<FoundAgent> {
         discover::discover(machine)
     }
@@ -93,7 +130,9 @@ impl Adapter for ZeroClaw {
     fn derive_id(&self, agent: &FoundAgent) -> AgentId {
         NAMESPACES.derive(agent)
     }
+}
 
+impl ReadAgents for ZeroClaw {
     fn check(&self, machine: &Machine, agent: &FoundAgent) -> Check {
         check::check(machine, agent)
     }
@@ -116,15 +155,11 @@ impl Adapter for ZeroClaw {
     ) -> Result<Reading, ReadError> {
         read::read(machine, agent, options, sink)
     }
+}
 
-    fn plan(
-        &self,
-        machine: &Machine,
-        source: &dyn SnapshotSource,
-        target: &FoundAgent,
-        options: &PlanOptions<'_>,
-    ) -> Result<Plan, PlanError> {
-        write::plan(machine, source, target, options)
+impl SearchAgents for ZeroClaw {
+    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
+        searchable::searchable(machine, agent)
     }
 
     fn files_beside(&self, agent: &FoundAgent) -> Vec<PathBuf> {
@@ -135,16 +170,16 @@ impl Adapter for ZeroClaw {
         agent.config.iter().chain(database).cloned().collect()
     }
 
-    fn searchable(&self, machine: &Machine, agent: &FoundAgent) -> Searchable {
-        searchable::searchable(machine, agent)
-    }
-
-    fn searched_file(&self, path: &str) -> SearchedFile {
+    fn file(&self, path: &str) -> SearchedFile {
         searchable::file(path)
     }
 
-    fn searched_folder(&self, path: &str) -> SearchedFolder {
+    fn folder(&self, path: &str) -> SearchedFolder {
         searchable::folder(path)
+    }
+
+    fn database(&self, path: &Path, alias: &str) -> Option<(FoundAgent, StoreKind)> {
+        Some(searchable::database(path, alias))
     }
 
     fn read_store(
@@ -158,26 +193,6 @@ impl Adapter for ZeroClaw {
         searchable::read(machine, agent, kind, private, take)
     }
 
-    fn memory_rows(
-        &self,
-        database: &Path,
-        alias: &str,
-        clock: Box<dyn Clock>,
-    ) -> Option<Box<dyn RowStore>> {
-        let alias = if alias.is_empty() { DEFAULT_ALIAS } else { alias };
-        Some(Box::new(memory::ZeroClawRows::new(database, alias, clock)))
-    }
-
-    fn read_conversation(
-        &self,
-        machine: &Machine,
-        agent: &FoundAgent,
-        session: &str,
-        reach: Reach,
-    ) -> Result<Conversation, ReadConversationError> {
-        conversation::read(machine, agent, session, reach)
-    }
-
     fn read_vectors(
         &self,
         machine: &Machine,
@@ -187,5 +202,41 @@ impl Adapter for ZeroClaw {
         take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
     ) -> Result<(), ReadError> {
         vectors::read(machine, agent, wanted, private, take)
+    }
+}
+
+impl KeepMemoryRows for ZeroClaw {
+    fn memory_rows(
+        &self,
+        database: &Path,
+        alias: &str,
+        clock: Box<dyn Clock>,
+    ) -> Box<dyn RowStore> {
+        let alias = if alias.is_empty() { DEFAULT_ALIAS } else { alias };
+        Box::new(memory::ZeroClawRows::new(database, alias, clock))
+    }
+}
+
+impl RestoreAgents for ZeroClaw {
+    fn plan(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        target: &FoundAgent,
+        options: &PlanOptions<'_>,
+    ) -> Result<Plan, PlanError> {
+        write::plan(machine, source, target, options)
+    }
+}
+
+impl ReadConversations for ZeroClaw {
+    fn read_conversation(
+        &self,
+        machine: &Machine,
+        agent: &FoundAgent,
+        session: &str,
+        reach: Reach,
+    ) -> Result<Conversation, ReadConversationError> {
+        conversation::read(machine, agent, session, reach)
     }
 }

@@ -71,8 +71,8 @@ impl Kept {
             make,
         };
         vec![
-            kept("openclaw", |folder, _| markdown(folder, MarkdownLayout::OpenClaw)),
-            kept("zeroclaw", |folder, _| markdown(folder, MarkdownLayout::ZeroClaw)),
+            kept("openclaw", |folder, _| markdown(folder, MarkdownLayout::PLAIN)),
+            kept("zeroclaw", |folder, _| markdown(folder, by_name("zeroclaw").unwrap().layout)),
             kept("rows", rows),
         ]
     }
@@ -145,7 +145,7 @@ fn markdown(folder: &Path, layout: MarkdownLayout) -> Box<dyn Memory> {
 fn rows(folder: &Path, clock: Ticking) -> Box<dyn Memory> {
     let path = folder.join("memory/brain.db");
     let rows = by_name("zeroclaw").unwrap().memory_rows(&path, "", Box::new(clock)).unwrap();
-    Box::new(RowMemory::new(store(folder, MarkdownLayout::ZeroClaw), rows))
+    Box::new(RowMemory::new(store(folder, by_name("zeroclaw").unwrap().layout), rows))
 }
 
 /// Checks a law for every memory.

@@ -16,6 +16,11 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
 
+/// The layout of ZeroClaw.
+fn layout() -> MarkdownLayout {
+    by_name("zeroclaw").unwrap().layout
+}
+
 struct Still;
 
 impl Clock for Still {
@@ -244,9 +249,12 @@ fn a_removed_row_leaves_nothing_behind_and_can_be_put_back() {
             bytes.windows(14).any(|it| it == b"quetzalcoatlus")
         })
     };
-    let site =
-        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
-            .unwrap();
+    let site = MarkdownStore::open(
+        folder.path(),
+        &folder.path().join("state"),
+        by_name("zeroclaw").unwrap().layout,
+    )
+    .unwrap();
     let held = site.lock().unwrap();
     let (noted, now) = (memory.noted(&rows), Still.now());
     held.remove_rows("forget", &*memory, &rows, Still.fresh_id(), now).unwrap();
@@ -334,9 +342,12 @@ fn what_was_written_over_superseded_and_added_is_taken_back_step_by_step() {
     let memory = open(&path);
     store(&*memory, "tea", "green tea in the morning");
     store(&*memory, "port", "the gateway listens on 8080");
-    let site =
-        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
-            .unwrap();
+    let site = MarkdownStore::open(
+        folder.path(),
+        &folder.path().join("state"),
+        by_name("zeroclaw").unwrap().layout,
+    )
+    .unwrap();
     let held = site.lock().unwrap();
     let mut states = vec![everything(&path)];
     for new in [
@@ -371,9 +382,12 @@ fn a_row_that_somebody_changed_since_is_not_taken_back() {
     let (folder, path) = place();
     let memory = open(&path);
     store(&*memory, "tea", "green tea in the morning");
-    let site =
-        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
-            .unwrap();
+    let site = MarkdownStore::open(
+        folder.path(),
+        &folder.path().join("state"),
+        by_name("zeroclaw").unwrap().layout,
+    )
+    .unwrap();
     let held = site.lock().unwrap();
     let rows = [
         (given(Some("tea"), "black tea", None), Category::Core),
@@ -394,9 +408,7 @@ fn a_row_that_somebody_changed_since_is_not_taken_back() {
 fn nothing_is_written_when_it_cannot_be_and_nothing_is_left_to_undo() {
     let (folder, path) = place();
     let memory = open(&path);
-    let site =
-        MarkdownStore::open(folder.path(), &folder.path().join("state"), MarkdownLayout::ZeroClaw)
-            .unwrap();
+    let site = MarkdownStore::open(folder.path(), &folder.path().join("state"), layout()).unwrap();
     let held = site.lock().unwrap();
     let rows = [
         (given(None, "black tea", None), Category::Core),

@@ -31,7 +31,7 @@ impl Memory {
 fn candidates(args: &AgentChoice, chosen: &ChosenAgent) -> Vec<AgentChoice> {
     let given = args.workspace.as_deref().or(Some(&chosen.agent.workspace));
     let workspace = given.and_then(|given| fs_err::canonicalize(given).ok());
-    let runtime = Some(chosen.adapter.runtime().to_owned());
+    let runtime = Some(chosen.adapter.name.to_owned());
     let alias = Some(chosen.agent.alias.clone()).filter(|alias| !alias.is_empty());
     let plain = AgentChoice { runtime: None, workspace, agent: None };
     let with_runtime = AgentChoice { runtime: runtime.clone(), ..plain.clone() };
@@ -44,7 +44,7 @@ fn candidates(args: &AgentChoice, chosen: &ChosenAgent) -> Vec<AgentChoice> {
 
 fn is_same(one: &ChosenAgent, other: &ChosenAgent) -> bool {
     let place = |agent: &ChosenAgent| fs_err::canonicalize(&agent.agent.workspace).ok();
-    one.adapter.runtime() == other.adapter.runtime()
+    one.adapter.name == other.adapter.name
         && one.agent.alias == other.agent.alias
         && place(one) == place(other)
 }

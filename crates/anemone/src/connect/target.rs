@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use anemone_runtimes::CONNECTS;
 use anemone_runtimes::connect::{
     Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig, RefuseError,
 };
+use anemone_runtimes::connects;
 use serde_json::Value;
 
 use super::record::Record;
@@ -17,7 +17,7 @@ pub struct Target(&'static Connect);
 impl Target {
     /// Returns all of them, in the order of help texts.
     pub fn all() -> impl Iterator<Item = Self> {
-        CONNECTS.iter().map(|connect| Self(connect))
+        connects().map(Self)
     }
 
     /// Returns the program of a name.

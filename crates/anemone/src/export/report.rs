@@ -55,7 +55,7 @@ impl ExportReport {
             output: None,
             file_size: None,
             alf_version: ALF_VERSION,
-            runtime: chosen.adapter.runtime(),
+            runtime: chosen.adapter.name,
             workspace: chosen.agent.workspace.display().to_string(),
             summary: None,
             unchanged: None,

@@ -304,7 +304,7 @@ impl HolderSearch<'_> {
     /// The index that the runtime makes for itself; it is only read.
     fn runtime_index(&self, found: &mut HoldersFound) {
         let AgentMemory { adapter, agent, .. } = self.living;
-        let (Some(index), Some(database)) = (adapter.own_index(), &agent.database) else { return };
+        let (Some(index), Some(database)) = (adapter.own_index, &agent.database) else { return };
         let with = |ending: &str| {
             let mut name = database.as_os_str().to_owned();
             name.push(ending);
@@ -334,7 +334,7 @@ impl HolderSearch<'_> {
         let place = store.folders.first().or(store.files.first());
         let place = place.map_or_else(|| store.name.clone(), |place| place.display().to_string());
         if is_in {
-            let kind = HolderKind::Transcript { runtime: adapter.runtime() };
+            let kind = HolderKind::Transcript { runtime: adapter.name };
             found.holders.push(Holder { place, kind });
         } else if read.is_err() || read.is_ok_and(|unsearched| unsearched.unreadable > 0) {
             found.unreadable.push(place);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_runtimes::{ADAPTERS, HOOK_CALLER, HookCaller, Machine};
+use anemone_runtimes::{HOOK_CALLER, HookCaller, Machine, with_agents};
 use serde::Deserialize;
 
 use crate::living::MemoryChoice;
@@ -58,7 +58,7 @@ impl HookInput {
 /// Whether an agent of this machine works in a folder.
 fn is_known(folder: &Path, machine: &Machine) -> bool {
     let Ok(folder) = fs_err::canonicalize(folder) else { return false };
-    let agents = ADAPTERS.iter().flat_map(|adapter| adapter.discover_by_files(machine));
+    let agents = with_agents().flat_map(|runtime| runtime.discover_by_files(machine));
     let mut workspaces = agents.filter_map(|agent| fs_err::canonicalize(agent.workspace).ok());
     workspaces.any(|workspace| workspace == folder)
 }

@@ -1,8 +1,7 @@
 //! Gives a session what it should know when it begins.
 
-use anemone_memory::{
-    Budget, ComposeRequest, Fate, Framed, Generation, Part, SessionKind, compose, frame,
-};
+use anemone_memory::{Budget, ComposeRequest, Fate, Framed, Part, SessionKind, compose, frame};
+use anemone_runtimes::HOOK_CALLER;
 use serde::Serialize;
 
 use super::{HookError, HookInput};
@@ -54,7 +53,7 @@ pub fn session_start(
 fn memory_alone(memory: &AgentMemory, chars: usize, host: &Host) -> Result<String, HookError> {
     let composing = ComposeRequest {
         session: SessionKind::Main,
-        generation: Generation::OpenClaw9,
+        rules: HOOK_CALLER.rules,
         budget: Budget::Runtime,
         today: host.today(),
         recalled: None,

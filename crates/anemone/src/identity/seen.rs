@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anemone_format::AgentId;
-use anemone_runtimes::{Adapter, FoundAgent, noted_agent_id};
+use anemone_runtimes::{FoundAgent, Runtime, noted_agent_id};
 use serde::{Deserialize, Serialize};
 
 use super::known::{AgentRecord, NotedPath};
@@ -32,7 +32,7 @@ pub(super) struct SeenAgent {
 }
 
 impl SeenAgent {
-    pub(super) fn new(adapter: &dyn Adapter, agent: &FoundAgent) -> Self {
+    pub(super) fn new(adapter: &Runtime, agent: &FoundAgent) -> Self {
         let workspace = real(&agent.workspace);
         let install = || agent.install.as_deref().map(real);
         let folder = if workspace.is_dir() {

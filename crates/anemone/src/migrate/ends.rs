@@ -7,7 +7,7 @@ use anemone_runtimes::{FoundAgent, Machine, Plan};
 use super::{MigrateError, MigrateRequest, real};
 use crate::agent::{
     ChosenAgent, adapter, aliases, check_alias, check_folder, check_known, check_name,
-    check_runtime, find, only, usual_place,
+    check_runtime, find, only,
 };
 use crate::host::Host;
 
@@ -57,14 +57,14 @@ pub(super) fn choose_target(
             return Ok(ChosenAgent { adapter, agent: found[at].clone() });
         }
         let folder = found.first().and_then(|first| first.install.clone());
-        let folder = folder.unwrap_or_else(|| usual_place(adapter.runtime(), machine));
+        let folder = folder.unwrap_or_else(|| adapter.first_place(machine));
         let agent = adapter.locate(machine, &folder, Some(alias));
         check_alias(&agent, Some(alias))?;
         return Ok(ChosenAgent { adapter, agent });
     }
     match &found[..] {
         [] => {
-            let folder = usual_place(adapter.runtime(), machine);
+            let folder = adapter.first_place(machine);
             Ok(ChosenAgent { adapter, agent: adapter.locate(machine, &folder, None) })
         }
         [agent] => Ok(ChosenAgent { adapter, agent: agent.clone() }),
@@ -86,7 +86,7 @@ pub(super) fn check_apart(source: &ChosenAgent, target: &ChosenAgent) -> Result<
     };
     let (from, to) = (places(&source.agent), places(&target.agent));
     let overlap = |one: &PathBuf, other: &PathBuf| one.starts_with(other) || other.starts_with(one);
-    let is_same_runtime = source.adapter.runtime() == target.adapter.runtime();
+    let is_same_runtime = source.adapter.name == target.adapter.name;
     let meet = if is_same_runtime {
         // Agents of one runtime may share an install.
         overlap(&from[0], &to[0])

@@ -19,7 +19,7 @@ use anemone_index::{
     SkippedDocument, SourceError, is_markdown, markdown_document, may_hold_index,
 };
 use anemone_memory::stamps_in;
-use anemone_runtimes::{FoundAgent, Machine, Store, StoreKind, by_name};
+use anemone_runtimes::{FoundAgent, Machine, Runtime, Store, StoreKind, by_name, with_agents};
 
 use self::archive::ArchiveDocuments;
 use self::documents::Wanted;
@@ -180,29 +180,13 @@ struct Found {
     agent: Option<AgentDirs>,
 }
 
-/// Files that a workspace has beside its memories.
-const OF_WORKSPACES: [&str; 13] = [
-    "AGENTS.md",
-    "BOOT.md",
-    "BOOTSTRAP.md",
-    "CLAUDE.md",
-    "DREAMS.md",
-    "HEARTBEAT.md",
-    "IDENTITY.md",
-    "MEMORY.md",
-    "README.md",
-    "SOUL.md",
-    "TOOLS.md",
-    "USER.md",
-    "memory.md",
-];
-
 /// Counts the Markdown files beside the memories of a folder, which may be taken for a workspace
 /// because of one name in it.
-fn notes_beside(workspace: &Path) -> Option<SourceNote> {
+fn notes_beside(runtime: &Runtime, workspace: &Path) -> Option<SourceNote> {
     let names = fs_err::read_dir(workspace).ok()?.flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let is_note = |name: &String| is_markdown(name) && !OF_WORKSPACES.contains(&name.as_str());
+    let is_note =
+        |name: &String| is_markdown(name) && !runtime.files.known.contains(&name.as_str());
     let files = names.filter(is_note).count();
     (files > 0).then_some(SourceNote::NotesBeside { files })
 }
@@ -254,7 +238,8 @@ impl TargetChoice {
             return Err(TargetError::Delta { path: named() });
         }
         if start.starts_with(SQLITE_MAGIC) {
-            return Ok(self.database(path, machine));
+            let found = self.database(path, machine);
+            return found.ok_or_else(|| TargetError::NotSearchable { path: named() });
         }
         if Packaging::of(&start).is_sealed() {
             return self.encrypted(path, host);
@@ -276,26 +261,21 @@ impl TargetChoice {
         Err(TargetError::NotSearchable { path: named() })
     }
 
-    /// Takes the rows of a database, of one agent or of all in it.
-    fn database(&self, path: &Path, machine: &Machine) -> Found {
+    /// Takes a database, of one agent or of all in it: the runtime that was named comes first.
+    fn database(&self, path: &Path, machine: &Machine) -> Option<Found> {
         let path = absolute(path);
-        if path.ends_with("memory/facts.db") && self.agent.runtime.as_deref() != Some("zeroclaw") {
-            // The facts that some users of OpenClaw keep beside their notes.
-            let workspace = path.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
-            let agent =
-                FoundAgent::without_install("openclaw", String::new(), workspace.to_owned());
-            return self.store("openclaw", StoreKind::Facts, &path, agent, machine);
-        }
-        let alias = self.agent.agent.clone().unwrap_or_default();
-        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
-        let mut agent = FoundAgent::without_install("zeroclaw", alias, folder);
-        agent.database = Some(path.clone());
-        self.store("zeroclaw", StoreKind::Rows, &path, agent, machine)
+        let alias = self.agent.agent.as_deref().unwrap_or_default();
+        let named = self.agent.runtime.as_deref().and_then(by_name);
+        let mut runtimes = named.into_iter().chain(with_agents());
+        runtimes.find_map(|runtime| {
+            let (agent, kind) = runtime.database(&path, alias)?;
+            Some(self.store(runtime, kind, &path, agent, machine))
+        })
     }
 
     fn store(
         &self,
-        runtime: &str,
+        adapter: &'static Runtime,
         kind: StoreKind,
         path: &Path,
         agent: FoundAgent,
@@ -307,7 +287,7 @@ impl TargetChoice {
             PathBuf::from(path)
         };
         let source = StoreSource {
-            adapter: by_name(runtime).expect("the runtime is one of ours"),
+            adapter,
             machine: machine.clone(),
             agent: Arc::new(agent),
             store: Store {
@@ -368,7 +348,7 @@ impl TargetChoice {
         let searchable = adapter.searchable(machine, &agent);
         let workspace = absolute(&agent.workspace);
         let mut found = Found {
-            kind: adapter.runtime(),
+            kind: adapter.name,
             place: workspace.clone(),
             notes: searchable
                 .warnings
@@ -398,7 +378,7 @@ impl TargetChoice {
             scope = Scope::Everything;
             found.kind = FOLDER;
         } else if agent.install.is_none() && self.agent.runtime.is_none() {
-            found.notes.extend(notes_beside(&workspace));
+            found.notes.extend(notes_beside(adapter, &workspace));
         }
         if scope == Scope::Memories {
             found.agent = Some(identify(adapter, &agent, host).dirs);
@@ -768,7 +748,7 @@ mod tests {
         let name = std::ffi::OsStr::from_bytes(b"nu\xff.db");
         let path = home.folder.path().join(name);
         fs_err::write(&path, [SQLITE_MAGIC, b"x"].concat()).unwrap();
-        let found = args().database(&path, &home.machine);
+        let found = args().database(&path, &home.machine).unwrap();
         let before = found.sources[0].list().unwrap().entries;
         let mut log = path.into_os_string();
         log.push("-wal");

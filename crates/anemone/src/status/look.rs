@@ -32,9 +32,9 @@ pub(super) fn look(
     let NamedAgent { adapter, agent, alias } = found;
     let now = host.now();
     let searchable = adapter.searchable(machine, agent);
-    let scan = AgentScan::with_stores(*adapter, agent, searchable.stores.clone());
+    let scan = AgentScan::with_stores(adapter, agent, searchable.stores.clone());
     let workspace_exists = scan.workspace.is_dir();
-    let noted = last_of(host, &identify(*adapter, agent, host));
+    let noted = last_of(host, &identify(adapter, agent, host));
     let survey = match &noted {
         Some(export) => export.compare(&scan),
         None => scan.run(),
@@ -47,7 +47,7 @@ pub(super) fn look(
         file_size: export.size_bytes,
         changed_since: survey.changed,
     });
-    let store = site_of(*adapter, agent, &searchable.keeps, host).ok();
+    let store = site_of(adapter, agent, &searchable.keeps, host).ok();
     let (search, source_trouble) = search(found, machine, host);
     let facts = AgentFacts {
         workspace_exists,

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use anemone::agents::{AgentCounts, AgentLine, AgentsReport, AgentsRequest, agents, aliases};
 use anemone::system::SystemClock;
 use anemone_memory::Clock as _;
+use anemone_runtimes::{of_plain_folders, with_agents};
 use clap::Args;
 
 use super::Context;
@@ -61,11 +62,16 @@ impl Report for AgentsReport {
         if self.agents.is_empty() {
             let home = safe(&self.looked_in.display().to_string());
             writeln!(out, "no agents found in {home}")?;
-            writeln!(out, "OpenClaw keeps them in ~/.openclaw or where OPENCLAW_STATE_DIR says.")?;
-            writeln!(out, "ZeroClaw keeps them in ~/.zeroclaw or where ZEROCLAW_CONFIG_DIR says.")?;
+            for runtime in with_agents() {
+                let places = runtime.places.map(|places| (places.folders, places.variables));
+                let Some(([folder, ..], [variable, ..])) = places else { continue };
+                let title = runtime.title;
+                writeln!(out, "{title} keeps them in ~/{folder} or where {variable} says.")?;
+            }
             return writeln!(
                 out,
-                "If the workspace is elsewhere: anemone check -r openclaw -w DIR"
+                "If the workspace is elsewhere: anemone check -r {} -w DIR",
+                of_plain_folders().name
             );
         }
         for (position, agent) in self.agents.iter().enumerate() {

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anemone_format::Moment;
-use anemone_runtimes::{Adapter, Check, FoundAgent, Issue, Machine, Resources, Severity};
+use anemone_runtimes::{Check, FoundAgent, Issue, Machine, Resources, Runtime, Severity, by_name};
 use clap::Args;
 use serde::Serialize;
 
 use super::Context;
-use crate::agent::{ChosenAgent, adapter, check_alias, find, usual_place};
+use crate::agent::{ChosenAgent, adapter, check_alias, find};
 use crate::alf::settings::{Settings, State};
 use crate::args::AgentArgs;
 use crate::args::RuntimeParser;
@@ -188,7 +188,8 @@ pub(crate) fn examine(args: &CheckArgs, context: &Context<'_>) -> Result<Checked
     }
     let configured = check.config.workspace.as_deref();
     let is_configured = configured.is_some_and(|it| same_place(it, &agent.workspace));
-    let configuration = if agent.runtime == "openclaw" { "openclaw.json" } else { "config.toml" };
+    let places = by_name(agent.runtime).and_then(|runtime| runtime.places);
+    let configuration = places.map_or("default", |places| places.config);
     let source = source.unwrap_or(if is_configured { configuration } else { "default" });
     let alf = Alf::new(&machine, &settings, &check.resources, context.environment.alf_key_is_set);
     Ok(Checked::new(&agent, source, check, alf))
@@ -218,7 +219,7 @@ fn settings_issue(error: &CliError) -> Issue {
 /// Finds the agent that is meant, and who said so; `None` leaves that to the configuration.
 fn choose(
     args: &CheckArgs,
-    adapter: &'static dyn Adapter,
+    adapter: &'static Runtime,
     machine: &Machine,
     settings: &Settings,
 ) -> Result<(FoundAgent, Option<&'static str>), CliError> {
@@ -234,7 +235,7 @@ fn choose(
     if let Some(workspace) = &settings.workspace {
         return Ok((adapter.locate(machine, workspace, None), Some("alf_config")));
     }
-    let usual = || adapter.locate(machine, &usual_place(adapter.runtime(), machine), None);
+    let usual = || adapter.locate(machine, &adapter.first_place(machine), None);
     let agent = adapter.discover(machine).into_iter().next().unwrap_or_else(usual);
     Ok((agent, None))
 }

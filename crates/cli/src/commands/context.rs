@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use anemone::context::{ContextReport, ContextRequest, context as compose};
-use anemone_memory::{Budget, Generation, SessionKind};
+use anemone_memory::{Budget, ContextRules, SessionKind};
+use anemone_runtimes::context_rules;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -30,8 +32,8 @@ pub(crate) struct ContextArgs {
     session: Session,
 
     /// Whose rules to follow; without it, those of the agent that is found
-    #[arg(long, value_enum)]
-    generation: Option<Rules>,
+    #[arg(long, value_parser = rules_parser())]
+    generation: Option<&'static ContextRules>,
 
     /// Keep to so many tokens, estimated as a quarter of the characters, one for each character of
     /// Chinese, Japanese or Korean: leaves out logs, then what was recalled, then files from the
@@ -68,21 +70,6 @@ pub(crate) enum Session {
     Cron,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Rules {
-    /// OpenClaw as first described: 24,000 characters, with today's and yesterday's log
-    Seed,
-    /// OpenClaw 2026.3: 150,000 characters
-    #[value(name = "2026.3")]
-    OpenClaw3,
-    /// OpenClaw 2026.9: 60,000 characters, with logs of two days
-    #[value(name = "2026.9")]
-    OpenClaw9,
-    /// ZeroClaw: 20,000 characters of each file
-    #[value(name = "zeroclaw")]
-    ZeroClaw,
-}
-
 /// What a session should see, and how it is shown to people.
 #[derive(Serialize)]
 pub(crate) struct Shown {
@@ -103,7 +90,7 @@ pub(crate) fn run(args: &ContextArgs, context: &Context<'_>) -> Result<Shown, Cl
 impl ContextArgs {
     fn request(&self) -> ContextRequest {
         ContextRequest {
-            generation: self.generation.map(Rules::generation),
+            rules: self.generation,
             budget: match (self.tokens, self.chars) {
                 (Some(tokens), _) => Budget::Tokens(tokens),
                 (None, Some(chars)) => Budget::Chars(chars),
@@ -126,15 +113,13 @@ impl Session {
     }
 }
 
-impl Rules {
-    const fn generation(self) -> Generation {
-        match self {
-            Self::Seed => Generation::Seed,
-            Self::OpenClaw3 => Generation::OpenClaw3,
-            Self::OpenClaw9 => Generation::OpenClaw9,
-            Self::ZeroClaw => Generation::ZeroClaw,
-        }
-    }
+/// Takes the name of rules.
+fn rules_parser() -> impl TypedValueParser<Value = &'static ContextRules> {
+    let value = |rules: &ContextRules| PossibleValue::new(rules.name).help(rules.about);
+    PossibleValuesParser::new(context_rules().map(value)).try_map(|name| {
+        let mut known = context_rules();
+        known.find(|rules| rules.name == name).ok_or("there are no such rules")
+    })
 }
 
 impl Report for Shown {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use anemone_mcp::FoundMemory;
 use anemone_memory::{Label, ParsedEntry, ROWS, key_of_row_document, units};
+use anemone_runtimes::{Runtime, by_name};
 
 use anemone::search::target::SearchTarget;
 
@@ -14,8 +15,9 @@ const MEMORY: &str = "memory";
 /// lies in no file of its own, is left as it was found.
 pub(super) fn name(found: &mut [FoundMemory], searched: &SearchTarget) {
     let mut read: HashMap<String, Vec<ParsedEntry>> = HashMap::new();
+    let has_rows = by_name(searched.kind).is_some_and(Runtime::keeps_rows);
     for memory in found {
-        if searched.kind == "zeroclaw" && memory.path.starts_with(ROWS) {
+        if has_rows && memory.path.starts_with(ROWS) {
             memory.key = key_of_row_document(&memory.path);
             continue;
         }

@@ -1,7 +1,7 @@
 //! Why no agent was chosen, in words.
 
 use anemone::agent::{FOLDER, FindAgentError};
-use anemone_runtimes::ADAPTERS;
+use anemone_runtimes::with_agents;
 
 use super::{CliError, Kind};
 
@@ -19,7 +19,7 @@ impl From<FindAgentError> for CliError {
                 return Self::from(error).hint(folder_hint);
             }
             FindAgentError::UnknownRuntime { nearest, .. } => {
-                let known: Vec<&str> = ADAPTERS.iter().map(|adapter| adapter.runtime()).collect();
+                let known: Vec<&str> = with_agents().map(|runtime| runtime.name).collect();
                 let known =
                     format!("{}; search and memory commands also take {FOLDER}", known.join(", "));
                 let hint = match nearest {

@@ -1,6 +1,7 @@
 //! Why an archive was not imported, in words.
 
 use anemone::import::ImportError;
+use anemone_runtimes::with_agents;
 
 use super::restore::{cannot_plan, stopped};
 use super::{CliError, Kind};
@@ -10,7 +11,7 @@ impl From<ImportError> for CliError {
         let said = |code| Self::from_error(Kind::Usage, code, &error);
         match &error {
             ImportError::UnknownRuntime { .. } => said("unknown_runtime")
-                .hint("say which runtime gets the agent with -r openclaw or -r zeroclaw"),
+                .hint(format!("say which runtime gets the agent with {}", runtime_options())),
             ImportError::SeveralAgents { agents, .. } => {
                 Self { causes: agents.clone(), ..said("agent_selection_ambiguous") }
                     .hint("say where the archive goes with -w DIR, or with --agent ALIAS")
@@ -32,4 +33,11 @@ impl From<ImportError> for CliError {
             },
         }
     }
+}
+
+/// Returns the arguments that name a runtime.
+fn runtime_options() -> String {
+    let options: Vec<String> =
+        with_agents().map(|runtime| format!("-r {}", runtime.name)).collect();
+    options.join(" or ")
 }

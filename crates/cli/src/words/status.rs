@@ -2,6 +2,7 @@
 
 use anemone::connect::quoted;
 use anemone::status::{AgentName, ExportReason, Level, NextStep, Problem, Readiness};
+use anemone_runtimes::by_name;
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -20,6 +21,11 @@ pub(crate) struct ProblemLine {
 pub(crate) struct NextLine {
     pub(crate) command: String,
     pub(crate) why: String,
+}
+
+/// Returns the name of a runtime for people.
+fn title_of(runtime: &'static str) -> &'static str {
+    by_name(runtime).map_or(runtime, |runtime| runtime.title)
 }
 
 /// Says what is wrong.
@@ -104,15 +110,15 @@ pub(crate) fn next(step: NextStep) -> NextLine {
         }
         NextStep::Connect { runtime, agent } => {
             let why = if anemone::connect::searches_by_itself(runtime) {
-                "shows how OpenClaw gets to search this memory"
+                format!("shows how {} gets to search this memory", title_of(runtime))
             } else {
-                "shows how the agent gets these tools"
+                "shows how the agent gets these tools".to_owned()
             };
-            line(format!("anemone connect {runtime}{} --dry-run", name(&agent)), why)
+            line(format!("anemone connect {runtime}{} --dry-run", name(&agent)), &why)
         }
         NextStep::ConnectArchive { runtime, archive } => line(
             format!("anemone connect {runtime} --source {} --dry-run", quoted(&archive)),
-            "shows how OpenClaw gets to search the archive",
+            &format!("shows how {} gets to search the archive", title_of(runtime)),
         ),
         NextStep::Search { agent } => line(
             format!("anemone search{} \"what did we decide?\"", name(&agent)),

@@ -1,6 +1,6 @@
 //! Files of which a runtime will show a model only a part, and which part.
 
-use crate::context::{Fate, Generation, cut_of};
+use crate::context::{ContextRules, Fate, cut_of};
 use crate::reading;
 use crate::store::MarkdownStore;
 
@@ -11,15 +11,15 @@ pub struct Oversized {
     pub path: String,
     /// How many characters it has.
     pub chars: usize,
-    /// Where each generation cuts it.
+    /// Where each version of a runtime cuts it.
     pub cuts: Vec<CutPlace>,
 }
 
-/// Where a generation cuts a file.
+/// Where a version of a runtime cuts a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutPlace {
-    /// The generation.
-    pub generation: Generation,
+    /// What its rules are called.
+    pub rules: &'static str,
     /// How many characters it takes.
     pub limit: usize,
     /// The first character that is not seen, from 0, and its line, from 1.
@@ -29,18 +29,22 @@ pub struct CutPlace {
 }
 
 /// Says where a file is cut, if it is.
-pub(super) fn of_file(path: &str, text: &str) -> Option<Oversized> {
+pub(super) fn of_file(
+    rules: &[&'static ContextRules],
+    path: &str,
+    text: &str,
+) -> Option<Oversized> {
     let name = if path.eq_ignore_ascii_case("MEMORY.md") { "MEMORY.md" } else { path };
     let mut cuts = Vec::new();
     let mut chars = 0;
-    for generation in Generation::ALL.into_iter().filter(|it| it.files().contains(&name)) {
-        if let Some(Fate::Cut { limit, head, tail }) = cut_of(generation, path, text) {
+    for rules in rules.iter().filter(|rules| rules.files.contains(&name)) {
+        if let Some(Fate::Cut { limit, head, tail }) = cut_of(rules, path, text) {
             let units: Vec<usize> = lines_by_unit(text);
             chars = units.len();
             let line = |at: usize| units.get(at).or(units.last()).copied().unwrap_or(1);
             let until = chars.saturating_sub(tail).max(head);
             cuts.push(CutPlace {
-                generation,
+                rules: rules.name,
                 limit,
                 from: (head, line(head)),
                 until: (until, line(until)),
@@ -51,23 +55,23 @@ pub(super) fn of_file(path: &str, text: &str) -> Option<Oversized> {
 }
 
 /// Says whether all files together are too much, where none of them is by itself.
-pub(super) fn of_all(site: &MarkdownStore) -> Option<Oversized> {
+pub(super) fn of_all(rules: &[&'static ContextRules], site: &MarkdownStore) -> Option<Oversized> {
     let mut cuts = Vec::new();
     let mut chars = 0;
-    for generation in [Generation::OpenClaw3, Generation::OpenClaw9] {
+    for rules in rules.iter().filter(|rules| rules.audits_total) {
         let mut total = 0;
-        for name in generation.files() {
+        for name in rules.files {
             let path = if *name == "MEMORY.md" { site.curated() } else { name };
             let file = reading::read(site, path).ok().flatten();
-            let length = file.map_or(0, |it| it.text.encode_utf16().count());
-            total += length.min(generation.limit(name));
+            let length = file.map_or(0, |file| file.text.encode_utf16().count());
+            total += length.min(rules.limit_of(name));
         }
-        if total > generation.total() {
+        if total > rules.total {
             chars = chars.max(total);
-            let at = (generation.total(), 1);
+            let at = (rules.total, 1);
             cuts.push(CutPlace {
-                generation,
-                limit: generation.total(),
+                rules: rules.name,
+                limit: rules.total,
                 from: at,
                 until: (total, 1),
             });

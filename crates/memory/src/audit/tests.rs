@@ -1,8 +1,28 @@
 use super::*;
-use crate::context::Generation;
-use crate::store::MarkdownLayout;
+use crate::context::{Cutting, DailyNotes};
+use crate::layout::MarkdownLayout;
 
 const TODAY: Date = jiff::civil::date(2026, 11, 16);
+
+static RULES: ContextRules = ContextRules {
+    name: "some",
+    about: "Some rules",
+    files: &["AGENTS.md", "SOUL.md", "MEMORY.md"],
+    optional: &[],
+    subagent: None,
+    cron: None,
+    curated_in_any_case: true,
+    limit: 20_000,
+    limits: &[],
+    total: 150_000,
+    audits_total: true,
+    notes: DailyNotes::LeftToAgent,
+    cutting: Cutting::Shares,
+    tells_unreadable: false,
+    missing: |_, path| path.to_owned(),
+    opening: "",
+    section: |_, _, content| content.to_owned(),
+};
 
 fn audited(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Audit) {
     let folder = tempfile::tempdir().unwrap();
@@ -20,8 +40,8 @@ fn audited(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Audit) {
 fn examine(folder: &tempfile::TempDir) -> Audit {
     let root = folder.path().join("ws");
     let site =
-        MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::OpenClaw).unwrap();
-    audit(&site, &AuditSettings::default(), TODAY)
+        MarkdownStore::open(&root, &folder.path().join("state"), MarkdownLayout::PLAIN).unwrap();
+    audit(&site, &AuditSettings::default(), &[&RULES], TODAY)
 }
 
 #[test]
@@ -77,7 +97,7 @@ fn each_kind_of_finding_is_found_and_takes_from_the_score() {
     assert_eq!(audit.ages.older, 5);
     let soul = &audit.oversized[0];
     assert_eq!((soul.path.as_str(), soul.chars), ("SOUL.md", 25_004));
-    let march = soul.cuts.iter().find(|it| it.generation == Generation::OpenClaw3).unwrap();
+    let march = soul.cuts.iter().find(|cut| cut.rules == RULES.name).unwrap();
     assert_eq!((march.limit, march.from), (20_000, (14_000, 2_801)));
     assert_eq!(march.until, (21_004, 4_201));
     assert!(audit.score() < 60, "{}", audit.score());

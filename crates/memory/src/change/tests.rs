@@ -26,7 +26,7 @@ impl Place {
         fs_err::create_dir(kept.path().join("w")).unwrap();
         let state = kept.path().join("s");
         let site =
-            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::OpenClaw).unwrap();
+            MarkdownStore::open(&kept.path().join("w"), &state, MarkdownLayout::PLAIN).unwrap();
         Self { kept, site, next: 1.into() }
     }
 

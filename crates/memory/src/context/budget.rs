@@ -18,7 +18,7 @@ impl Budget {
     fn holds(self, asked: &ComposeRequest, text: &str) -> bool {
         match self {
             Self::Runtime => true,
-            Self::Chars(most) => asked.generation.cutting().length(text) <= most,
+            Self::Chars(most) => asked.rules.cutting.length(text) <= most,
             Self::Tokens(most) => estimated_tokens(text) <= most,
         }
     }
@@ -72,7 +72,7 @@ fn turn(part: &Part) -> u8 {
 fn shorten(parts: &mut [Part], at: usize, asked: &ComposeRequest, site: &MarkdownStore) {
     let whole = parts[at].content.clone();
     let name = parts[at].path.clone();
-    let cutting = asked.generation.cutting();
+    let cutting = asked.rules.cutting;
     let mut limit = cutting.length(&whole);
     while turn(&parts[at]) == 0 && limit > super::LEAST_ROOM {
         limit -= (limit / 16).max(1);

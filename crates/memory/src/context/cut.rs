@@ -1,14 +1,14 @@
 //! How runtimes shorten a file that is too long for a prompt.
 //!
-//! Lengths are counted as the runtimes count them: OpenClaw in UTF-16 units of what remains
-//! without blanks at the end, ZeroClaw in characters. Half a character is never kept, where the
-//! program of March may leave half of one.
+//! Lengths are counted as the runtimes count them: in UTF-16 units of what remains without
+//! whitespace at the end, or in characters. Half a character is never kept, where a runtime may
+//! leave half of one.
 
 use super::digest;
 
-/// How a generation cuts.
+/// How a runtime shortens a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cutting {
+pub enum Cutting {
     /// 70 % of the limit from the beginning, 20 % from the end, the marker between them on top.
     Shares,
     /// 75 % and 25 % of what the marker leaves; `AGENTS.md` keeps its rules as well.
@@ -53,7 +53,7 @@ impl Cutting {
         }
     }
 
-    /// Counts a text as this generation does.
+    /// Counts a text as a runtime does that shortens files in this way.
     pub(super) fn length(self, text: &str) -> usize {
         if self == Self::Beginning { text.chars().count() } else { length(text) }
     }

@@ -1,10 +1,10 @@
-//! Which notes of today and yesterday OpenClaw shows since 2026.9, and how much of them: each file
-//! short, all of them shorter. It quotes them in a way of its own; here they are in our frame.
+//! Excerpts of the notes of today and yesterday, see [`DailyNotes::Excerpts`]: each file short, all
+//! of them shorter. A runtime quotes them in a way of its own; here they are in our frame.
 
 use jiff::civil::Date;
 
 use super::cut::{first, length};
-use super::{ComposeRequest, Fate, Generation, Part, Place, readable};
+use super::{ComposeRequest, DailyNotes, Fate, Part, Place, readable};
 use crate::frame::{Frame, frame};
 use crate::hidden::hidden_count;
 use crate::reading;
@@ -21,7 +21,7 @@ const NAMED: usize = 4;
 
 /// Returns the notes of today and yesterday.
 pub(super) fn notes(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
-    if asked.generation != Generation::OpenClaw9 {
+    if asked.rules.notes != DailyNotes::Excerpts {
         return Vec::new();
     }
     let mut left = OF_ALL;

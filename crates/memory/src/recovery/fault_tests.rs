@@ -82,7 +82,7 @@ impl Place {
         let kept = tempfile::tempdir().unwrap();
         fs_err::create_dir_all(kept.path().join("w/memory")).unwrap();
         let (root, state) = (kept.path().join("w"), kept.path().join("s"));
-        let mut site = MarkdownStore::open(&root, &state, MarkdownLayout::OpenClaw).unwrap();
+        let mut site = MarkdownStore::open(&root, &state, MarkdownLayout::PLAIN).unwrap();
         // Nobody else saves here.
         site.rest_times.saved = Duration::ZERO;
         site.rest_times.emptied = Duration::ZERO;

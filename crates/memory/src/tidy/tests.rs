@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::entry::Clock;
+use crate::layout::MarkdownLayout;
 use crate::recall_counts::{RecallKey, mark_of, note_recalls};
 
 const TODAY: Date = jiff::civil::date(2026, 11, 16);
@@ -73,7 +74,7 @@ fn entries_are_moved_from_logs_by_their_importance_and_can_be_brought_back() {
         ("MEMORY.md", "- [context|i=0.1] curated\n"),
         ("memory/notes.md", "- [context|i=0.1] no log\n"),
     ];
-    let workspace = Workspace::new(MarkdownLayout::OpenClaw, &files);
+    let workspace = Workspace::new(MarkdownLayout::PLAIN, &files);
     let plan = workspace.plan();
     let texts: Vec<_> = plan.expired.iter().map(|it| it.entry.lines.0).collect();
     assert_eq!(texts, [4, 5, 3, 2]);
@@ -103,7 +104,7 @@ fn entries_are_moved_from_logs_by_their_importance_and_can_be_brought_back() {
 #[test]
 fn old_logs_are_put_away_and_later_removed_as_zeroclaw_does() {
     let workspace = Workspace::new(
-        MarkdownLayout::ZeroClaw,
+        MarkdownLayout::OTHER,
         &[
             ("memory/2026-11-09.md", "- a week\n"),
             ("memory/2026-11-08.md", "- [context|i=0.1] goes\n- stays\n"),
@@ -133,8 +134,7 @@ fn old_logs_are_put_away_and_later_removed_as_zeroclaw_does() {
 
 #[test]
 fn nothing_is_put_away_behind_a_link() {
-    let workspace =
-        Workspace::new(MarkdownLayout::ZeroClaw, &[("memory/2026-01-02.md", "- old\n")]);
+    let workspace = Workspace::new(MarkdownLayout::OTHER, &[("memory/2026-01-02.md", "- old\n")]);
     let outside = tempfile::tempdir().unwrap();
     let link = workspace.folder.path().join("ws/memory/archive");
     fs_err::os::unix::fs::symlink(outside.path(), link).unwrap();
@@ -156,7 +156,7 @@ fn what_is_said_twice_or_otherwise_is_told() {
         stamped(3, &format!(" supersedes=\"{}\"", Uuid::from_u128(2))),
     );
     let workspace = Workspace::new(
-        MarkdownLayout::OpenClaw,
+        MarkdownLayout::PLAIN,
         &[
             ("MEMORY.md", &curated),
             (
@@ -188,7 +188,7 @@ fn what_is_said_twice_or_otherwise_is_told() {
 #[test]
 fn what_was_recalled_often_is_proposed_and_promoted_only_on_command() {
     let workspace = Workspace::new(
-        MarkdownLayout::OpenClaw,
+        MarkdownLayout::PLAIN,
         &[
             ("MEMORY.md", "# MEMORY.md\n\n- known already\n"),
             ("memory/2026-11-15.md", "- known already\n- [fact|i=0.7] **port**: 8443\n- rare\n"),

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::connect::desired::{is_own_program, is_own_server, known_elements, known_member, names};
-use crate::connect::{
+use crate::kit::connect::desired::{
+    is_own_program, is_own_server, known_elements, known_member, names,
+};
+use crate::kit::connect::{
     ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
     DesiredFile, Format, Hooks, RefuseError, ServerEntry, json_file, line, no_orphans, words,
 };
@@ -20,7 +22,6 @@ pub(crate) const CONNECT: Connect = Connect {
     name: "claude-code",
     title: "Claude Code",
     config: "~/.claude/settings.json and ~/.claude.json, or below CLAUDE_CONFIG_DIR",
-    variables: &["CLAUDE_CONFIG_DIR"],
     options: &[ConnectOption::Hooks, ConnectOption::Project],
     memory: ConnectedMemory::Agent,
     locate: |place| Scope::of(place).located(place),

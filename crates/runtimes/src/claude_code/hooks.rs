@@ -2,12 +2,14 @@
 
 use serde_json::json;
 
-use crate::conversation::CLAUDE_CODE;
-use crate::hook_caller::HookCaller;
+use super::transcript::CHANNEL;
+use crate::kit::hook_caller::HookCaller;
+use crate::openclaw::SEPTEMBER;
 
 /// Claude Code as a caller of hooks.
 pub(crate) const HOOK_CALLER: HookCaller = HookCaller {
-    channel: CLAUDE_CODE,
+    channel: CHANNEL,
+    rules: &SEPTEMBER,
     session_start: "SessionStart",
     prompt: "UserPromptSubmit",
     context: |moment, text| {

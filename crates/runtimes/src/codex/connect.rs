@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::connect::desired::{is_own_server, known_member, names};
-use crate::connect::{
+use crate::kit::connect::desired::{is_own_server, known_member, names};
+use crate::kit::connect::{
     ConfigEdit, Connect, ConnectPlace, ConnectedMemory, Connection, DesiredConfig, DesiredFile,
     Format, RefuseError, no_orphans, toml_file,
 };
@@ -15,7 +15,6 @@ pub(crate) const CONNECT: Connect = Connect {
     name: "codex",
     title: "Codex",
     config: "~/.codex/config.toml, or below CODEX_HOME",
-    variables: &["CODEX_HOME"],
     options: &[],
     memory: ConnectedMemory::Agent,
     locate,

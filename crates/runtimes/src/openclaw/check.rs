@@ -8,18 +8,18 @@ use super::config::Config;
 use super::discover::{GEN_9, config_in_use, discover, schema_version};
 use super::facts::each_fact;
 use super::layout::{FACTS, MEMORY, MemoryKind, Place, place_of};
-use crate::adapter::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
-use crate::artifacts::is_included;
-use crate::check::Severity::{Info, Warning};
-use crate::check::{
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use crate::kit::artifacts::is_included;
+use crate::kit::check::Severity::{Info, Warning};
+use crate::kit::check::{
     Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, begin, is_inside,
     noted_agent_id,
 };
-use crate::database::Database;
-use crate::install_paths::{same_place, written_at};
-use crate::paths::lossy;
-use crate::persona::PersonaPlace;
-use crate::walk::Found;
+use crate::kit::database::Database;
+use crate::kit::install_paths::{same_place, written_at};
+use crate::kit::paths::lossy;
+use crate::kit::persona::PersonaPlace;
+use crate::kit::walk::Found;
 use anemone_secrets as secrets;
 
 /// Checks an agent; reads its workspace and writes nothing.
@@ -241,7 +241,7 @@ mod tests {
 
     use super::super::discover::locate;
     use super::*;
-    use crate::check::Severity::Error;
+    use crate::kit::check::Severity::Error;
 
     struct Home(tempfile::TempDir, Machine);
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::adapter::{Machine, Oddity};
-use crate::paths::without_dots;
+use crate::kit::agent::{Machine, Oddity};
+use crate::kit::paths::without_dots;
 
 /// How long all files of a configuration may be together.
 const MAX_BYTES: u64 = 10 << 20;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::RUNTIME;
-use crate::connect::desired::{is_own_program, known_elements, known_member, names};
-use crate::connect::{
+use crate::kit::connect::desired::{is_own_program, known_elements, known_member, names};
+use crate::kit::connect::{
     ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
     DesiredFile, Format, OwnFile, at, no_orphans,
 };
@@ -26,7 +26,6 @@ pub(crate) const CONNECT: Connect = Connect {
     name: RUNTIME,
     title: "OpenClaw",
     config: "~/.openclaw/openclaw.json, or where OPENCLAW_CONFIG_PATH and OPENCLAW_STATE_DIR say",
-    variables: &["OPENCLAW_"],
     options: &[ConnectOption::Source],
     memory: ConnectedMemory::Sources { most: MOST_SOURCES, of: sources_of },
     locate: |place| Files::of(place).bare(),
@@ -153,7 +152,7 @@ fn known(document: &Value) -> Vec<ConfigEdit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connect::{Hooks, ServerEntry};
+    use crate::kit::connect::{Hooks, ServerEntry};
 
     #[test]
     fn the_manifests_are_json_and_of_this_version() {

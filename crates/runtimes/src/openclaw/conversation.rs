@@ -6,12 +6,13 @@ use anemone_files::Folder;
 
 use super::install::{InstallDatabase, agent_folder};
 use super::sessions::unpacked_event;
-use crate::adapter::{FoundAgent, Machine};
-use crate::conversation::{
-    Conversation, Held, Reach, ReadConversationError, channel_in, read_events, read_file,
+use super::transcript::{FORMAT, channel_in, session_of_key};
+use crate::kit::agent::{FoundAgent, Machine};
+use crate::kit::conversation::{
+    Conversation, Held, Reach, ReadConversationError, read_events, read_file,
 };
-use crate::database::{DatabaseError, Read, Value};
-use crate::paths::is_name;
+use crate::kit::database::{DatabaseError, Read, Value};
+use crate::kit::paths::is_name;
 
 /// Reads the end of a session, by its id or its key.
 pub(super) fn read(
@@ -49,7 +50,7 @@ fn in_database(
         let [json, packed, size] = row.as_slice() else { return Ok(None) };
         Ok(unpacked_event(json, packed, size))
     });
-    read_events(events, reach, held.clone())
+    read_events(FORMAT, events, reach, held.clone())
 }
 
 /// Finds a session by its id, or the one that a key stands for now.
@@ -90,13 +91,15 @@ fn in_files(
     // Links that lead out of the install are not followed.
     let install = Folder::open(install).map_err(fail)?;
     let sessions = install.folder_beneath(&folder).map_err(|_| none())?;
-    let id = Held::id_of(&sessions, session).unwrap_or_else(|| session.to_owned());
+    let id = session_of_key(&sessions, session).unwrap_or_else(|| session.to_owned());
     if !is_name(&id) {
         return Err(none());
     }
     let name = format!("{id}.jsonl");
     if sessions.stat(&*name).is_ok() {
-        return read_file(&sessions, Path::new(&name), reach).map_err(fail)?.ok_or_else(none);
+        return read_file(&[FORMAT], &sessions, Path::new(&name), reach)
+            .map_err(fail)?
+            .ok_or_else(none);
     }
     let mut put_away = None;
     let prefix = format!("{name}.reset.");
@@ -109,7 +112,7 @@ fn in_files(
         }
     }
     let name = put_away.ok_or_else(none)?;
-    read_file(&sessions, Path::new(&name), reach).map_err(fail)?.ok_or_else(none)
+    read_file(&[FORMAT], &sessions, Path::new(&name), reach).map_err(fail)?.ok_or_else(none)
 }
 
 #[cfg(test)]
@@ -121,8 +124,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::conversation::Role;
-    use crate::database::tests::machine;
+    use crate::kit::conversation::Role;
+    use crate::kit::database::tests::machine;
     use crate::openclaw::RUNTIME;
 
     const TABLES: &str = "

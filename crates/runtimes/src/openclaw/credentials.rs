@@ -32,9 +32,9 @@ use zeroize::Zeroizing;
 use super::install::{
     AGENT_DATABASE, InstallDatabase, PROFILES_FILE, STATE_DATABASE, agent_folder,
 };
-use crate::adapter::{FoundAgent, Machine, ReadError, SealSecret, Warning};
-use crate::database::{DatabaseError, Read, Value};
-use crate::{ids, times};
+use crate::kit::agent::{FoundAgent, Machine, ReadError, SealSecret, Warning};
+use crate::kit::database::{DatabaseError, Read, Value};
+use crate::kit::{ids, times};
 pub(super) use store::{OnExisting, plan_store};
 
 /// The table with the store that all agents of an install share.
@@ -369,7 +369,7 @@ mod tests {
 
     use super::store::{ApplyStoreError, apply_store};
     use super::*;
-    use crate::database::tests::machine;
+    use crate::kit::database::tests::machine;
     use crate::openclaw::RUNTIME;
 
     const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";

@@ -18,10 +18,12 @@ use std::path::{Path, PathBuf};
 use super::RUNTIME;
 use super::config::{Config, DEFAULT_AGENT, agent_id, home, resolve};
 use super::install::{AGENT_DATABASE, PROFILES_FILE, STATE_DATABASE};
-use crate::adapter::{FoundAgent, Machine, Oddity};
-use crate::check::a_few;
-use crate::install_paths::{absolute, each_workspace_once, names_in, real, same_place, settle};
-use crate::paths::is_name;
+use crate::kit::agent::{FoundAgent, Machine, Oddity};
+use crate::kit::check::a_few;
+use crate::kit::install_paths::{
+    absolute, each_workspace_once, names_in, real, same_place, settle,
+};
+use crate::kit::paths::is_name;
 
 /// JSON files and one index database per agent.
 pub(super) const GEN_3: &str = "gen-3";

@@ -10,9 +10,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::memory::Shared;
 use super::{NAMESPACES, RUNTIME};
-use crate::adapter::Warning;
-use crate::database::{Database, DatabaseError, Read, Value};
-use crate::times;
+use crate::kit::agent::Warning;
+use crate::kit::database::{Database, DatabaseError, Read, Value};
+use crate::kit::times;
 
 /// The table, and the namespace of its records.
 const FACTS: &str = "facts";
@@ -295,7 +295,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::database::tests::machine;
+    use crate::kit::database::tests::machine;
 
     fn facts(sql: &str) -> (Vec<Fact>, Vec<Warning>) {
         let home = TempDir::new().unwrap();

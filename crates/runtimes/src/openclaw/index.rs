@@ -17,10 +17,10 @@ use anemone_format::{Hex, Moment, sha256_hex};
 use sha2::{Digest, Sha256};
 
 use super::install::InstallDatabase;
-use crate::adapter::Warning;
-use crate::database::{DatabaseError, Read, Rows, Value};
-use crate::ids::short_digest;
-use crate::times;
+use crate::kit::agent::Warning;
+use crate::kit::database::{DatabaseError, Read, Rows, Value};
+use crate::kit::ids::short_digest;
+use crate::kit::times;
 
 const META_KEY: &str = "memory_index_meta_v1";
 /// What the program calls the model of chunks that have no vector.
@@ -426,7 +426,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::database::tests::machine;
+    use crate::kit::database::tests::machine;
 
     fn fixture(path: &str) -> PathBuf {
         anemone_testkit::fixture(&format!("openclaw/{path}"))

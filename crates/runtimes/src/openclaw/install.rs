@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::discover::GEN_9;
-use crate::adapter::{FoundAgent, Machine, ReadOptions, Warning};
-use crate::database::{CopyError, Database, DatabaseError, Read, Rows};
-use crate::paths::is_name;
+use crate::kit::agent::{FoundAgent, Machine, ReadOptions, Warning};
+use crate::kit::database::{CopyError, Database, DatabaseError, Read, Rows};
+use crate::kit::paths::is_name;
 
 /// The database of an install of the newer generation.
 pub(super) const STATE_DATABASE: &str = "state/openclaw.sqlite";
@@ -78,8 +78,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::adapter::SecretPolicy;
-    use crate::database::tests::machine;
+    use crate::kit::agent::SecretPolicy;
+    use crate::kit::database::tests::machine;
     use crate::openclaw::RUNTIME;
 
     #[test]

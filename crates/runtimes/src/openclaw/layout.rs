@@ -1,8 +1,8 @@
 //! Which file of a workspace is what.
 
-use crate::persona::{self, Persona, PersonaPlace};
-use crate::sidecar::SIDECAR;
-use crate::times::{DailyName, date_in_name};
+use crate::kit::persona::{self, Persona, PersonaPlace};
+use crate::kit::sidecar::SIDECAR;
+use crate::kit::times::{DailyName, date_in_name};
 
 /// The folder of memories.
 pub(super) const MEMORY: &str = "memory";

@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::index::Chunk;
 use super::layout::MemoryKind;
 use super::{NAMESPACES, RUNTIME};
-use crate::labels::{self, Labels, Standing};
-use crate::split_text::pieces;
-use crate::stamps::{LEAST_FIRST, note_stamps};
-use crate::times::{self, Dated, SessionHeader};
-use crate::vectors::{TEXT_DIGEST, digest_in};
+use crate::kit::split_text::pieces;
+use crate::kit::stamps::{LEAST_FIRST, note_stamps};
+use crate::kit::times::{self, Dated, SessionHeader};
+use crate::kit::vectors::{TEXT_DIGEST, digest_in};
+use crate::openclaw::labels::{self, Labels, Standing};
 use anemone_markdown::{Page, Section, line_ends};
 
 /// What all records of a reading share.
@@ -298,7 +298,7 @@ mod tests {
 
     use super::super::layout::{Place, place_of};
     use super::*;
-    use crate::split_text::MAX_ESCAPED_BYTES;
+    use crate::kit::split_text::MAX_ESCAPED_BYTES;
 
     const MTIME: &str = "2026-03-20T18:00:00Z";
 

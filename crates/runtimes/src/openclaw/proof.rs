@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use crate::mapping::{ProofRules, SecretText, joined};
+use crate::kit::mapping::{ProofRules, SecretText, joined};
 
 pub(crate) static PROOF: ProofRules =
     ProofRules { beside_workspace: &[], optional_columns: &[], user_file: "USER.md", bare_secret };

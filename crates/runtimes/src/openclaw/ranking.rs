@@ -17,7 +17,7 @@ use std::ops::Range;
 use anemone_embed::Embedder;
 use anemone_index::{Answer, Document, Explanation, Hit, ProfileError, RankingProfile, Request};
 
-use crate::native_search::{
+use crate::kit::native_search::{
     ExcerptAnswer, ExcerptQuestion, ExcerptShape, NativeChunk, NativeChunker, NativeSearch,
 };
 use chunks::{Generation, openclaw_chunks};

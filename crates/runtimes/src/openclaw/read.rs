@@ -13,22 +13,22 @@ use super::install::InstallDatabase;
 use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
 use super::memory::{self, MemoryFile, Shared};
 use super::{NAMESPACES, RUNTIME, credentials, facts, searchable, sessions};
-use crate::adapter::{
+use crate::kit::agent::{
     FoundAgent, Machine, NotRequested, ReadError, ReadOptions, Reading, SecretPolicy,
     SessionCounts, Unchanged, Warning,
 };
-use crate::carrier::{self, Carrier, MAX_TEXT_BYTES};
-use crate::database::Database;
-use crate::open_workspace::{
+use crate::kit::carrier::{self, Carrier, MAX_TEXT_BYTES};
+use crate::kit::database::Database;
+use crate::kit::open_workspace::{
     Files, OpenWorkspace, ReadingParts, carry_credential_times, configured_at, end_reading,
     not_requested, warn_of_nothing,
 };
-use crate::paths::{lossy, spelled};
-use crate::persona::{self, Prose};
-use crate::searchable::StoreKind;
-use crate::stable_copy::StableCopies;
-use crate::times;
-use crate::walk::Found;
+use crate::kit::paths::{lossy, spelled};
+use crate::kit::persona::{self, Prose};
+use crate::kit::searchable::StoreKind;
+use crate::kit::stable_copy::StableCopies;
+use crate::kit::times;
+use crate::kit::walk::Found;
 use anemone_secrets as secrets;
 
 /// Counts the changes in what this adapter makes of the same files.
@@ -438,8 +438,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::adapter::LeftOutReason;
-    use crate::database::tests::machine;
+    use crate::kit::agent::LeftOutReason;
+    use crate::kit::database::tests::machine;
     use crate::openclaw::discover::GEN_9;
 
     /// Keeps everything.

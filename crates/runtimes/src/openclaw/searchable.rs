@@ -9,18 +9,18 @@ use super::config::{self, Config, ExtraText};
 use super::install::{InstallDatabase, agent_folder};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, Place};
 use super::memory::Shared;
-use super::{NAMESPACES, facts, sessions};
-use crate::adapter::{FoundAgent, Machine, ReadError, Warning};
-use crate::database::Database;
-use crate::install_paths::{real, with_logs};
-use crate::paths::lossy;
-use crate::persona::PersonaPlace;
-use crate::searchable::{
+use super::{NAMESPACES, RUNTIME, facts, sessions};
+use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
+use crate::kit::database::Database;
+use crate::kit::install_paths::{real, with_logs};
+use crate::kit::paths::lossy;
+use crate::kit::persona::PersonaPlace;
+use crate::kit::searchable::{
     ExtraPlace, MemoryBackend, MemoryFacts, Remembered, Searchable, SearchedFile, SearchedFolder,
     Store, StoreKind, Unsearched, is_of_tool,
 };
-use crate::sidecar::SIDECAR;
-use crate::times;
+use crate::kit::sidecar::SIDECAR;
+use crate::kit::times;
 use anemone_secrets as secrets;
 
 /// Folders in which the runtime notes what it dreamed, and from what.
@@ -78,6 +78,15 @@ fn warnings(config: &Config) -> impl Iterator<Item = Warning> {
         path: Some(path.clone()),
         message: it.message.clone(),
     })
+}
+
+/// Takes the facts that some users keep beside their notes, by the path of their database.
+pub(super) fn database(path: &Path) -> Option<(FoundAgent, StoreKind)> {
+    if !path.ends_with(FACTS) {
+        return None;
+    }
+    let workspace = path.ancestors().nth(2).unwrap_or(Path::new("/")).to_owned();
+    Some((FoundAgent::without_install(RUNTIME, String::new(), workspace), StoreKind::Facts))
 }
 
 /// Says what a file is.
@@ -201,7 +210,7 @@ fn read_sessions(
     Ok(Unsearched { unreadable, ..Unsearched::default() })
 }
 
-fn unreadable(path: &Path, error: crate::database::DatabaseError) -> ReadError {
+fn unreadable(path: &Path, error: crate::kit::database::DatabaseError) -> ReadError {
     ReadError::Memories { path: PathBuf::from(path), source: Box::new(error) }
 }
 
@@ -212,8 +221,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::database::tests::machine;
-    use crate::openclaw::RUNTIME;
+    use crate::kit::database::tests::machine;
 
     #[test]
     fn memories_are_told_from_what_machines_note_and_from_everything_else() {

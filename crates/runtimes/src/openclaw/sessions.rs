@@ -24,9 +24,9 @@ use serde::Serialize;
 use super::install::{InstallDatabase, agent_folder};
 use super::memory::Shared;
 use super::{NAMESPACES, RUNTIME};
-use crate::adapter::{FoundAgent, SessionCounts, Warning};
-use crate::database::{Read, Value};
-use crate::times;
+use crate::kit::agent::{FoundAgent, SessionCounts, Warning};
+use crate::kit::database::{Read, Value};
+use crate::kit::times;
 use places::{MOST, Most, Place, Places, part_of, row_of};
 use transcript::{Piece, Seen, Transcript, moment_of_millis};
 pub(super) use unpack::unpacked_event;
@@ -350,7 +350,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::database::tests::machine;
+    use crate::kit::database::tests::machine;
 
     struct Home {
         folder: TempDir,

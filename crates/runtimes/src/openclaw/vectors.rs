@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::index::{Meta, vector_in};
 use super::install::InstallDatabase;
-use crate::adapter::{FoundAgent, Machine, ReadError};
-use crate::database::{DatabaseError, Read, Value};
-use crate::vectors::{VectorOf, WantedModel, digest_in};
+use crate::kit::agent::{FoundAgent, Machine, ReadError};
+use crate::kit::database::{DatabaseError, Read, Value};
+use crate::kit::vectors::{VectorOf, WantedModel, digest_in};
 
 /// Hands out vectors of a model.
 pub(super) fn read(
@@ -72,7 +72,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::database::tests::machine;
+    use crate::kit::database::tests::machine;
     use crate::openclaw::RUNTIME;
 
     /// What was handed out: a text or the start of a digest, and the first number.

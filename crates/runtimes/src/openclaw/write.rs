@@ -23,18 +23,18 @@ use self::records::{Became, Pages};
 use super::RUNTIME;
 use super::credentials::{OnExisting, plan_store};
 use super::layout::{MemoryKind, Place, place_of};
-use crate::adapter::{FoundAgent, Machine};
-use crate::paths::lossy;
-use crate::persona::{documents, one_line};
-use crate::plan::{
+use crate::kit::agent::{FoundAgent, Machine};
+use crate::kit::paths::lossy;
+use crate::kit::persona::{documents, one_line};
+use crate::kit::plan::{
     self, CredentialsStep, NotRestored, NotRestoredKind, OnConflict, Plan, PlanBuilder, PlanError,
     PlanOptions, Wanted, WantedNode,
 };
-use crate::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
-use crate::sidecar::{
+use crate::kit::restore::{agent_id_file, note_artifacts, note_capabilities, note_records};
+use crate::kit::sidecar::{
     Claim, Claims, Keep, Link, Placed, Returned, SIDECAR, Written, is_within, keep_with,
 };
-use crate::walk::AGENT_ID_FILE;
+use crate::kit::walk::AGENT_ID_FILE;
 
 /// Plans how a snapshot becomes the workspace of an agent.
 pub(super) fn plan(
@@ -363,8 +363,8 @@ mod tests {
 
     use super::records::{file_of, is_memory_file};
     use super::*;
-    use crate::plan::{Action, Step};
-    use crate::tree::tests::{at, file, snapshot};
+    use crate::kit::plan::{Action, Step};
+    use crate::kit::tree::tests::{at, file, snapshot};
 
     fn machine(path: &Path) -> Machine {
         Machine {

@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use super::DEFAULT_ALIAS;
 use super::schema::{MEMORIES, PRIVATE_KEY, STAMP_COLUMNS, STAMPS};
-use crate::adapter::Machine;
-use crate::database::{Column, Database, DatabaseError, Read, Table, Value};
-use crate::stamps::RowStamp;
+use crate::kit::agent::Machine;
+use crate::kit::database::{Column, Database, DatabaseError, Read, Table, Value};
+use crate::kit::stamps::RowStamp;
 
 /// The table of memories.
 pub(super) const TABLE: &str = MEMORIES;
@@ -392,7 +392,7 @@ pub(super) mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::database::tests::machine;
+    use crate::kit::database::tests::machine;
 
     /// The shapes that the table has had, by the versions that made them.
     pub(in crate::zeroclaw) const SHAPES: [(&str, &str); 8] = [

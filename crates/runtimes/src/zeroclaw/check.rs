@@ -7,18 +7,18 @@ use super::config::{Backend, Config};
 use super::discover::is_live;
 use super::layout::{self, CONFIG, CURATED, DATABASE, MEMORY, Place, USER};
 use super::read::redact::texts;
-use crate::adapter::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
-use crate::artifacts::is_included;
-use crate::check::Severity::{Error, Info, Warning};
-use crate::check::{
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, FoundAgent, Machine, Oddity, SecretFinding};
+use crate::kit::artifacts::is_included;
+use crate::kit::check::Severity::{Error, Info, Warning};
+use crate::kit::check::{
     Check, ConfigState, DailyLogs, IndexState, Resources, Survey, Surveyed, a_few, begin,
     is_inside, noted_agent_id,
 };
-use crate::database::{self, DatabaseError};
-use crate::install_paths::written_at;
-use crate::paths::lossy;
-use crate::times::date_in_name;
-use crate::walk::Found;
+use crate::kit::database::{self, DatabaseError};
+use crate::kit::install_paths::written_at;
+use crate::kit::paths::lossy;
+use crate::kit::times::date_in_name;
+use crate::kit::walk::Found;
 use anemone_secrets as secrets;
 
 /// Columns without which a row says little.
@@ -283,7 +283,7 @@ mod tests {
 
     use super::super::discover::locate;
     use super::*;
-    use crate::database::tests::machine;
+    use crate::kit::database::tests::machine;
 
     const OLD: &str = "CREATE TABLE memories(id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE,
         content TEXT NOT NULL, category TEXT NOT NULL DEFAULT 'core', created_at TEXT NOT NULL,

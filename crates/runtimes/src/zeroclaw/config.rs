@@ -21,7 +21,7 @@ use anemone_format::{RuntimeHints, Unknown};
 use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
-use crate::adapter::Warning;
+use crate::kit::agent::Warning;
 pub(super) use file::{WriteError, read_plain, replace, write_new};
 pub(super) use merge::{ConfigSite, InstallUse, dotted, is_same_value, plan_config};
 pub(super) use redact::{Named, Redacted, SecretLeaf, is_encrypted_field, shown};
@@ -373,7 +373,7 @@ pub(super) mod tests {
     use anemone_format::{AgentInfo, InMemory, Manifest, Snapshot, SnapshotSource};
 
     use super::*;
-    use crate::adapter::Machine;
+    use crate::kit::agent::Machine;
 
     /// Calls with a machine and a snapshot that have nothing.
     pub(in crate::zeroclaw) fn with_nothing<T>(

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::RUNTIME;
-use crate::connect::desired::{is_own_server, known_elements, known_member, names};
-use crate::connect::{
+use crate::kit::connect::desired::{is_own_server, known_elements, known_member, names};
+use crate::kit::connect::{
     ConfigEdit, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection, DesiredConfig,
     DesiredFile, Format, RefuseError, at, toml_file,
 };
@@ -21,7 +21,6 @@ pub(crate) const CONNECT: Connect = Connect {
     name: RUNTIME,
     title: "ZeroClaw",
     config: "~/.zeroclaw/config.toml, or below ZEROCLAW_CONFIG_DIR",
-    variables: &["ZEROCLAW_"],
     options: &[ConnectOption::To],
     memory: ConnectedMemory::Agent,
     locate,

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use anemone_files::Folder;
 
 use super::sessions::{Ownership, ownership, root_of};
-use crate::adapter::{FoundAgent, Machine};
-use crate::conversation::{
+use super::transcript::FORMAT;
+use crate::kit::agent::{FoundAgent, Machine};
+use crate::kit::conversation::{
     Conversation, Held, Reach, ReadConversationError, read_events, read_file,
 };
-use crate::database::{Database, DatabaseError, Read, Value};
-use crate::paths::is_name;
+use crate::kit::database::{Database, DatabaseError, Read, Value};
+use crate::kit::paths::is_name;
 
 const DATABASE: &str = "sessions.db";
 
@@ -59,7 +60,8 @@ pub(super) fn read(
     if !is_name(session) || sessions.stat(&name).is_err() {
         return Err(none());
     }
-    let mut found = read_file(&sessions, &name, reach).map_err(fail)?.ok_or_else(none)?;
+    let mut found =
+        read_file(&[FORMAT], &sessions, &name, reach).map_err(fail)?.ok_or_else(none)?;
     found.source = channel_in(session);
     Ok(found)
 }
@@ -135,7 +137,7 @@ fn in_database(
         source: channel_in(session),
         compaction_count: None,
     };
-    read_events(events, reach, held)
+    read_events(FORMAT, events, reach, held)
 }
 
 /// Returns the channel that a key begins with, as in `telegram_42_alice`.
@@ -150,8 +152,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::conversation::Role;
-    use crate::database::tests::machine;
+    use crate::kit::conversation::Role;
+    use crate::kit::database::tests::machine;
     use crate::zeroclaw::RUNTIME;
     use crate::zeroclaw::layout::generation;
 

@@ -30,8 +30,8 @@ use serde_json::{Map, Value};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::config::{Config, Named, SecretLeaf, dotted, map_texts, read_plain};
-use crate::adapter::{FoundAgent, ReadError, SealSecret, Warning};
-use crate::ids;
+use crate::kit::agent::{FoundAgent, ReadError, SealSecret, Warning};
+use crate::kit::ids;
 use key::{OpenError, SecretKey};
 pub(super) use store::plan;
 
@@ -389,7 +389,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::plan::{OnConflict, PlanBuilder, PlanOptions, RestoreError};
+    use crate::kit::plan::{OnConflict, PlanBuilder, PlanOptions, RestoreError};
     use crate::zeroclaw::config::tests::with_nothing;
     use crate::zeroclaw::config::{ConfigSite, InstallUse, plan_config};
 

@@ -22,11 +22,11 @@ use super::brain::Brain;
 use super::config::{Backend, Config};
 use super::layout::{CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation};
 use super::{DEFAULT_ALIAS, RUNTIME};
-use crate::adapter::{FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
-use crate::check::a_few;
-use crate::database::DatabaseError;
-use crate::install_paths::{absolute, names_in, real, same_place, settle};
-use crate::paths::{is_name, without_dots};
+use crate::kit::agent::{FoundAgent, Machine, Oddity, UNKNOWN_AGENT};
+use crate::kit::check::a_few;
+use crate::kit::database::DatabaseError;
+use crate::kit::install_paths::{absolute, names_in, real, same_place, settle};
+use crate::kit::paths::{is_name, without_dots};
 
 /// The usual install, in the home folder.
 const FOLDER: &str = ".zeroclaw";

@@ -20,10 +20,10 @@ use serde::Serialize;
 
 use super::rows::{AUTO_SAVE, Shared, Writer};
 use super::{NAMESPACES, RUNTIME};
-use crate::searchable::MemoryFacts;
-use crate::split_text::pieces;
-use crate::stamps::note_stamps;
-use crate::times;
+use crate::kit::searchable::MemoryFacts;
+use crate::kit::split_text::pieces;
+use crate::kit::stamps::note_stamps;
+use crate::kit::times;
 use anemone_markdown::Page;
 
 pub(super) use write::{file_of, write};

@@ -9,7 +9,7 @@ use super::DEFAULT_ALIAS;
 use super::config::Config;
 use super::entries::{self, EntryFile};
 use super::rows::Shared;
-use crate::times;
+use crate::kit::times;
 
 /// What is redacted is TOML, has the lines it had, and holds nothing that would be redacted.
 pub(crate) fn config(text: &str) {

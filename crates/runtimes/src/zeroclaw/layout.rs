@@ -1,6 +1,6 @@
 //! Which path is what, in both layouts.
 
-use crate::sidecar::SIDECAR;
+use crate::kit::sidecar::SIDECAR;
 
 /// The shape of an install, as [`FoundAgent::generation`](crate::FoundAgent) has it.
 pub(super) mod generation {

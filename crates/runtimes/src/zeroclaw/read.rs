@@ -15,19 +15,19 @@ use super::brain::{Brain, RowCounts};
 use super::layout::{self, AIEOS, MEMORY, Place};
 use super::rows::{RowReader, Shared};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, aieos, brain, entries, sessions};
-use crate::adapter::{
+use crate::kit::agent::{
     FoundAgent, LeftOut, LeftOutReason, Machine, ReadError, ReadOptions, Reading, SessionCounts,
     Unchanged, Warning,
 };
-use crate::carrier::{self, Carrier, MAX_TEXT_BYTES, Made, keep_newest};
-use crate::database::DatabaseError;
-use crate::install_paths::real;
-use crate::open_workspace::{OpenWorkspace, ReadingParts, end_reading, warn_of_nothing};
-use crate::paths::{lossy, path_bytes, spelled, without_dots};
-use crate::persona::{self, PersonaPlace, Prose};
-use crate::stable_copy::StableCopies;
-use crate::walk::Found;
-use crate::{ids, times};
+use crate::kit::carrier::{self, Carrier, MAX_TEXT_BYTES, Made, keep_newest};
+use crate::kit::database::DatabaseError;
+use crate::kit::install_paths::real;
+use crate::kit::open_workspace::{OpenWorkspace, ReadingParts, end_reading, warn_of_nothing};
+use crate::kit::paths::{lossy, path_bytes, spelled, without_dots};
+use crate::kit::persona::{self, PersonaPlace, Prose};
+use crate::kit::stable_copy::StableCopies;
+use crate::kit::walk::Found;
+use crate::kit::{ids, times};
 
 /// Counts the changes in what this adapter makes of the same files.
 const REVISION: u64 = 1;

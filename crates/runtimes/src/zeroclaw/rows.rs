@@ -32,11 +32,11 @@ use super::brain::{Brain, Row, RowHead, position_of};
 use super::cells;
 use super::config::EmbeddingSettings;
 use super::{NAMESPACES, RUNTIME};
-use crate::adapter::Warning;
-use crate::database::{DatabaseError, Value};
-use crate::ids::short_digest;
-use crate::stamps::RowStamp;
-use crate::times;
+use crate::kit::agent::Warning;
+use crate::kit::database::{DatabaseError, Value};
+use crate::kit::ids::short_digest;
+use crate::kit::stamps::RowStamp;
+use crate::kit::times;
 
 /// Where the records come from.
 pub(super) const ORIGIN: &str = "sqlite";

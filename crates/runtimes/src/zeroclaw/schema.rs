@@ -3,7 +3,7 @@
 //! Two callers write to such a database, and share everything here. Their policies differ where
 //! they have to:
 //!
-//! - The restore ([`database`](crate::database)) writes many rows of an archive in a process of its
+//! - The restore ([`database`](crate::kit::database)) writes many rows of an archive in a process of its
 //!   own while the agent is stopped. Triggers are switched off, the full-text index is rebuilt once
 //!   at the end, and a writer that holds the lock means that the agent still runs: it waits only
 //!   [`WAIT_TO_RESTORE`] and then refuses.

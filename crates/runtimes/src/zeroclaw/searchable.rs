@@ -11,16 +11,16 @@ use super::config::{Backend, Config};
 use super::discover::{ALIAS_ASSUMED, first_of, is_live};
 use super::layout::{self, MEMORY, Place};
 use super::rows::{RowReader, Shared};
-use super::{DEFAULT_ALIAS, NAMESPACES, entries, sessions};
-use crate::adapter::{FoundAgent, Machine, ReadError, Warning};
-use crate::database::DatabaseError;
-use crate::install_paths::with_logs;
-use crate::searchable::{
+use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, entries, sessions};
+use crate::kit::agent::{FoundAgent, Machine, ReadError, Warning};
+use crate::kit::database::DatabaseError;
+use crate::kit::install_paths::with_logs;
+use crate::kit::searchable::{
     MemoryBackend, Remembered, Searchable, SearchedFile, SearchedFolder, Store, StoreKind,
     Unsearched, is_of_tool,
 };
-use crate::sidecar::SIDECAR;
-use crate::times;
+use crate::kit::sidecar::SIDECAR;
+use crate::kit::times;
 
 /// Says what can be searched.
 pub(super) fn searchable(_: &Machine, agent: &FoundAgent) -> Searchable {
@@ -83,6 +83,14 @@ fn keeps(backend: Option<&Backend>, agent: &FoundAgent) -> MemoryBackend {
         Some(Backend::Elsewhere(name)) => MemoryBackend::External(name.clone()),
         Some(Backend::Sqlite | Backend::Lucid) | None => rows,
     }
+}
+
+/// Takes a database of memories by its path, for one agent or for all in it.
+pub(super) fn database(path: &Path, alias: &str) -> (FoundAgent, StoreKind) {
+    let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+    let mut agent = FoundAgent::without_install(RUNTIME, alias.to_owned(), folder);
+    agent.database = Some(path.to_owned());
+    (agent, StoreKind::Rows)
 }
 
 /// Says what a file is.
@@ -203,9 +211,8 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::database::tests::machine;
-    use crate::searchable::MemoryFacts;
-    use crate::zeroclaw::RUNTIME;
+    use crate::kit::database::tests::machine;
+    use crate::kit::searchable::MemoryFacts;
 
     #[test]
     fn files_have_the_namespace_and_the_date_that_their_records_have() {

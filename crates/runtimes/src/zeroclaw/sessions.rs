@@ -27,11 +27,11 @@ use serde_json::Value as Json;
 use super::DEFAULT_ALIAS;
 use super::layout::generation;
 use super::rows::Shared;
-use crate::adapter::{FoundAgent, Machine, SessionCounts, Warning};
-use crate::database::{Database, DatabaseError, Read, Rows, Value};
-use crate::ids::short_digest;
-use crate::paths::{is_name, lossy, path_bytes};
-use crate::times::{self, mtime_of};
+use crate::kit::agent::{FoundAgent, Machine, SessionCounts, Warning};
+use crate::kit::database::{Database, DatabaseError, Read, Rows, Value};
+use crate::kit::ids::short_digest;
+use crate::kit::paths::{is_name, lossy, path_bytes};
+use crate::kit::times::{self, mtime_of};
 use anemone_secrets as secrets;
 use piece::Conversation;
 

@@ -32,16 +32,16 @@ use super::rows::raw_of;
 use super::schema::KNOWN;
 use super::write::returned;
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
-use crate::adapter::{FoundAgent, Machine, Warning};
-use crate::database::{
+use crate::kit::agent::{FoundAgent, Machine, Warning};
+use crate::kit::database::{
     AgentEntry, DatabaseError, Layout, Merge, MergeColumn, RowSpool, RowVerb, Value, is_addable,
     is_known, merge_rows,
 };
-use crate::plan::{
+use crate::kit::plan::{
     Conflict, MemoriesStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanError,
     PlanOptions, Restore, RestoreError,
 };
-use crate::sidecar::{Fate, Link, LinkPart, Returned, name_of};
+use crate::kit::sidecar::{Fate, Link, LinkPart, Returned, name_of};
 
 /// The longest description of a database that is read.
 const MAX_DESCRIPTION_BYTES: u64 = 4 << 20;

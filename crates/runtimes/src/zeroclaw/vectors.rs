@@ -10,9 +10,9 @@ use super::brain::{Brain, Row, position_of};
 use super::config::Config;
 use super::rows::{CONFIG, Model, vector_of};
 use super::searchable::aliases;
-use crate::adapter::{FoundAgent, Machine, ReadError};
-use crate::database::{DatabaseError, Value};
-use crate::vectors::{VectorOf, WantedModel};
+use crate::kit::agent::{FoundAgent, Machine, ReadError};
+use crate::kit::database::{DatabaseError, Value};
+use crate::kit::vectors::{VectorOf, WantedModel};
 
 /// Hands out vectors of a model. An agent without a name is everybody in the database.
 pub(super) fn read(
@@ -74,7 +74,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::database::tests::machine;
+    use crate::kit::database::tests::machine;
     use crate::zeroclaw::RUNTIME;
 
     const ROWS: &str = "

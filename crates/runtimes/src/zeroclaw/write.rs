@@ -22,16 +22,16 @@ use super::config::{Backend, Config, ConfigSite, InstallUse, plan_config};
 use super::layout::{self, Place, generation};
 use super::store::{self, Records};
 use super::{DEFAULT_ALIAS, RUNTIME, aieos, credentials, entries};
-use crate::adapter::{FoundAgent, Machine, Warning};
-use crate::new_install::{NewInstall, Note};
-use crate::paths::{lossy, spelled};
-use crate::persona;
-use crate::plan::{
+use crate::kit::agent::{FoundAgent, Machine, Warning};
+use crate::kit::new_install::{NewInstall, Note};
+use crate::kit::paths::{lossy, spelled};
+use crate::kit::persona;
+use crate::kit::plan::{
     self, InstallBackend, InstallLayout, NotRestored, NotRestoredKind, Plan, PlanBuilder,
     PlanError, PlanOptions, Wanted,
 };
-use crate::restore;
-use crate::sidecar::{self, Fate, Keep, Link, Placed, Returned, SIDECAR, is_within};
+use crate::kit::restore;
+use crate::kit::sidecar::{self, Fate, Keep, Link, Placed, Returned, SIDECAR, is_within};
 
 /// The configuration, below `raw/zeroclaw` in an archive; in an install it lies beside the
 /// workspace.

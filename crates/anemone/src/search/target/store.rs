@@ -7,14 +7,14 @@ use anemone_index::{
     CarriedVector, Document, DocumentSource, FileStamp, Listing, SkipReason, SkippedDocument,
     SourceEntry, SourceError,
 };
-use anemone_runtimes::{Adapter, FoundAgent, Machine, Store, StoreKind};
+use anemone_runtimes::{FoundAgent, Machine, Runtime, Store, StoreKind};
 
 use super::documents::{Documents, Wanted};
 use super::vectors;
 
 /// One store of an agent; it is read as a whole, and only when it changed.
 pub(super) struct StoreSource {
-    pub adapter: &'static dyn Adapter,
+    pub adapter: &'static Runtime,
     pub machine: Machine,
     pub agent: Arc<FoundAgent>,
     pub store: Store,
@@ -32,7 +32,7 @@ impl StoreSource {
 impl DocumentSource for StoreSource {
     fn identity(&self) -> String {
         let Self { adapter, agent, store, private, .. } = self;
-        let runtime = adapter.runtime();
+        let runtime = adapter.name;
         let (files, folders) = (&store.files, &store.folders);
         format!("{runtime} {:?} of {:?}: {files:?} {folders:?} {private}", store.kind, agent.alias)
     }
@@ -84,9 +84,7 @@ impl DocumentSource for StoreSource {
     ) -> Result<(), SourceError> {
         let Self { adapter, machine, agent, private, .. } = self;
         match self.store.kind {
-            StoreKind::Rows => {
-                vectors::of_agent(*adapter, machine, agent, *private, identity, each)
-            }
+            StoreKind::Rows => vectors::of_agent(adapter, machine, agent, *private, identity, each),
             StoreKind::Facts | StoreKind::Sessions => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use anemone_embed::ModelIdentity;
 use anemone_index::{CarriedVector, SourceError};
-use anemone_runtimes::{Adapter, FoundAgent, Machine, VectorOf, WantedModel};
+use anemone_runtimes::{FoundAgent, Machine, Runtime, VectorOf, WantedModel};
 
 /// Names a model as adapters do. No runtime says which server made its vectors, so the server, if
 /// our name for the model has one, is left out.
@@ -24,7 +24,7 @@ pub(super) fn carried(of: VectorOf<'_>, vector: Vec<f32>) -> CarriedVector {
 
 /// Hands out the vectors that a runtime made of an agent's memories.
 pub(super) fn of_agent(
-    adapter: &dyn Adapter,
+    adapter: &Runtime,
     machine: &Machine,
     agent: &FoundAgent,
     private: bool,

@@ -9,17 +9,14 @@ use anemone_index::{
     MarkdownFolder, Provenance, SkipReason, SkippedDocument, SourceEntry, SourceError, is_markdown,
     markdown_document,
 };
-use anemone_runtimes::{Adapter, ExtraPlace, FoundAgent, Machine, SearchedFile, SearchedFolder};
+use anemone_runtimes::{ExtraPlace, FoundAgent, Machine, Runtime, SearchedFile, SearchedFolder};
 
 use super::vectors;
 use crate::search::SourceNote;
 
 /// Which files of a workspace are memories.
 #[derive(Clone)]
-pub(super) struct AgentRules(pub &'static dyn Adapter);
-
-/// Files that are kept up to date and do not grow old.
-const EVERGREEN: [&str; 3] = ["MEMORY.md", "memory.md", "USER.md"];
+pub(super) struct AgentRules(pub &'static Runtime);
 
 impl AgentRules {
     /// Says what a file of a workspace is: a document without its text, or why it is none.
@@ -33,7 +30,7 @@ impl AgentRules {
             path: path.to_owned(),
             date: facts.date,
             // What was written down to stay; a day in a heading does not age it.
-            evergreen: EVERGREEN.contains(&path),
+            evergreen: self.0.files.evergreen.contains(&path),
             memory_type: facts.memory_type,
             namespace: facts.namespace,
             provenance: Provenance {
@@ -48,7 +45,7 @@ impl AgentRules {
 
 impl FolderRules for AgentRules {
     fn identity(&self) -> String {
-        self.0.runtime().to_owned()
+        self.0.name.to_owned()
     }
 
     fn enters(&self, folder: &str) -> Result<(), SkipReason> {
@@ -102,7 +99,7 @@ impl FolderRules for EverythingRules {
 
 /// The files of a workspace.
 pub(super) struct WorkspaceSource {
-    adapter: &'static dyn Adapter,
+    adapter: &'static Runtime,
     scope: Scope,
     files: FolderSource,
     /// Whose index has vectors of the files.
@@ -110,7 +107,7 @@ pub(super) struct WorkspaceSource {
 }
 
 impl WorkspaceSource {
-    pub(super) fn new(adapter: &'static dyn Adapter, workspace: PathBuf, scope: Scope) -> Self {
+    pub(super) fn new(adapter: &'static Runtime, workspace: PathBuf, scope: Scope) -> Self {
         let agent = AgentRules(adapter);
         let rules: Box<dyn FolderRules> = match scope {
             Scope::Memories => Box::new(agent),
@@ -168,7 +165,7 @@ impl DocumentSource for WorkspaceSource {
 
 /// Makes the sources of an agent's extra places; what an earlier source has, no later one has.
 pub(super) fn extra_sources(
-    adapter: &'static dyn Adapter,
+    adapter: &'static Runtime,
     workspace: &Path,
     places: &[ExtraPlace],
     notes: &mut Vec<SourceNote>,
@@ -202,7 +199,7 @@ struct Claim {
 
 #[derive(Clone)]
 enum Claimed {
-    Agent(&'static dyn Adapter),
+    Agent(&'static Runtime),
     Markdown(MarkdownFolder),
 }
 
@@ -214,7 +211,7 @@ impl Claim {
             return path == self.root;
         };
         match &self.rules {
-            Claimed::Agent(adapter) => takes(&AgentRules(*adapter), rest),
+            Claimed::Agent(adapter) => takes(&AgentRules(adapter), rest),
             Claimed::Markdown(rules) => takes(rules, rest),
         }
     }
@@ -244,7 +241,7 @@ impl FolderRules for ExtraRules {
             .earlier
             .iter()
             .map(|it| match &it.rules {
-                Claimed::Agent(adapter) => format!("{} {:?}", adapter.runtime(), it.root),
+                Claimed::Agent(adapter) => format!("{} {:?}", adapter.name, it.root),
                 Claimed::Markdown(rules) => format!("{} {:?}", rules.identity(), it.root),
             })
             .collect();
@@ -372,7 +369,7 @@ mod tests {
 
     use super::*;
 
-    fn openclaw() -> &'static dyn Adapter {
+    fn openclaw() -> &'static Runtime {
         by_name("openclaw").unwrap()
     }
 

@@ -16,9 +16,9 @@ use super::{
     AGENT_DATABASE, Fields, InstallDatabase, PROFILES_FILE, STATE_DATABASE, STATE_KEY, STATE_TABLE,
     agent_folder, own_store, read_below, state_text, unreadable,
 };
-use crate::adapter::{FoundAgent, Machine, Warning};
-use crate::database::{Copy, CopyError, DatabaseError, Put, put_rows};
-use crate::plan::{NotRestored, NotRestoredKind, Restore, RestoreError};
+use crate::kit::agent::{FoundAgent, Machine, Warning};
+use crate::kit::database::{Copy, CopyError, DatabaseError, Put, put_rows};
+use crate::kit::plan::{NotRestored, NotRestoredKind, Restore, RestoreError};
 
 /// The row that says where the shared store is; without it the program looks in the agent's own
 /// database.

@@ -11,10 +11,10 @@ use serde_json::Value as Json;
 
 use super::Tally;
 use super::unpack::{Line, MAX_UNPACKED_BYTES, read_line, unpacked};
-use crate::database::{DatabaseError, Read, Value};
-use crate::ids::short_digest;
+use crate::kit::database::{DatabaseError, Read, Value};
+use crate::kit::ids::short_digest;
+use crate::kit::paths::is_name;
 use crate::openclaw::install::InstallDatabase;
-use crate::paths::is_name;
 
 /// Bytes of the list of conversations, at most.
 const MAX_INDEX_BYTES: u64 = 64 << 20;

@@ -6,8 +6,8 @@ use anemone_format::Moment;
 use serde_json::Value as Json;
 
 use super::{Redact, SessionRecord, Tally};
-use crate::ids::short_digest;
-use crate::times;
+use crate::kit::ids::short_digest;
+use crate::kit::times;
 
 /// A record is full with this much text.
 const RECORD_BYTES: usize = 8 << 10;

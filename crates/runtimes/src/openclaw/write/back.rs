@@ -14,14 +14,16 @@ use anemone_format::{
 use super::cut::{self, cut};
 use super::records::{Became, Item, Leaf, Pages, changed_at, file_of, heading_end};
 use super::{Homes, one_line};
-use crate::adapter::{FoundAgent, Machine, Warning};
-use crate::carrier::MAX_TEXT_BYTES;
+use crate::kit::agent::{FoundAgent, Machine, Warning};
+use crate::kit::carrier::MAX_TEXT_BYTES;
+use crate::kit::paths::spelled;
+use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};
+use crate::kit::restore::SESSION;
+use crate::kit::sidecar::{
+    Fate, LinkPart, Placed, Returned, SIDECAR, digest_of, is_within, name_of,
+};
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::{FACTS, MemoryKind};
-use crate::paths::spelled;
-use crate::plan::{NotRestored, NotRestoredKind, PlanBuilder, PlanError, Wanted};
-use crate::restore::SESSION;
-use crate::sidecar::{Fate, LinkPart, Placed, Returned, SIDECAR, digest_of, is_within, name_of};
 
 /// Records that are named one by one, at most.
 const MAX_NAMED: usize = 20;
@@ -329,7 +331,7 @@ impl Back<'_> {
             if foreign || file.root == FileRoot::Other {
                 draft.not_restored.push(NotRestored {
                     what: NotRestoredKind::File,
-                    path: Some(crate::paths::lossy(&file.path)),
+                    path: Some(crate::kit::paths::lossy(&file.path)),
                     reason: "the snapshot does not say where it belongs".to_owned(),
                 });
                 continue;

@@ -5,11 +5,11 @@ use std::convert::Infallible;
 use anemone_format::{AgentId, RecordId, StampTable, Status};
 use uuid::Uuid;
 
-use crate::carrier::MAX_TEXT_BYTES;
+use crate::kit::carrier::MAX_TEXT_BYTES;
+use crate::kit::sidecar::{self, LinkPart};
+use crate::kit::times;
 use crate::openclaw::layout::{MemoryKind, Place, place_of};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
-use crate::sidecar::{self, LinkPart};
-use crate::times;
 use anemone_markdown::Page;
 
 /// A piece of a text that will be read as one record.

@@ -13,12 +13,12 @@ use serde::Deserialize;
 
 use super::cut::{self, cut};
 use super::one_line;
-use crate::adapter::{FoundAgent, Machine};
+use crate::kit::agent::{FoundAgent, Machine};
+use crate::kit::plan::{self, PlanBuilder, PlanError, Wanted};
+use crate::kit::restore::{Lost, SESSION};
+use crate::kit::sidecar::{LinkPart, Placed, Spooler, Written};
 use crate::openclaw::RUNTIME;
 use crate::openclaw::layout::MemoryKind;
-use crate::plan::{self, PlanBuilder, PlanError, Wanted};
-use crate::restore::{Lost, SESSION};
-use crate::sidecar::{LinkPart, Placed, Spooler, Written};
 
 /// A file that is put together from more than one record grows no longer than this; the next one
 /// goes into a file of its own. Readers take files as a whole.
@@ -204,7 +204,7 @@ impl Pages {
             return Ok(());
         }
         // Files of memories are read to everybody, and nobody reads a blank one.
-        if crate::mapping::is_private(record) {
+        if crate::kit::mapping::is_private(record) {
             self.lost.private += 1;
             return Ok(());
         }

@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use serde::Serialize;
 
 use super::*;
+use crate::kit::plan::StepKind;
+use crate::kit::sidecar::{self, Fate, LinkPart};
+use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
-use crate::plan::StepKind;
-use crate::sidecar::{self, Fate, LinkPart};
-use crate::tree::tests::{at, carried_folder, file, link, snapshot};
 
 const OTHER: &str = "zeroclaw";
 
@@ -31,7 +31,7 @@ fn agent(path: &Path) -> FoundAgent {
 
 /// Everything that a plan makes of an empty place.
 fn made(plan: &Plan, source: &InMemory<'_>) -> Vec<File> {
-    let file = |step: &crate::plan::Step| {
+    let file = |step: &crate::kit::plan::Step| {
         let node = match &step.node {
             WantedNode::File { size, content, .. } => {
                 let mut bytes = Vec::new();
@@ -295,7 +295,7 @@ fn something_forgotten_needs_no_folder_and_an_empty_file_goes() {
 #[test]
 fn what_was_forgotten_is_counted_and_named() {
     let mut away = moved(&read(&workspace()));
-    assert_eq!(planned(&away).0.forgotten, crate::plan::Forgotten::default());
+    assert_eq!(planned(&away).0.forgotten, crate::kit::plan::Forgotten::default());
     forget(&mut away, "no heading at all");
     forget(&mut away, "Evening");
     let root = tempfile::tempdir().unwrap();

@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 use super::allowed::{Allowed, powers};
 use super::redact::{Rule, Shape, is_redacted, rule_below};
 use super::{Config, MAX_BYTES, file, schema_of};
-use crate::adapter::{Machine, Warning};
-use crate::plan::{ConfigStep, Restore, RestoreError};
+use crate::kit::agent::{Machine, Warning};
+use crate::kit::plan::{ConfigStep, Restore, RestoreError};
 
 /// Keys that a message names, at most.
 const MAX_NAMED: usize = 10;

@@ -13,7 +13,7 @@ use regex::{Captures, Regex};
 use toml_edit::{Document, Item, TableLike, Value};
 use zeroize::Zeroizing;
 
-use crate::adapter::Warning;
+use crate::kit::agent::Warning;
 use anemone_secrets as secrets;
 
 /// What stands in the place of a secret.

@@ -21,12 +21,12 @@ use super::{
     Body, CONFIG_TAG, Fields, MAX_PROFILES_BYTES, PROFILES_FILE, Payload, REFERENCE_TAG, Secret,
     TOKENS,
 };
-use crate::adapter::{FoundAgent, Machine};
-use crate::plan::{
+use crate::kit::agent::{FoundAgent, Machine};
+use crate::kit::plan::{
     CredentialsStep, NotRestored, NotRestoredKind, OnConflict, PlanBuilder, PlanOptions, Restore,
     RestoreError,
 };
-use crate::times;
+use crate::kit::times;
 use crate::zeroclaw::RUNTIME;
 use crate::zeroclaw::config::{
     MAX_BYTES, Named, WriteError, dotted, encrypts, is_encrypted_field, is_same_value, is_vacant,

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::database::tests::machine;
+use crate::kit::database::tests::machine;
 
 /// A home folder to put installs into.
 struct Home {

@@ -15,11 +15,11 @@ use serde::Deserialize;
 
 use super::super::RUNTIME;
 use super::bullets::{CORE_TITLE, DAILY_TITLE, escaped};
-use crate::adapter::Machine;
-use crate::ids::short_digest;
-use crate::plan::{Piece, PlanBuilder, PlanError, Wanted};
-use crate::restore::Lost;
-use crate::sidecar::{Link, LinkPart, Spooler};
+use crate::kit::agent::Machine;
+use crate::kit::ids::short_digest;
+use crate::kit::plan::{Piece, PlanBuilder, PlanError, Wanted};
+use crate::kit::restore::Lost;
+use crate::kit::sidecar::{Link, LinkPart, Spooler};
 
 /// A key is cut to this.
 const MAX_KEY_CHARS: usize = 120;
@@ -303,8 +303,8 @@ mod tests {
 
     use super::super::tests::read;
     use super::*;
-    use crate::database::tests::machine;
-    use crate::plan::{Content, WantedNode};
+    use crate::kit::database::tests::machine;
+    use crate::kit::plan::{Content, WantedNode};
 
     const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::super::layout::{self, CONFIG, Place, generation};
-use crate::adapter::{FoundAgent, LeftOut, LeftOutReason, ReadOptions};
-use crate::install_paths::names_in;
+use crate::kit::agent::{FoundAgent, LeftOut, LeftOutReason, ReadOptions};
+use crate::kit::install_paths::names_in;
 
 /// Files that are counted, at most.
 const MAX_COUNTED: u64 = 1_000_000;

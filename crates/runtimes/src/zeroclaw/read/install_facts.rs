@@ -15,17 +15,17 @@ use super::super::layout::CONFIG;
 use super::super::searchable::sessions_in;
 use super::super::{RUNTIME, credentials};
 use super::{MAX_DOCUMENT_BYTES, REVISION};
-use crate::adapter::{
+use crate::kit::agent::{
     FoundAgent, Machine, NotRequested, ReadError, ReadOptions, SecretPolicy, Warning,
 };
-use crate::carrier::Made;
-use crate::database::DatabaseError;
-use crate::install_paths::{real, written_at};
-use crate::open_workspace::{
+use crate::kit::carrier::Made;
+use crate::kit::database::DatabaseError;
+use crate::kit::install_paths::{real, written_at};
+use crate::kit::open_workspace::{
     Files, OpenWorkspace, carry_credential_times, configured_at, not_requested,
 };
-use crate::paths::without_dots;
-use crate::times;
+use crate::kit::paths::without_dots;
+use crate::kit::times;
 
 /// What the install knows of an agent, beside its workspace.
 pub(super) struct InstallFacts {

@@ -7,9 +7,9 @@ use serde_json::Value as Json;
 
 use super::super::brain::Row;
 use super::super::layout::DATABASE;
-use crate::carrier::Carrier;
-use crate::database::Value;
-use crate::paths::lossy;
+use crate::kit::carrier::Carrier;
+use crate::kit::database::Value;
+use crate::kit::paths::lossy;
 use anemone_secrets as secrets;
 
 /// The column of vectors, in which no text is.

@@ -4,9 +4,9 @@ use anemone_format::{FileHead, Record, SinkError, SourceFile, SourceKind, sha256
 use rusqlite::Connection;
 
 use super::*;
-use crate::adapter::SecretPolicy;
-use crate::database::tests::machine;
-use crate::previous::PreviousSnapshot;
+use crate::kit::agent::SecretPolicy;
+use crate::kit::database::tests::machine;
+use crate::kit::previous::PreviousSnapshot;
 use crate::zeroclaw::discover::locate;
 
 /// Keeps everything, and minds the order.

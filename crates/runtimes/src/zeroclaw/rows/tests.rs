@@ -480,7 +480,7 @@ proptest! {
             connection.execute(&format!("INSERT INTO memories VALUES ({places})"), row).unwrap();
         }
         drop(connection);
-        let machine = crate::database::tests::machine(home.path());
+        let machine = crate::kit::database::tests::machine(home.path());
         let brain = Brain::open(&machine, &path).unwrap().unwrap();
         let (records, _) = read(&brain, &shared("default"));
         prop_assert_eq!(records.len(), cells.len());

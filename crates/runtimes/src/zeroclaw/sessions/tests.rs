@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::database::tests::machine;
+use crate::kit::database::tests::machine;
 use crate::zeroclaw::RUNTIME;
 
 /// The tables of the real program, 0.8.7, as far as we read them.

@@ -9,8 +9,8 @@ use jiff::tz::Offset;
 use super::super::rows::{RawRow, raw_of};
 use super::keys;
 use super::target::plain_id;
-use crate::database::Value;
-use crate::stamps::RowStamp;
+use crate::kit::database::Value;
+use crate::kit::stamps::RowStamp;
 
 /// A row to be, with a cell for every column of the table; `None` where it does not speak of one.
 pub(super) struct Entry {

@@ -8,10 +8,10 @@ use fs_err as fs;
 use sha2::{Digest as _, Sha256};
 
 use super::super::brain::{AgentRow, Brain, position_of};
-use crate::adapter::Machine;
-use crate::database::{DatabaseError, Value, digest};
-use crate::ids::short_digest;
-use crate::plan::PlanError;
+use crate::kit::agent::Machine;
+use crate::kit::database::{DatabaseError, Value, digest};
+use crate::kit::ids::short_digest;
+use crate::kit::plan::PlanError;
 
 /// The column that says whose a row is.
 pub(super) const AGENT_ID: &str = "agent_id";

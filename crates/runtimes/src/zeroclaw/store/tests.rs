@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::super::brain::Brain;
 use super::super::rows::{RowReader, Shared as ReadShared};
 use super::*;
-use crate::database::tests::machine;
+use crate::kit::database::tests::machine;
 
 const NOW: &str = "2026-08-30T12:00:00Z";
 
@@ -377,7 +377,7 @@ fn rows_that_stop_half_way_leave_no_trace() {
         request.push(b'\n');
         request.extend_from_slice(&whole[..length]);
         let mut reply = Vec::new();
-        crate::database::answer(home.path(), request.as_slice(), &mut reply).unwrap();
+        crate::kit::database::answer(home.path(), request.as_slice(), &mut reply).unwrap();
         assert_eq!(reply[..2], *b"Xf", "{length}");
         assert_eq!(query(&to, SHOWN), before, "{length}");
     }

@@ -5,8 +5,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
-use crate::database::tests::machine;
-use crate::plan::{Action, OnConflict};
+use crate::kit::database::tests::machine;
+use crate::kit::plan::{Action, OnConflict};
 use crate::zeroclaw::discover::locate;
 
 const AGENT: &str = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755";

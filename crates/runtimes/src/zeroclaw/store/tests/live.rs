@@ -42,12 +42,17 @@ fn older(home: &TempDir, journal: &str) -> (PathBuf, PathBuf, Connection) {
 }
 
 /// Plans to put one record and one file into a workspace.
-fn plan_tree(home: &TempDir, workspace: &Path, db: &Path, out: &Snapshot) -> crate::plan::Plan {
+fn plan_tree(
+    home: &TempDir,
+    workspace: &Path,
+    db: &Path,
+    out: &Snapshot,
+) -> crate::kit::plan::Plan {
     let target = agent("default", "workspace");
     let mut draft = planned(home.path(), db, out, &target, OnConflict::Stop).draft;
-    draft.wanted.push(crate::plan::Wanted::text("new.md", "new".to_owned(), at(NOW)));
+    draft.wanted.push(crate::kit::plan::Wanted::text("new.md", "new".to_owned(), at(NOW)));
     let options = PlanOptions::new(OnConflict::Stop);
-    crate::plan::plan(workspace, draft, &InMemory::new(out), &options).unwrap()
+    crate::kit::plan::plan(workspace, draft, &InMemory::new(out), &options).unwrap()
 }
 
 const ALL_KEYS: &str = "SELECT key FROM memories ORDER BY key";
@@ -88,7 +93,7 @@ fn a_program_that_has_the_database_open_is_not_cut_off_when_trees_change_places(
         drop(runtime);
         assert_eq!(query(&db, ALL_KEYS), ["before", "here", "last", "later", "text"], "{journal}");
         is_usable(&db);
-        let names = crate::tree::tests::names(home.path());
+        let names = crate::kit::tree::tests::names(home.path());
         assert!(!names.iter().any(|name| name.contains("replaced")), "{names:?}");
     }
 }
@@ -136,7 +141,7 @@ fn asking_leaves_nothing_beside_a_database_that_nobody_has_open() {
     planned.step().check(&machine(home.path())).unwrap();
     let after = (fs::read(&db).unwrap(), fs::metadata(&db).unwrap().modified().unwrap());
     assert!(after == before);
-    assert_eq!(crate::tree::tests::names(db.parent().unwrap()), ["brain.db"]);
+    assert_eq!(crate::kit::tree::tests::names(db.parent().unwrap()), ["brain.db"]);
 }
 
 #[test]
@@ -167,7 +172,11 @@ fn a_copy_that_the_runtime_made_is_neither_used_nor_removed() {
     runtime.execute_batch("BEGIN IMMEDIATE").unwrap();
     planned.step().apply(&machine, &source, &at(NOW)).unwrap_err();
     assert!(theirs.exists());
-    assert_eq!(crate::tree::tests::names(to.parent().unwrap()).len(), 4, "a copy was left behind");
+    assert_eq!(
+        crate::kit::tree::tests::names(to.parent().unwrap()).len(),
+        4,
+        "a copy was left behind"
+    );
     runtime.execute_batch("ROLLBACK").unwrap();
     let made = planned.step().apply(&machine, &source, &at(NOW)).unwrap().unwrap();
     assert_eq!(made, to.with_file_name("brain.db.backup-20260830T120000-1"));

@@ -1,0 +1,142 @@
+//! Which files a runtime puts before a session of each kind, and how much of them.
+
+use std::path::Path;
+
+use jiff::civil::Date;
+
+use super::cut::Cutting;
+use super::session::SessionKind;
+use super::{Fate, Place};
+use crate::store::MarkdownStore;
+
+/// The curated file as [`ContextRules`] names it.
+const CURATED: &str = "MEMORY.md";
+
+/// What one version of a runtime puts before a session: which files, and how much of them.
+#[derive(Clone, Debug)]
+pub struct ContextRules {
+    /// What the rules are called, such as `2026.9`.
+    pub name: &'static str,
+    /// One line about them, for a list of rules.
+    pub about: &'static str,
+    /// The files for a session of the owner, in order. `MEMORY.md` is the curated file.
+    pub files: &'static [&'static str],
+    /// Files that may be missing without a word, besides the curated one.
+    pub optional: &'static [&'static str],
+    /// What of the files a subagent sees; `None` is all but the curated one.
+    pub subagent: Option<&'static [&'static str]>,
+    /// What of the files a scheduled job sees; `None` is all but the curated one.
+    pub cron: Option<&'static [&'static str]>,
+    /// Whether the curated file counts whatever the case of its name.
+    pub curated_in_any_case: bool,
+    /// Characters of one file, at most.
+    pub limit: usize,
+    /// Files that have a limit of their own, whatever the case of their name.
+    pub limits: &'static [(&'static str, usize)],
+    /// Characters of all files, at most.
+    pub total: usize,
+    /// Whether an audit reports files that are too long together.
+    pub audits_total: bool,
+    /// What becomes of the notes of today and yesterday.
+    pub notes: DailyNotes,
+    /// How a file that is too long is shortened.
+    pub cutting: Cutting,
+    /// Whether the text tells a file that cannot be read from one that does not exist.
+    pub tells_unreadable: bool,
+    /// Returns the text in the place of a missing file, by the workspace and the path in it.
+    pub missing: fn(&Path, &str) -> String,
+    /// The text above the files.
+    pub opening: &'static str,
+    /// Returns a file with its heading, by the workspace, the path in it and the content.
+    pub section: fn(&Path, &str, &str) -> String,
+}
+
+/// What becomes of the notes of today and yesterday.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DailyNotes {
+    /// They are files like the others.
+    Whole,
+    /// The runtime leaves it to the agent to read them.
+    LeftToAgent,
+    /// A short excerpt of each, within a budget of their own.
+    Excerpts,
+}
+
+/// A file that a session is to see, or why it is not.
+pub(super) struct Row {
+    pub(super) path: String,
+    /// Whether nothing is said when it does not exist.
+    pub(super) is_optional: bool,
+    pub(super) place: Place,
+    pub(super) kept_out: Option<Fate>,
+}
+
+impl ContextRules {
+    /// Returns how many characters of a file are shown.
+    #[must_use]
+    pub fn limit_of(&self, name: &str) -> usize {
+        let own = self.limits.iter().find(|(file, _)| name.eq_ignore_ascii_case(file));
+        own.map_or(self.limit, |(_, limit)| *limit)
+    }
+
+    /// Returns what sessions without a person before them get of the files; `None`: all but what
+    /// is private.
+    const fn allowed(&self, session: SessionKind) -> Option<&'static [&'static str]> {
+        match session {
+            SessionKind::Subagent => self.subagent,
+            SessionKind::Cron => self.cron,
+            SessionKind::Main | SessionKind::Group => None,
+        }
+    }
+
+    /// Returns the files of a session, with what is kept out of it.
+    pub(super) fn rows(
+        &self,
+        store: &MarkdownStore,
+        session: SessionKind,
+        today: Date,
+    ) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let allowed = self.allowed(session);
+        for name in self.files {
+            let is_curated = *name == CURATED;
+            let path = if is_curated && self.curated_in_any_case { store.curated() } else { name };
+            let is_private = is_curated && session != SessionKind::Main;
+            let is_kept_out = is_private || allowed.is_some_and(|files| !files.contains(name));
+            let kept_out = is_kept_out.then_some(Fate::Private);
+            let is_optional = is_curated || self.optional.contains(name);
+            let place = if is_curated { Place::Memory } else { Place::File };
+            rows.push(Row { path: path.to_owned(), is_optional, place, kept_out });
+        }
+        if self.notes != DailyNotes::Excerpts {
+            rows.extend(self.log_rows(store, session, today));
+        }
+        rows
+    }
+
+    fn log_rows(&self, store: &MarkdownStore, session: SessionKind, today: Date) -> Vec<Row> {
+        let kept_out = match (self.notes, session.may_recall()) {
+            (_, false) => Some(Fate::Private),
+            (DailyNotes::Whole, true) => None,
+            (DailyNotes::LeftToAgent | DailyNotes::Excerpts, true) => Some(Fate::NotInjected),
+        };
+        let days = [Some(today), today.yesterday().ok()];
+        let row = |day: Date| Row {
+            path: store.daily(day),
+            is_optional: true,
+            place: Place::Notes,
+            kept_out: kept_out.clone(),
+        };
+        days.into_iter().flatten().map(row).collect()
+    }
+
+    /// Returns the text in the place of a missing file.
+    pub(super) fn missing(&self, store: &MarkdownStore, path: &str) -> String {
+        (self.missing)(store.root(), path)
+    }
+
+    /// Returns a file with its heading.
+    pub(super) fn section(&self, store: &MarkdownStore, path: &str, content: &str) -> String {
+        (self.section)(store.root(), path, content)
+    }
+}

@@ -1,0 +1,96 @@
+//! The kinds of sessions, and what each may see.
+
+/// What a session is, which decides what it may see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionKind {
+    /// The owner's own conversation with the agent.
+    Main,
+    /// A group or a channel, where others listen.
+    Group,
+    /// An agent that was started for a task.
+    Subagent,
+    /// A job that runs by the clock.
+    Cron,
+}
+
+impl SessionKind {
+    /// Reads the kind from the key of a session, such as `agent:main:telegram:group:42`; a key
+    /// without such a word is that of the owner's own.
+    #[must_use]
+    pub fn of_key(key: &str) -> Self {
+        let key = key.to_lowercase();
+        let has = |word: &str| key.split(':').any(|part| part == word);
+        // Older versions name groups of WhatsApp and of Discord like this.
+        let is_shared = |part: &str| {
+            part.ends_with("@g.us") || part.starts_with("guild-") || part.starts_with("channel-")
+        };
+        if has("subagent") {
+            Self::Subagent
+        } else if has("cron") {
+            Self::Cron
+        } else if has("group") || has("channel") || key.split(':').any(is_shared) {
+            Self::Group
+        } else {
+            Self::Main
+        }
+    }
+
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Main => "main",
+            Self::Group => "group",
+            Self::Subagent => "subagent",
+            Self::Cron => "cron",
+        }
+    }
+
+    /// Returns the folders in which is looked for what such a session may see; none named is
+    /// everywhere.
+    #[must_use]
+    pub fn folders(self) -> Vec<String> {
+        match self {
+            Self::Group => vec!["memory".to_owned()],
+            Self::Main | Self::Subagent | Self::Cron => Vec::new(),
+        }
+    }
+
+    /// Says whether a session of this kind may see what was recalled at all.
+    #[must_use]
+    pub const fn may_recall(self) -> bool {
+        matches!(self, Self::Main | Self::Group)
+    }
+
+    /// Says whether a session of this kind may see what was recalled from a file.
+    #[must_use]
+    pub fn may_see(self, path: &str) -> bool {
+        match self {
+            Self::Main => true,
+            Self::Group => path.starts_with("memory/"),
+            Self::Subagent | Self::Cron => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_session_is_read_from_keys_of_every_form() {
+        for (key, kind) in [
+            ("agent:main:main", SessionKind::Main),
+            ("agent:main:telegram:direct:42", SessionKind::Main),
+            ("agent:main:telegram:group:42", SessionKind::Group),
+            ("group:abc", SessionKind::Group),
+            ("agent:main:12345@g.us", SessionKind::Group),
+            ("WhatsApp:12345@G.US", SessionKind::Group),
+            ("agent:main:discord:guild-1:channel-2", SessionKind::Group),
+            ("agent:main:subagent:1", SessionKind::Subagent),
+            ("cron:nightly", SessionKind::Cron),
+        ] {
+            assert_eq!(SessionKind::of_key(key), kind, "{key}");
+        }
+    }
+}

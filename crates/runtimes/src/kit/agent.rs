@@ -1,0 +1,407 @@
+//! Agents on a machine: how they are found, and what reading one yields.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+
+use anemone_format::{
+    AgentId, Attachments, Credentials, Identity, Manifest, Principals, SinkError,
+};
+
+use crate::kit::previous::PreviousSnapshot;
+
+/// What a runtime may know of the machine it runs on; only a door asks the machine itself.
+#[derive(Clone)]
+pub struct Machine {
+    /// The user's home folder.
+    pub home: PathBuf,
+    /// Environment variables, by name.
+    pub variables: BTreeMap<String, OsString>,
+    /// The program that reads foreign databases in a process of its own; it is this one, which
+    /// calls [`serve_database`](crate::serve_database) when it is started for that.
+    pub database_reader: PathBuf,
+    /// A folder for temporary copies.
+    pub scratch: PathBuf,
+}
+
+impl fmt::Debug for Machine {
+    /// Names variables without their values: some are tokens.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Machine")
+            .field("home", &self.home)
+            .field("variables", &self.variables.keys())
+            .field("database_reader", &self.database_reader)
+            .field("scratch", &self.scratch)
+            .finish()
+    }
+}
+
+impl Machine {
+    /// Returns a variable that is set and not empty.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+}
+
+/// An agent that was found on the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundAgent {
+    /// The runtime.
+    pub runtime: &'static str,
+    /// The shape of the install, such as `gen-3`; `None` without an install.
+    pub generation: Option<&'static str>,
+    /// What the runtime calls the agent.
+    pub alias: String,
+    /// Its workspace; it may not exist.
+    pub workspace: PathBuf,
+    /// Whether another agent of the runtime has the same workspace, or the same database in it, and
+    /// is listed first.
+    pub shares_workspace: bool,
+    /// The runtime's state folder, when the workspace belongs to one.
+    pub install: Option<PathBuf>,
+    /// The configuration file, when there is one.
+    pub config: Option<PathBuf>,
+    /// The database that holds the runtime's search index, when there is one.
+    pub database: Option<PathBuf>,
+    /// The runtime's version, as the install says.
+    pub version: Option<String>,
+    /// What is unusual about it.
+    pub oddities: Vec<Oddity>,
+}
+
+impl FoundAgent {
+    /// Takes a folder as a workspace that belongs to no install.
+    #[must_use]
+    pub fn without_install(runtime: &'static str, alias: String, workspace: PathBuf) -> Self {
+        Self {
+            runtime,
+            generation: None,
+            alias,
+            workspace,
+            shares_workspace: false,
+            install: None,
+            config: None,
+            database: None,
+            version: None,
+            oddities: Vec::new(),
+        }
+    }
+}
+
+/// Something unusual that does not stop us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Oddity {
+    /// For programs, such as `schema_newer`.
+    pub code: &'static str,
+    /// For people.
+    pub message: String,
+}
+
+/// The code of the oddity that an install has no agent of the name that was asked for.
+pub const UNKNOWN_AGENT: &str = "agent_unknown";
+
+/// How an agent is to be read.
+pub struct ReadOptions<'a> {
+    /// The agent's id; `None` takes the one in the workspace, or derives it.
+    pub agent_id: Option<AgentId>,
+    /// Whether transcripts become records.
+    pub sessions: bool,
+    /// Whether vectors are taken from the runtime's index.
+    pub embeddings: bool,
+    /// Whether entries that the runtime keeps for one person only become records.
+    pub private: bool,
+    /// Seals the secret of a credential: called with the credential's id and the secret, returns
+    /// payload and encryption. Without it, credentials are metadata only.
+    pub seal: Option<&'a SealSecret<'a>>,
+    /// Artifacts up to this size are included; larger ones are only named.
+    pub artifact_threshold: u64,
+    /// What to do about secrets in files.
+    pub secrets: SecretPolicy,
+    /// Files that are ours and not the agent's: the archive being written.
+    pub exclude: &'a [PathBuf],
+    /// An earlier reading, to carry times and versions forward from.
+    pub earlier: Option<&'a PreviousSnapshot>,
+}
+
+/// Seals a secret for one credential.
+pub type SealSecret<'a> = dyn Fn(
+        &anemone_format::Credential,
+        &[u8],
+    ) -> Result<(String, anemone_format::Encryption), anemone_format::VaultError>
+    + 'a;
+
+/// What to do about secrets in files that would travel in clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretPolicy {
+    /// Report them; the caller stops.
+    Report,
+    /// Report them and carry them.
+    Allow,
+    /// Replace them.
+    Redact,
+}
+
+/// Artifacts up to this size travel unless the caller chooses another limit.
+///
+/// The schema of the attachments layer proposes 100 KB; a backup must not lose a scanned contract
+/// because it is larger than that.
+pub const DEFAULT_ARTIFACT_LIMIT: u64 = 64 << 20;
+
+/// What was read, beside the files and records that went to the sink.
+#[derive(Debug)]
+pub struct Reading {
+    /// Whose snapshot it is, and of when.
+    pub manifest: Manifest,
+    /// Who the agent is.
+    pub identity: Option<Identity>,
+    /// Whom it works for.
+    pub principals: Option<Principals>,
+    /// Its keys.
+    pub credentials: Option<Credentials>,
+    /// Its artifacts.
+    pub attachments: Option<Attachments>,
+    /// Records that went to the sink.
+    pub records: u64,
+    /// Files that went to the sink; links and folders do not count.
+    pub files: u64,
+    /// Of transcripts, when they were read.
+    pub sessions: Option<SessionCounts>,
+    /// What somebody should know.
+    pub warnings: Vec<Warning>,
+    /// What was not carried, and why.
+    pub left_out: Vec<LeftOut>,
+    /// What only travels on request, and was not requested.
+    pub not_requested: Vec<NotRequested>,
+    /// Secrets found in files, without the secrets.
+    pub secrets: Vec<SecretFinding>,
+}
+
+/// What there is to say of an agent that did not change.
+#[derive(Debug)]
+pub struct Unchanged {
+    /// What somebody should know.
+    pub warnings: Vec<Warning>,
+    /// What is still not carried, and why.
+    pub left_out: Vec<LeftOut>,
+    /// What only travels on request, and was not requested.
+    pub not_requested: Vec<NotRequested>,
+}
+
+/// What became of transcripts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct SessionCounts {
+    /// Transcripts that were read.
+    pub transcripts: u64,
+    /// Lines or rows in them.
+    pub events: u64,
+    /// Messages that travel.
+    pub messages: u64,
+    /// Lines, rows or whole transcripts that could not be decoded.
+    pub undecodable: u64,
+    /// Secrets that were replaced.
+    pub redacted: u64,
+    /// Events that were found in more than one place.
+    pub duplicates: u64,
+    /// Thoughts, pictures and other parts that are no text.
+    pub dropped: u64,
+}
+
+/// Something that went less than perfectly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// For programs, such as `not_utf8`.
+    pub code: &'static str,
+    /// The file it is about, with what is not UTF-8 replaced.
+    pub path: Option<String>,
+    /// For people.
+    pub message: String,
+}
+
+/// Something that belongs to an agent and only travels on request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotRequested {
+    /// What it is.
+    pub kind: NotRequestedKind,
+    /// How many there are; for conversations, the files that hold them.
+    pub count: u64,
+    /// Bytes of these files; 0 where no file is theirs alone.
+    pub bytes: u64,
+}
+
+/// What only travels on request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NotRequestedKind {
+    /// Transcripts of conversations.
+    Transcripts,
+    /// Entries that the runtime keeps for one person only.
+    PrivateEntries,
+    /// The secrets of credentials; what they are for travels.
+    CredentialSecrets,
+    /// The settings of the install, which no option includes.
+    Settings,
+}
+
+impl NotRequestedKind {
+    /// Returns a word for programs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Transcripts => "transcripts",
+            Self::PrivateEntries => "private_entries",
+            Self::CredentialSecrets => "credential_secrets",
+            Self::Settings => "settings",
+        }
+    }
+}
+
+/// Something in the workspace that does not travel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its path in the workspace, with what is not UTF-8 replaced; absolute outside of it.
+    pub path: String,
+    /// Why.
+    pub reason: LeftOutReason,
+    /// Files below it, when it is a folder.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Why something does not travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LeftOutReason {
+    /// A folder that can be made again: `.git`, `node_modules` and the like.
+    Skipped,
+    /// `.alfignore` says so.
+    Ignored,
+    /// It could not be read.
+    Unreadable,
+    /// A socket, a pipe or a device.
+    Special,
+    /// In more folders than anybody would make.
+    TooDeep,
+    /// Its name cannot be in an archive.
+    Name,
+    /// Larger than the threshold; named in the attachments.
+    Referenced,
+    /// It is ours: an archive that was never finished.
+    Own,
+    /// It holds a secret that cannot be replaced in it.
+    Secret,
+    /// It is made to hold keys, and never travels.
+    KeyStore,
+    /// It belongs to all agents of an install.
+    Shared,
+    /// A database that is not in use, or a copy of one.
+    Unused,
+}
+
+impl LeftOutReason {
+    /// Says whether a file is missing from the archive although nobody chose to leave it out.
+    #[must_use]
+    pub const fn is_missing(self) -> bool {
+        match self {
+            Self::Unreadable | Self::TooDeep | Self::Name | Self::Referenced | Self::Secret => true,
+            Self::Skipped
+            | Self::Ignored
+            | Self::Special
+            | Self::Own
+            | Self::KeyStore
+            | Self::Shared
+            | Self::Unused => false,
+        }
+    }
+
+    /// Returns a word for programs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Skipped => "skipped",
+            Self::Ignored => "ignored",
+            Self::Unreadable => "unreadable",
+            Self::Special => "special",
+            Self::TooDeep => "too_deep",
+            Self::Name => "name",
+            Self::Referenced => "referenced",
+            Self::Own => "own",
+            Self::Secret | Self::KeyStore => "secret",
+            Self::Shared => "shared",
+            Self::Unused => "unused",
+        }
+    }
+}
+
+/// A secret in a file; the secret itself is not here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretFinding {
+    /// The file, with what is not UTF-8 replaced.
+    pub path: String,
+    /// The line, from 1.
+    pub line: u64,
+    /// What kind of secret.
+    pub kind: &'static str,
+}
+
+/// Why an agent could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// Agents of this runtime cannot be read.
+    #[error("agents of {runtime} cannot be read")]
+    NotSupported {
+        /// The runtime.
+        runtime: &'static str,
+    },
+    /// There is no workspace.
+    #[error("there is no workspace at {path}")]
+    NoWorkspace {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// The workspace itself cannot be read.
+    #[error("cannot read the workspace {path}")]
+    Workspace {
+        /// The folder.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The id file does not hold an id.
+    #[error("{path} does not hold an agent id")]
+    AgentIdFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What must not travel is not known.
+    #[error("{path} cannot be read in full")]
+    IgnoreFile {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The memories are in a database that cannot be read: without them, nothing is exported.
+    #[error("cannot read the memories in {path}")]
+    Memories {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The vectors are in a database that cannot be read.
+    #[error("cannot read the vectors in {path}")]
+    Vectors {
+        /// The database.
+        path: PathBuf,
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A secret could not be sealed.
+    #[error("cannot seal a credential")]
+    Seal(#[source] anemone_format::VaultError),
+    /// What was read could not be handed on.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+}

@@ -1,0 +1,586 @@
+//! Carries the files of a workspace to the sink: read whole and steady, searched for secrets,
+//! with the times they had where an earlier reading knows them, and counted.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Seek as _};
+use std::ops::ControlFlow;
+
+use anemone_files::{FileStat, each_block};
+use anemone_format::{
+    FileHead, Hex, Moment, Record, Root, Sink, SinkError, SourceKind, Unknown, sha256_hex,
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::kit::agent::{
+    LeftOut, LeftOutReason, ReadError, ReadOptions, SecretFinding, SecretPolicy, Warning,
+};
+use crate::kit::artifacts::{Artifact, Mentions, is_included};
+use crate::kit::paths::{lossy, spelled};
+use crate::kit::previous::PreviousSnapshot;
+use crate::kit::stable_copy::{Place, StableCopies};
+use crate::kit::times::mtime_of;
+use crate::kit::walk::{Found, FoundKind, Workspace};
+use anemone_secrets::{self as secrets, FileScanner, SecretHit};
+
+/// Larger files are carried block by block.
+const WHOLE_BYTES: u64 = 16 << 20;
+/// Larger files are not taken apart, whatever they are: that takes a few times their size.
+pub(crate) const MAX_TEXT_BYTES: u64 = 256 << 20;
+/// How often a file that changes under our hands is read again.
+const ATTEMPTS: usize = 4;
+
+/// A file in memory, as it will travel.
+pub(crate) struct FileBytes {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) redacted: bool,
+    pub(crate) mode: Option<u32>,
+    pub(crate) mtime: Option<Moment>,
+}
+
+/// A file that an adapter makes: it lies in no workspace.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) root: Root<'static>,
+    pub(crate) path: &'static str,
+    pub(crate) bytes: Vec<u8>,
+    /// Whether secrets were taken out.
+    pub(crate) redacted: bool,
+    pub(crate) mtime: Option<Moment>,
+}
+
+impl Made {
+    fn found(&self) -> Found {
+        let kind = FoundKind::File { size: self.bytes.len() as u64 };
+        Found { path: self.path.as_bytes().to_vec(), kind, mode: None, mtime: self.mtime.clone() }
+    }
+}
+
+/// Carries one workspace.
+pub(crate) struct Carrier<'a> {
+    workspace: &'a Workspace,
+    options: &'a ReadOptions<'a>,
+    sink: &'a mut dyn Sink,
+    /// Files that were needed before their turn.
+    kept: HashMap<Vec<u8>, FileBytes>,
+    mentions: Mentions,
+    steady: StableCopies,
+    pub(crate) outcome: Outcome,
+}
+
+/// What has been carried so far, and what has not.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    pub(crate) artifacts: Vec<Artifact>,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) secrets: Vec<SecretFinding>,
+    pub(crate) records: u64,
+    /// Files; links and folders do not count.
+    pub(crate) files: u64,
+    pub(crate) private_entries: u64,
+    /// The newest time of a file.
+    pub(crate) newest: Option<Moment>,
+}
+
+impl Outcome {
+    /// Warns of a file.
+    pub(crate) fn warn(&mut self, code: &'static str, path: &[u8], message: impl Into<String>) {
+        self.warnings.push(Warning { code, path: Some(lossy(path)), message: message.into() });
+    }
+
+    fn leave_out(&mut self, found: &Found, reason: LeftOutReason) {
+        let (path, bytes) = (lossy(&found.path), found.size());
+        self.left_out.push(LeftOut { path, reason, files: 1, bytes });
+    }
+
+    fn find_secrets(&mut self, found: &Found, hits: &[SecretHit]) {
+        // The name may be a secret as well, and is not shown then.
+        let path = lossy(&secrets::redact(&found.path, &secrets::scan(&found.path)));
+        let finding =
+            |hit: &SecretHit| SecretFinding { path: path.clone(), line: hit.line, kind: hit.kind };
+        self.secrets.extend(hits.iter().map(finding));
+    }
+}
+
+impl<'a> Carrier<'a> {
+    /// Starts; `artifacts` are the paths that records may mention.
+    pub(crate) fn new(
+        workspace: &'a Workspace,
+        options: &'a ReadOptions<'a>,
+        sink: &'a mut dyn Sink,
+        artifacts: &[String],
+        steady: StableCopies,
+    ) -> Self {
+        let (kept, mentions) = (HashMap::new(), Mentions::new(artifacts));
+        let mut outcome = Outcome::default();
+        for path in &steady.restless {
+            let message =
+                "is being written to, and may not fit its log; export again when it rests";
+            outcome.warn("changed_while_read", path, message);
+        }
+        Self { workspace, options, sink, kept, mentions, steady, outcome }
+    }
+
+    /// Says whether a file is still there and worth carrying; what can be made anew is noted.
+    pub(crate) fn is_there(&mut self, found: &Found) -> bool {
+        match self.steady.place_of(&found.path) {
+            Place::Workspace | Place::Copy(_) => true,
+            Place::Gone => false,
+            Place::Derived => {
+                self.outcome.leave_out(found, LeftOutReason::Skipped);
+                false
+            }
+        }
+    }
+
+    /// Opens a file where it holds still.
+    fn open(&self, found: &Found) -> io::Result<File> {
+        match self.steady.place_of(&found.path) {
+            Place::Copy(path) => Ok(fs_err::File::open(path)?.into_file()),
+            Place::Workspace | Place::Gone | Place::Derived => self.workspace.file(&found.path),
+        }
+    }
+
+    /// A copy has the mode and the time of what it is a copy of.
+    fn head_of(
+        &self,
+        found: &Found,
+        mode: Option<u32>,
+        mtime: Option<Moment>,
+    ) -> (Option<u32>, Option<Moment>) {
+        match self.steady.place_of(&found.path) {
+            Place::Copy(_) => (found.mode, found.mtime.clone()),
+            Place::Workspace | Place::Gone | Place::Derived => (mode, mtime),
+        }
+    }
+
+    /// Reads a file before its turn and keeps it; `None` when it cannot be read.
+    pub(crate) fn keep(&mut self, found: &Found) -> Option<&FileBytes> {
+        let loaded = self.read(found)?;
+        Some(self.kept.entry(found.path.clone()).insert_entry(loaded).into_mut())
+    }
+
+    /// Reads a file whole; `None` when it cannot be read, and that is noted.
+    pub(crate) fn load(&mut self, found: &Found) -> Option<FileBytes> {
+        match self.kept.remove(&found.path) {
+            Some(loaded) => Some(loaded),
+            None => self.read(found),
+        }
+    }
+
+    fn read(&mut self, found: &Found) -> Option<FileBytes> {
+        match read_steadily(&|| self.open(found)) {
+            Ok((mut loaded, steady)) => {
+                (loaded.mode, loaded.mtime) = self.head_of(found, loaded.mode, loaded.mtime.take());
+                if !steady {
+                    self.warn_of_change(&found.path);
+                }
+                self.search(found, &mut loaded).then_some(loaded)
+            }
+            Err(error) => {
+                self.leave_out_unread(found, &error);
+                None
+            }
+        }
+    }
+
+    fn warn_of_change(&mut self, path: &[u8]) {
+        let message = "the file was being written; export again when the agent is quiet";
+        self.outcome.warn("changed_while_read", path, message);
+    }
+
+    fn leave_out_unread(&mut self, found: &Found, error: &io::Error) {
+        // A file that was deleted while we walked is not part of the workspace.
+        if error.kind() == io::ErrorKind::NotFound {
+            return;
+        }
+        let message = format!("cannot be read and does not travel: {error}");
+        self.outcome.warn("unreadable", &found.path, message);
+        self.outcome.leave_out(found, LeftOutReason::Unreadable);
+    }
+
+    /// Searches a file, and replaces what it finds if it shall; says whether the file may travel.
+    fn search(&mut self, found: &Found, loaded: &mut FileBytes) -> bool {
+        let hits = secrets::scan_file(&loaded.bytes);
+        self.outcome.find_secrets(found, &hits);
+        if hits.is_empty() || self.options.secrets != SecretPolicy::Redact {
+            return true;
+        }
+        if !secrets::is_text(&loaded.bytes) {
+            self.leave_out_secret(found);
+            return false;
+        }
+        loaded.bytes = secrets::redact(&loaded.bytes, &hits).into_owned();
+        loaded.redacted = true;
+        true
+    }
+
+    /// Notes secrets in a text that has no file of its own, and replaces them if it shall: then
+    /// it returns the new text. `line` is where the text stands in the file at `path`.
+    pub(crate) fn search_text(&mut self, path: &str, line: u64, text: &str) -> Option<String> {
+        let hits = secrets::scan(text.as_bytes());
+        for hit in &hits {
+            let finding = SecretFinding { path: path.to_owned(), line, kind: hit.kind };
+            if self.outcome.secrets.last() != Some(&finding) {
+                self.outcome.secrets.push(finding);
+            }
+        }
+        let redact = !hits.is_empty() && self.options.secrets == SecretPolicy::Redact;
+        redact.then(|| lossy(&secrets::redact(text.as_bytes(), &hits)))
+    }
+
+    /// Carries a file that was loaded; returns its path in the archive, if it can have one.
+    pub(crate) fn file(
+        &mut self,
+        root: Root<'_>,
+        found: &Found,
+        loaded: &FileBytes,
+    ) -> Result<Option<String>, ReadError> {
+        let kind = self.options.earlier.map(|_| SourceKind::File {
+            size: loaded.bytes.len() as u64,
+            sha256: sha256_hex(&loaded.bytes),
+        });
+        let mtime = self.time_of(root, found, kind.as_ref(), loaded.mode, loaded.mtime.as_ref());
+        let mut head = head(root, found, loaded.mode, mtime);
+        head.redacted = loaded.redacted;
+        let carried = self.sink.file(&head, &mut &loaded.bytes[..]);
+        let carried = self.carried(&head, carried)?;
+        self.outcome.files += u64::from(carried.is_some());
+        Ok(carried)
+    }
+
+    /// Carries a file that was made.
+    pub(crate) fn made(&mut self, made: &Made) -> Result<(), ReadError> {
+        let found = made.found();
+        let Made { bytes, redacted, mtime, .. } = made.clone();
+        let mut loaded = FileBytes { bytes, redacted, mode: None, mtime };
+        if self.search(&found, &mut loaded) {
+            self.file(made.root, &found, &loaded)?;
+        }
+        Ok(())
+    }
+
+    /// Notes the time of what was carried. A name that no archive can hold does not stop the rest.
+    fn carried<T>(
+        &mut self,
+        head: &FileHead<'_>,
+        result: Result<T, SinkError>,
+    ) -> Result<Option<T>, ReadError> {
+        match result {
+            Ok(carried) => {
+                keep_newest(&mut self.outcome.newest, head.mtime.as_ref());
+                Ok(Some(carried))
+            }
+            Err(SinkError::Name { fault, .. }) => {
+                let message = format!("does not travel, because its name {fault}");
+                self.outcome.warn("name", head.path, message);
+                self.outcome.left_out.push(LeftOut {
+                    path: lossy(head.path),
+                    reason: LeftOutReason::Name,
+                    files: 1,
+                    bytes: 0,
+                });
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Carries a file without taking it apart, however large it is.
+    pub(crate) fn whole_file(
+        &mut self,
+        root: Root<'_>,
+        found: &Found,
+    ) -> Result<Option<Carried>, ReadError> {
+        if found.size() <= WHOLE_BYTES {
+            let Some(loaded) = self.load(found) else { return Ok(None) };
+            let Some(archive_path) = self.file(root, found, &loaded)? else { return Ok(None) };
+            let (size, sha256) = (loaded.bytes.len() as u64, sha256_hex(&loaded.bytes));
+            return Ok(Some(Carried { archive_path, size, sha256 }));
+        }
+        self.large_file(root, found)
+    }
+
+    fn large_file(&mut self, root: Root<'_>, found: &Found) -> Result<Option<Carried>, ReadError> {
+        // Once to search and hash, once to carry: what is searched must be what travels.
+        let surveyed = self.open(found).and_then(|mut file| {
+            let mut survey = Survey::of(file.try_clone()?)?;
+            (survey.mode, survey.mtime) = self.head_of(found, survey.mode, survey.mtime.take());
+            file.rewind()?;
+            Ok((file, survey))
+        });
+        let (file, survey) = match surveyed {
+            Ok(surveyed) => surveyed,
+            Err(error) => {
+                self.leave_out_unread(found, &error);
+                return Ok(None);
+            }
+        };
+        self.outcome.find_secrets(found, &survey.secrets);
+        if !survey.secrets.is_empty() && self.options.secrets == SecretPolicy::Redact {
+            self.leave_out_secret(found);
+            return Ok(None);
+        }
+        let kind = SourceKind::File { size: survey.size, sha256: survey.sha256.clone() };
+        let mtime = self.time_of(root, found, Some(&kind), survey.mode, survey.mtime.as_ref());
+        let head = head(root, found, survey.mode, mtime);
+        let mut content = Hashed { file: file.take(survey.size), hasher: Sha256::new(), size: 0 };
+        let written = self.sink.file(&head, &mut content);
+        let Some(archive_path) = self.carried(&head, written)? else { return Ok(None) };
+        self.outcome.files += 1;
+        let (size, sha256) = (content.size, Hex(&content.hasher.finalize()).to_string());
+        if sha256 != survey.sha256 {
+            self.warn_of_change(&found.path);
+        }
+        Ok(Some(Carried { archive_path, size, sha256 }))
+    }
+
+    /// Searches a name and what a link says; says whether they may travel.
+    pub(crate) fn may_be_named(&mut self, found: &Found) -> bool {
+        let target = if let FoundKind::Symlink(target) = &found.kind { &target[..] } else { &[] };
+        let hits = secrets::scan(&found.path);
+        let shown = lossy(&secrets::redact(&found.path, &hits));
+        let all = hits.iter().chain(&secrets::scan(target)).map(|hit| hit.kind).collect::<Vec<_>>();
+        let finding = |kind: &&'static str| SecretFinding { path: shown.clone(), line: 0, kind };
+        self.outcome.secrets.extend(all.iter().map(finding));
+        if all.is_empty() || self.options.secrets != SecretPolicy::Redact {
+            return true;
+        }
+        let (reason, bytes) = (LeftOutReason::Secret, found.size());
+        self.outcome.left_out.push(LeftOut { path: shown, reason, files: 1, bytes });
+        false
+    }
+
+    /// Notes a file that cannot travel because of a secret that cannot be replaced in it.
+    pub(crate) fn leave_out_secret(&mut self, found: &Found) {
+        let message = "holds a secret that cannot be replaced in it, so the file is left out";
+        self.outcome.warn("secret_left_out", &found.path, message);
+        self.outcome.leave_out(found, LeftOutReason::Secret);
+    }
+
+    /// Carries an artifact, or only names it when it is large.
+    pub(crate) fn artifact(&mut self, found: &Found) -> Result<(), ReadError> {
+        let path = spelled(&found.path);
+        if is_included(found, self.options.artifact_threshold) {
+            let Some(carried) = self.whole_file(Root::Artifacts, found)? else { return Ok(()) };
+            let Carried { archive_path, size, sha256 } = carried;
+            let artifact = Artifact { path, size, sha256, archive_path: Some(archive_path) };
+            self.outcome.artifacts.push(artifact);
+            return Ok(());
+        }
+        match self.open(found).and_then(hash) {
+            Ok((size, sha256)) => {
+                self.outcome.leave_out(found, LeftOutReason::Referenced);
+                self.outcome.artifacts.push(Artifact { path, size, sha256, archive_path: None });
+            }
+            Err(error) => self.leave_out_unread(found, &error),
+        }
+        Ok(())
+    }
+
+    /// Carries a link or a folder.
+    pub(crate) fn other(&mut self, root: Root<'_>, found: &Found) -> Result<(), ReadError> {
+        let kind = match &found.kind {
+            FoundKind::Symlink(target) => SourceKind::Symlink(target.clone()),
+            _ => SourceKind::Folder,
+        };
+        let mtime = self.time_of(root, found, Some(&kind), found.mode, found.mtime.as_ref());
+        let head = head(root, found, found.mode, mtime);
+        let written = match &kind {
+            SourceKind::Symlink(target) => self.sink.symlink(&head, target),
+            _ => self.sink.folder(&head),
+        };
+        self.carried(&head, written).map(drop)
+    }
+
+    /// Hands on a record.
+    pub(crate) fn record(&mut self, mut record: Record) -> Result<(), ReadError> {
+        if let Some(earlier) = self.options.earlier {
+            earlier.carry_times(&mut record);
+        }
+        self.mentions.read(&record);
+        self.outcome.records += 1;
+        Ok(self.sink.record(&record)?)
+    }
+
+    /// Returns what was carried, and which records mention what.
+    pub(crate) fn finish(self) -> (Outcome, Mentions) {
+        (self.outcome, self.mentions)
+    }
+
+    fn time_of(
+        &self,
+        root: Root<'_>,
+        found: &Found,
+        kind: Option<&SourceKind>,
+        mode: Option<u32>,
+        mtime: Option<&Moment>,
+    ) -> Option<Moment> {
+        let carried = kind
+            .and_then(|kind| self.options.earlier?.unchanged_mtime(root, &found.path, kind, mode));
+        carried.or(mtime).cloned()
+    }
+}
+
+/// Keeps the later of two times.
+pub(crate) fn keep_newest(newest: &mut Option<Moment>, time: Option<&Moment>) {
+    let is_newer =
+        |time: &&Moment| newest.as_ref().is_none_or(|newest| newest.instant() < time.instant());
+    if let Some(time) = time.filter(is_newer) {
+        *newest = Some(time.clone());
+    }
+}
+
+/// A file that was carried.
+pub(crate) struct Carried {
+    archive_path: String,
+    size: u64,
+    sha256: String,
+}
+
+/// Returns whether every file, link and folder is what an earlier reading carried, times aside.
+pub(crate) fn is_unchanged<'r, 'f>(
+    workspace: &Workspace,
+    earlier: &PreviousSnapshot,
+    threshold: u64,
+    found: impl Iterator<Item = (Root<'r>, &'f Found)>,
+    made: &[Made],
+) -> bool {
+    let named: HashMap<&str, (u64, &str)> = earlier
+        .attachments
+        .iter()
+        .flat_map(|it| &it.attachments)
+        .filter(|it| it.archive_path.0.is_none())
+        .map(|it| (it.source_path.as_str(), (it.size_bytes, it.hash.value.as_str())))
+        .collect();
+    let same_made = |made: &Made| {
+        let (size, sha256) = (made.bytes.len() as u64, sha256_hex(&made.bytes));
+        let past = earlier.file(made.root, &made.found().path);
+        past.is_some_and(|past| past.kind == SourceKind::File { size, sha256 })
+    };
+    if !made.iter().all(same_made) {
+        return false;
+    }
+    let (mut carried, mut referenced) = (made.len(), 0);
+    for (root, found) in found {
+        let kind = match &found.kind {
+            FoundKind::Folder => SourceKind::Folder,
+            FoundKind::Symlink(target) => SourceKind::Symlink(target.clone()),
+            FoundKind::File { size } => {
+                let past = earlier.file(root, &found.path).map(|file| &file.kind);
+                let is_named = root == Root::Artifacts && !is_included(found, threshold);
+                let as_large =
+                    matches!(past, Some(SourceKind::File { size: was, .. }) if was == size);
+                if !as_large && !is_named {
+                    return false;
+                }
+                let Ok((size, sha256)) = workspace.file(&found.path).and_then(hash) else {
+                    return false;
+                };
+                if is_named {
+                    referenced += 1;
+                    if named.get(&*spelled(&found.path)) != Some(&(size, &*sha256)) {
+                        return false;
+                    }
+                    continue;
+                }
+                SourceKind::File { size, sha256 }
+            }
+        };
+        carried += 1;
+        let same = earlier
+            .file(root, &found.path)
+            .is_some_and(|past| past.kind == kind && past.mode == found.mode && !past.redacted);
+        if !same {
+            return false;
+        }
+    }
+    carried == earlier.file_count() && referenced == named.len()
+}
+
+fn head<'a>(
+    root: Root<'a>,
+    found: &'a Found,
+    mode: Option<u32>,
+    mtime: Option<Moment>,
+) -> FileHead<'a> {
+    let unknown = Unknown::default();
+    FileHead { root, path: &found.path, mode, mtime, redacted: false, unknown }
+}
+
+/// Reads a file whole, again while somebody writes to it; says whether it held still.
+fn read_steadily(open: &dyn Fn() -> io::Result<File>) -> io::Result<(FileBytes, bool)> {
+    for attempt in 1.. {
+        let mut file = open()?;
+        let before = FileStat::of(&file)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(before.size).unwrap_or(0).min(64 << 20));
+        (&mut file).take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_TEXT_BYTES {
+            return Err(io::Error::other("it grew while it was read"));
+        }
+        let after = FileStat::of(&file)?;
+        let steady = bytes.len() as u64 == after.size
+            && (before.size, before.modified) == (after.size, after.modified);
+        if steady || attempt == ATTEMPTS {
+            let (mode, mtime) = (Some(after.mode), mtime_of(&after));
+            return Ok((FileBytes { bytes, redacted: false, mode, mtime }, steady));
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+/// What a large file is, found by reading it once.
+struct Survey {
+    size: u64,
+    sha256: String,
+    mode: Option<u32>,
+    mtime: Option<Moment>,
+    secrets: Vec<SecretHit>,
+}
+
+impl Survey {
+    fn of(file: File) -> io::Result<Self> {
+        let stat = FileStat::of(&file)?;
+        let (mut scanner, mut hasher, mut size) = (FileScanner::new(), Sha256::new(), 0);
+        each_block(file, &mut |block| {
+            scanner.feed(block);
+            hasher.update(block);
+            size += block.len() as u64;
+            ControlFlow::Continue(())
+        })?;
+        Ok(Self {
+            size,
+            sha256: Hex(&hasher.finalize()).to_string(),
+            mode: Some(stat.mode),
+            mtime: mtime_of(&stat),
+            secrets: scanner.finish(),
+        })
+    }
+}
+
+fn hash(file: File) -> io::Result<(u64, String)> {
+    let (mut hasher, mut size) = (Sha256::new(), 0);
+    each_block(file, &mut |block| {
+        hasher.update(block);
+        size += block.len() as u64;
+        ControlFlow::Continue(())
+    })?;
+    Ok((size, Hex(&hasher.finalize()).to_string()))
+}
+
+/// Hashes what is read through it.
+struct Hashed {
+    file: io::Take<File>,
+    hasher: Sha256,
+    size: u64,
+}
+
+impl Read for Hashed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.hasher.update(&buffer[..read]);
+        self.size += read as u64;
+        Ok(read)
+    }
+}

@@ -1,0 +1,572 @@
+//! Whether an agent can be exported, and what stands in the way.
+//!
+//! A workspace is looked through as an export does it, without following a link and without
+//! writing: what an export would leave out is not looked at.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anemone_files::each_block;
+use anemone_format::{AgentId, Moment};
+
+use crate::kit::agent::{DEFAULT_ARTIFACT_LIMIT, LeftOutReason, SecretFinding};
+use crate::kit::paths::lossy;
+use crate::kit::walk::{Found, FoundKind, IgnoreFileError, WalkRules, Workspace};
+use anemone_secrets::{FileScanner, SecretHit};
+
+/// What a check found.
+#[derive(Clone, Debug, Default)]
+pub struct Check {
+    /// The workspace.
+    pub workspace: PathBuf,
+    /// Whether it is there and a folder.
+    pub exists: bool,
+    /// Whether it may be written to; only an import needs that.
+    pub writable: bool,
+    /// What the workspace holds.
+    pub resources: Resources,
+    /// The runtime's configuration.
+    pub config: ConfigState,
+    /// The runtime's search index.
+    pub index: IndexState,
+    /// Secrets in files that would travel in clear, without the secrets.
+    pub secrets: Vec<SecretFinding>,
+    /// Files and folders that cannot be read.
+    pub unreadable: Vec<String>,
+    /// What somebody should know, worst first.
+    pub issues: Vec<Issue>,
+}
+
+/// What a workspace holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Whether there is a `SOUL.md`.
+    pub soul_md: bool,
+    /// Whether there is an `IDENTITY.md`.
+    pub identity_md: bool,
+    /// Whether there is an `AGENTS.md`.
+    pub agents_md: bool,
+    /// Whether there is a `USER.md`.
+    pub user_md: bool,
+    /// Whether there is a `MEMORY.md`.
+    pub memory_md: bool,
+    /// Whether there is a folder `memory`.
+    pub memory_dir: bool,
+    /// Daily logs, when there is a folder `memory`.
+    pub daily_logs: Option<DailyLogs>,
+    /// Whether there is a `memory/active-context.md`.
+    pub active_context: bool,
+    /// How many `memory/project-*.md` there are, when there is a folder `memory`.
+    pub project_files: Option<u64>,
+    /// The id that the workspace notes.
+    pub agent_id: Option<AgentId>,
+}
+
+/// Logs that carry a date in their name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DailyLogs {
+    /// How many.
+    pub count: u64,
+    /// The one of the latest date, below `memory`.
+    pub latest: Option<String>,
+}
+
+/// The runtime's configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigState {
+    /// Where it is, when there is one.
+    pub path: Option<PathBuf>,
+    /// The workspace that it names for all agents.
+    pub workspace: Option<PathBuf>,
+}
+
+/// The runtime's search index; nothing of it is needed for an export but its vectors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexState {
+    /// The database that holds it, when there is one.
+    pub database: Option<PathBuf>,
+    /// Whether it is older than the newest memory file.
+    pub stale: bool,
+    /// The number of the database's schema.
+    pub schema_version: Option<u32>,
+    /// When the database was last written.
+    pub updated_at: Option<Moment>,
+    /// When a memory file was last written.
+    pub newest_memory: Option<Moment>,
+}
+
+/// Something that somebody should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// How bad it is.
+    pub severity: Severity,
+    /// For programs, such as `no_soul_md`.
+    pub code: &'static str,
+    /// For people.
+    pub message: String,
+    /// What to do about it.
+    pub suggestion: String,
+}
+
+/// How bad an issue is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The agent cannot be exported.
+    Error,
+    /// It can, but something would be missing or wrong.
+    Warning,
+    /// Worth knowing.
+    Info,
+}
+
+impl Severity {
+    /// Returns the word for programs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        }
+    }
+}
+
+impl Check {
+    /// Whether nothing stands in the way.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.issues.iter().all(|it| it.severity != Severity::Error)
+    }
+
+    /// Notes an issue.
+    pub(crate) fn note(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        message: impl Into<String>,
+        suggestion: impl Into<String>,
+    ) {
+        let (message, suggestion) = (message.into(), suggestion.into());
+        self.issues.push(Issue { severity, code, message, suggestion });
+    }
+
+    /// Notes a workspace that may not be written to.
+    pub(crate) fn note_access(&mut self) {
+        if !self.writable {
+            let shown = self.workspace.display();
+            self.note(
+                Severity::Warning,
+                "workspace_not_writable",
+                format!("the workspace {shown} may not be written to"),
+                "an export only reads; an import into it needs the right to write",
+            );
+        }
+    }
+
+    /// Notes what is missing of a persona.
+    pub(crate) fn note_persona(&mut self) {
+        let found = self.resources.clone();
+        let any =
+            [found.soul_md, found.identity_md, found.agents_md, found.user_md, found.memory_md];
+        if !any.contains(&true) {
+            self.note(
+                Severity::Warning,
+                "workspace_empty",
+                "no file of an agent lies in the workspace",
+                "see whether this is the right folder; `anemone agents` lists what is on this machine",
+            );
+        }
+        if !found.soul_md {
+            self.note(
+                Severity::Warning,
+                "no_soul_md",
+                "there is no SOUL.md",
+                "the agent is exported without a persona; write a SOUL.md to give it one",
+            );
+        }
+    }
+
+    /// Notes what lies in the workspace.
+    pub(crate) fn note_survey(&mut self, survey: &Survey) {
+        let places: Vec<String> = survey
+            .secrets
+            .iter()
+            .map(|it| format!("{} line {} ({})", it.path, it.line, it.kind))
+            .collect();
+        let threshold = DEFAULT_ARTIFACT_LIMIT;
+        let notes = [
+            (
+                &places,
+                (Severity::Error, "secrets_found"),
+                match places.len() {
+                    1 => "1 secret was found in the files".to_owned(),
+                    number => format!("{number} secrets were found in the files"),
+                },
+                "take them out, or export with --redact-secrets or --allow-secrets",
+            ),
+            (
+                &survey.unreadable,
+                (Severity::Warning, "unreadable_files"),
+                "these cannot be read and would not travel".to_owned(),
+                "give yourself the right to read them, or name them in .alfignore",
+            ),
+            (
+                &survey.not_utf8,
+                (Severity::Warning, "not_utf8"),
+                "these are not UTF-8; they travel, but not as records".to_owned(),
+                "save them as UTF-8",
+            ),
+            (
+                &survey.special,
+                (Severity::Warning, "special_files"),
+                "sockets, pipes and devices do not travel".to_owned(),
+                "nothing, unless they should not be there",
+            ),
+            (
+                &survey.links_outside,
+                (Severity::Warning, "symlink_outside"),
+                "links that lead out of the workspace travel as links".to_owned(),
+                "copy what they lead to into the workspace, if it belongs to the agent",
+            ),
+            (
+                &survey.not_scanned,
+                (Severity::Info, "not_scanned"),
+                format!("larger than {threshold} bytes, so only named and not scanned for secrets"),
+                "export with --artifact-threshold, if they should travel",
+            ),
+        ];
+        for (paths, (severity, code), what, suggestion) in notes {
+            if !paths.is_empty() {
+                self.note(severity, code, format!("{what}: {}", a_few(paths)), suggestion);
+            }
+        }
+    }
+}
+
+/// Returns the id that a workspace notes in `.alf-agent-id`.
+#[must_use]
+pub fn noted_agent_id(workspace: &Path) -> Option<AgentId> {
+    Workspace::open(workspace).ok()?.agent_id().ok()?
+}
+
+/// Looks at a workspace, and notes why it cannot be looked through. `memory` is the folder of
+/// memories; `kind` says what a file is.
+pub(crate) fn begin(
+    workspace: &Path,
+    memory: &str,
+    kind: &dyn Fn(&Found) -> Surveyed,
+) -> (Check, Survey) {
+    let mut check = Check {
+        workspace: workspace.to_owned(),
+        exists: workspace.is_dir(),
+        writable: is_writable(workspace),
+        ..Check::default()
+    };
+    let shown = workspace.display();
+    if !check.exists {
+        check.note(
+            Severity::Error,
+            "workspace_not_found",
+            format!("there is no workspace at {shown}"),
+            "give the workspace with -w DIR; `anemone agents` lists what is on this machine",
+        );
+        return (check, Survey::default());
+    }
+    let survey = survey(workspace, memory, kind).unwrap_or_else(|error| {
+        let is_ignore_file = error.get_ref().is_some_and(|it| it.is::<IgnoreFileError>());
+        if is_ignore_file {
+            check.note(
+                Severity::Error,
+                "alfignore",
+                format!("in the workspace {shown}, {error}"),
+                "make it a plain file that you may read",
+            );
+        } else {
+            check.note(
+                Severity::Error,
+                "workspace_not_readable",
+                format!("the workspace {shown} cannot be read: {error}"),
+                "run it as the user that the agent belongs to",
+            );
+        }
+        Survey::default()
+    });
+    (check, survey)
+}
+
+/// Whether a link leads to a file in the workspace.
+pub(crate) fn is_inside(workspace: &Path, name: &str) -> bool {
+    let (Ok(root), Ok(file)) =
+        (fs_err::canonicalize(workspace), fs_err::canonicalize(workspace.join(name)))
+    else {
+        return false;
+    };
+    file.starts_with(root) && file.is_file()
+}
+
+/// What lies in a workspace, as far as a check wants to know.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// Regular files that travel, by path.
+    pub(crate) files: Vec<Found>,
+    /// Links that lead out of the workspace.
+    pub(crate) links_outside: Vec<String>,
+    /// Sockets, pipes and devices.
+    pub(crate) special: Vec<String>,
+    /// What cannot be read.
+    pub(crate) unreadable: Vec<String>,
+    /// Texts that are not UTF-8.
+    pub(crate) not_utf8: Vec<String>,
+    /// Files too large to travel; what does not travel is not scanned.
+    pub(crate) not_scanned: Vec<String>,
+    /// Secrets, without the secrets.
+    pub(crate) secrets: Vec<SecretFinding>,
+}
+
+/// What a file is to a survey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Surveyed {
+    /// A text that becomes records or an identity.
+    Text,
+    /// Any other file that travels.
+    Other,
+    /// A file that is only named.
+    Named,
+    /// A file of the runtime that does not travel.
+    Skipped,
+}
+
+/// Looks through a workspace as an export does. `memory` is the folder of memories; `kind` says
+/// what a file is.
+pub(crate) fn survey(
+    workspace: &Path,
+    memory: &str,
+    kind: &dyn Fn(&Found) -> Surveyed,
+) -> io::Result<Survey> {
+    let workspace = Workspace::open(&fs_err::canonicalize(workspace)?)?;
+    let rules = WalkRules { memory: memory.as_bytes(), exclude: &[] };
+    let walked = workspace.walk(&rules)?;
+    let mut survey = Survey::default();
+    for left_out in walked.left_out {
+        match left_out.reason {
+            LeftOutReason::Unreadable | LeftOutReason::TooDeep => {
+                survey.unreadable.push(left_out.path);
+            }
+            LeftOutReason::Special => survey.special.push(left_out.path),
+            // Left out on purpose.
+            _ => {}
+        }
+    }
+    for found in walked.found {
+        survey.look_at_name(&found);
+        match &found.kind {
+            FoundKind::Symlink(target) if workspace.destination(&found.path, target).is_none() => {
+                survey.links_outside.push(lossy(&found.path));
+            }
+            FoundKind::File { .. } if kind(&found) == Surveyed::Skipped => {}
+            FoundKind::File { .. } => {
+                survey.look_into(&workspace, &found, kind(&found));
+                survey.files.push(found);
+            }
+            FoundKind::Symlink(_) | FoundKind::Folder => {}
+        }
+    }
+    survey.unreadable.sort();
+    Ok(survey)
+}
+
+impl Survey {
+    /// Finds secrets in a path and in what a link points to, as an export does.
+    fn look_at_name(&mut self, found: &Found) {
+        let hits = anemone_secrets::scan(&found.path);
+        let target = match &found.kind {
+            FoundKind::Symlink(target) => anemone_secrets::scan(target),
+            FoundKind::File { .. } | FoundKind::Folder => Vec::new(),
+        };
+        let path = lossy(&anemone_secrets::redact(&found.path, &hits));
+        let finding =
+            |hit: SecretHit| SecretFinding { path: path.clone(), line: 0, kind: hit.kind };
+        self.secrets.extend(hits.into_iter().chain(target).map(finding));
+    }
+
+    fn look_into(&mut self, workspace: &Workspace, found: &Found, kind: Surveyed) {
+        let name = lossy(&found.path);
+        let path = anemone_secrets::redact_text(&name).0.into_owned();
+        let (mut scanner, mut text) = (FileScanner::new(), Utf8::default());
+        let read = workspace.file(&found.path).and_then(|file| {
+            if kind == Surveyed::Named {
+                return Ok(());
+            }
+            each_block(file, &mut |block| {
+                scanner.feed(block);
+                if kind == Surveyed::Text {
+                    text.feed(block);
+                }
+                ControlFlow::Continue(())
+            })
+        });
+        match read {
+            Ok(()) => {}
+            // It went away while we were looking; it is not there.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+            Err(_) => return self.unreadable.push(path),
+        }
+        if kind == Surveyed::Named {
+            return self.not_scanned.push(path);
+        }
+        if !text.is_valid() {
+            self.not_utf8.push(path.clone());
+        }
+        let hits = scanner.finish().into_iter();
+        let finding =
+            |hit: SecretHit| SecretFinding { path: path.clone(), line: hit.line, kind: hit.kind };
+        self.secrets.extend(hits.map(finding));
+    }
+}
+
+/// Whether bytes that come block by block are UTF-8.
+#[derive(Default)]
+struct Utf8 {
+    /// The beginning of a character that a block cut.
+    cut: Vec<u8>,
+    is_broken: bool,
+}
+
+impl Utf8 {
+    fn feed(&mut self, block: &[u8]) {
+        if self.is_broken {
+            return;
+        }
+        self.cut.extend_from_slice(block);
+        let valid = match str::from_utf8(&self.cut) {
+            Ok(text) => text.len(),
+            Err(error) => {
+                self.is_broken = error.error_len().is_some();
+                error.valid_up_to()
+            }
+        };
+        self.cut.drain(..valid);
+    }
+
+    fn is_valid(&self) -> bool {
+        !self.is_broken && self.cut.is_empty()
+    }
+}
+
+/// Whether a folder may be written to.
+#[cfg(unix)]
+pub(crate) fn is_writable(folder: &Path) -> bool {
+    use rustix::fs::Access;
+    rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+/// Whether a folder may be written to.
+#[cfg(not(unix))]
+pub(crate) fn is_writable(folder: &Path) -> bool {
+    fs_err::metadata(folder).is_ok_and(|it| !it.permissions().readonly())
+}
+
+/// So many secrets, files or links a message of a check names; the rest it counts.
+pub const NAMED_IN_MESSAGE: usize = 5;
+
+/// Names a few and counts the rest.
+pub(crate) fn a_few(names: &[String]) -> String {
+    let text =
+        names.iter().take(NAMED_IN_MESSAGE).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().checked_sub(NAMED_IN_MESSAGE) {
+        None | Some(0) => text,
+        Some(more) => format!("{text} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_utf8_wherever_it_is_cut() {
+        let is_valid = |bytes: &[u8], size| {
+            let mut text = Utf8::default();
+            bytes.chunks(size).for_each(|block| text.feed(block));
+            text.is_valid()
+        };
+        for size in 1..8 {
+            assert!(is_valid("aé日𝕏z".as_bytes(), size));
+            assert!(!is_valid(b"a\xffb", size));
+            assert!(!is_valid(&"日".as_bytes()[..2], size), "the end is missing");
+        }
+        assert!(Utf8::default().is_valid());
+    }
+
+    #[test]
+    fn an_id_is_noted_in_a_regular_file_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".alf-agent-id");
+        assert_eq!(noted_agent_id(folder.path()), None);
+        fs_err::write(&path, "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f\n").unwrap();
+        let id = noted_agent_id(folder.path()).unwrap();
+        assert_eq!(id.to_string(), "0190f3a0-7f3c-7b1e-9d2a-1c2b3a4d5e6f");
+        fs_err::write(&path, "not an id").unwrap();
+        assert_eq!(noted_agent_id(folder.path()), None);
+        fs_err::write(&path, b"\xff\xfe").unwrap();
+        assert_eq!(noted_agent_id(folder.path()), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_survey_follows_no_link_and_opens_nothing_special() {
+        use std::os::unix::fs::symlink;
+        use std::os::unix::net::UnixListener;
+        let folder = tempfile::tempdir().unwrap();
+        let (root, outside) = (folder.path().join("w"), folder.path().join("outside"));
+        fs_err::create_dir_all(root.join("memory/deep")).unwrap();
+        fs_err::create_dir_all(root.join("node_modules/x")).unwrap();
+        fs_err::create_dir_all(&outside).unwrap();
+        fs_err::write(outside.join("secret.md"), "x").unwrap();
+        fs_err::write(root.join("node_modules/x/a.md"), "x").unwrap();
+        fs_err::write(root.join("SOUL.md"), "x").unwrap();
+        fs_err::write(root.join("memory/deep/bad.md"), b"\xff").unwrap();
+        fs_err::write(root.join("memory/pic.png"), b"\xff").unwrap();
+        symlink(&outside, root.join("out")).unwrap();
+        symlink("../nowhere", root.join("gone-out")).unwrap();
+        symlink("nowhere", root.join("gone-in")).unwrap();
+        symlink("SOUL.md", root.join("in")).unwrap();
+        symlink(".", root.join("loop")).unwrap();
+        let _socket = UnixListener::bind(root.join("socket")).unwrap();
+
+        fs_err::write(root.join(".alfignore"), "drafts/\n").unwrap();
+        fs_err::create_dir_all(root.join("drafts")).unwrap();
+        fs_err::write(root.join("drafts/bad.md"), b"\xff").unwrap();
+        fs_err::write(root.join("large.bin"), b"").unwrap();
+        let kind = |found: &Found| match &*lossy(&found.path) {
+            path if path.ends_with(".md") => Surveyed::Text,
+            "large.bin" => Surveyed::Named,
+            _ => Surveyed::Other,
+        };
+        let survey = survey(&root, "memory", &kind).unwrap();
+        let files: Vec<String> = survey.files.iter().map(|it| lossy(&it.path)).collect();
+        let wanted = [".alfignore", "SOUL.md", "large.bin", "memory/deep/bad.md", "memory/pic.png"];
+        assert_eq!(files, wanted);
+        assert_eq!(survey.not_scanned, ["large.bin"]);
+        assert_eq!(survey.links_outside, ["gone-out", "out"]);
+        assert_eq!(survey.special, ["socket"]);
+        assert_eq!(survey.not_utf8, ["memory/deep/bad.md"]);
+        assert_eq!(survey.unreadable, [""; 0]);
+        assert!(survey.files.iter().all(|it| it.mtime.is_some()));
+    }
+
+    #[test]
+    fn a_survey_searches_what_an_export_searches() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = concat!("ghp_", "0123456789abcdefABCDEF0123456789abcd");
+        let wide: Vec<u8> =
+            format!("\u{feff}a\n{key}\n").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        fs_err::write(folder.path().join("notes.txt"), wide).unwrap();
+        let picture = [b"\x89PNG\r\n\x1a\n\0\0", key.as_bytes(), b"\0"].concat();
+        fs_err::write(folder.path().join("pic.png"), picture).unwrap();
+        let survey = survey(folder.path(), "memory", &|_| Surveyed::Other).unwrap();
+        let found: Vec<_> = survey.secrets.iter().map(|it| (&*it.path, it.line, it.kind)).collect();
+        assert_eq!(found, [("notes.txt", 2, "github_token"), ("pic.png", 3, "github_token")]);
+    }
+}

@@ -1,0 +1,802 @@
+//! Writes rows into ZeroClaw's database of memories, in the other process.
+//!
+//! The database is the runtime's own and may be open in it, so that everything happens in one
+//! transaction, which nobody else can write beside. It is no more trusted than one that is read:
+//! triggers stay off, whoever made them, and what the runtime's own triggers would do to the
+//! full-text index is done once, at the end, by making the index anew.
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::backup::Backup;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::types::{Null, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::serve::{self, MAX_CHECKED_BYTES, MAX_COLUMNS, Stop, columns_of, fault, quoted};
+use super::wire::{FaultKind, ReplyError, ReplyReader, ReplyWriter, Value};
+use crate::kit::stamps::RowStamp;
+use crate::zeroclaw::schema::{
+    ADDABLE, AGENT_ID, AGENTS, CACHE, FTS, KEY, KNOWN, MAKE_STAMPS, MEMORIES, META, SET_VERSION,
+    STAMPS, TRIGGERS, UNIQUE_KEY, VERSION, WAIT_TO_RESTORE, indexes, is_same_sql, own_trigger,
+};
+
+/// What is to be merged; the rows follow it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Merge {
+    /// What the table is, or should be.
+    pub(crate) layout: Layout,
+    /// The columns of the rows that follow; never `agent_id`.
+    pub(crate) columns: Vec<MergeColumn>,
+    /// Whose the rows are, where the table says so.
+    pub(crate) agent: Option<AgentEntry>,
+    /// Whether rows that name no known agent are theirs, too.
+    #[serde(default)]
+    pub(crate) takes_unowned: bool,
+    /// Other agents that should be known.
+    pub(crate) others: Vec<AgentEntry>,
+    /// What should be in `memory_meta`, if nothing is there.
+    pub(crate) meta: Vec<(String, String)>,
+    /// When, for what is made new.
+    pub(crate) now: String,
+    /// The name of an empty file beside the database, into which it is copied first.
+    pub(crate) backup: Option<String>,
+    /// Only says whether it could be done.
+    pub(crate) probe: bool,
+    /// How long the rows are.
+    pub(crate) bytes: u64,
+}
+
+/// What a table is, or should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Layout {
+    /// There is no table; it is made with these columns.
+    Made(Vec<MergeColumn>),
+    /// It has these columns, in order.
+    Found(Vec<String>),
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MergeColumn {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its type, if the runtime does not know it.
+    pub(crate) declared: String,
+}
+
+/// An agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AgentEntry {
+    /// Its id, unless the database knows the agent already.
+    pub(crate) id: String,
+    /// Its name.
+    pub(crate) alias: String,
+    /// When it was made; empty stands for now.
+    pub(crate) created_at: String,
+}
+
+/// What is done with a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowVerb {
+    /// Nothing has its key; it comes new.
+    Insert,
+    /// A row has its key and this digest; it gets the cells of this one.
+    Replace([u8; 32]),
+}
+
+/// Says whether the runtime knows a column.
+pub(crate) fn is_known(name: &str) -> bool {
+    KNOWN.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+}
+
+/// Says whether the runtime adds a column to tables that were made before it.
+pub(crate) fn is_addable(name: &str) -> bool {
+    ADDABLE.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Returns a digest of a row.
+pub(crate) fn digest(cells: &[Value]) -> [u8; 32] {
+    let mut writer = ReplyWriter::new(Vec::new());
+    // A vector takes everything.
+    drop(writer.row());
+    for cell in cells {
+        drop(writer.put(cell));
+    }
+    Sha256::digest(writer.into_output()).into()
+}
+
+/// What stands before the cells of a row: the digest, the number, which cells it speaks of, and
+/// where it comes from.
+const LEADING: usize = 4;
+
+/// Keeps the rows of a merge until all of them are there.
+pub(crate) struct RowSpool {
+    writer: ReplyWriter<BufWriter<File>>,
+    columns: usize,
+}
+
+impl RowSpool {
+    /// Begins with a file that has no name, for rows of so many columns.
+    pub(crate) fn new(scratch: &Path, columns: usize) -> io::Result<Self> {
+        let file = tempfile::tempfile_in(scratch)?;
+        let mut writer = ReplyWriter::new(BufWriter::with_capacity(64 << 10, file));
+        writer.header(columns + LEADING)?;
+        Ok(Self { writer, columns })
+    }
+
+    /// Adds a row; a cell that is `None` is one that the row does not speak of.
+    pub(crate) fn push(
+        &mut self,
+        verb: RowVerb,
+        rowid: Option<i64>,
+        cells: &[Option<Value>],
+        stamp: Option<&RowStamp>,
+    ) -> io::Result<()> {
+        if cells.len() != self.columns {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        self.writer.row()?;
+        match verb {
+            RowVerb::Insert => self.writer.null()?,
+            RowVerb::Replace(digest) => self.writer.blob(&digest)?,
+        }
+        match rowid {
+            Some(rowid) => self.writer.integer(rowid)?,
+            None => self.writer.null()?,
+        }
+        let spoken: Vec<u8> = cells.iter().map(|cell| u8::from(cell.is_some())).collect();
+        self.writer.blob(&spoken)?;
+        match stamp {
+            Some(stamp) => self.writer.text(&serde_json::to_vec(stamp)?)?,
+            None => self.writer.null()?,
+        }
+        cells.iter().try_for_each(|cell| self.writer.put(cell.as_ref().unwrap_or(&Value::Null)))
+    }
+
+    /// Returns the file from its beginning, and its length.
+    pub(super) fn finish(mut self) -> io::Result<(File, u64)> {
+        self.writer.end()?;
+        self.into_file()
+    }
+
+    /// Returns what it would hand over.
+    #[cfg(test)]
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        let (mut file, _) = self.finish().unwrap();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
+    fn into_file(self) -> io::Result<(File, u64)> {
+        let mut file = self.writer.into_output().into_inner().map_err(io::Error::from)?;
+        let bytes = file.stream_position()?;
+        file.rewind()?;
+        Ok((file, bytes))
+    }
+}
+
+impl Merge {
+    /// Says how long files may become and how long the work may take, for a database of a size.
+    pub(super) fn needs(&self, size: u64) -> (u64, u64) {
+        // Rows, indexes and the full-text index, and all of it once more in a log, where a page
+        // can stand several times.
+        let bytes = size.saturating_add(self.bytes).saturating_mul(16);
+        (bytes, 120 + (size.saturating_add(self.bytes) >> 18))
+    }
+
+    fn has_agents(&self) -> bool {
+        match &self.layout {
+            Layout::Made(columns) => {
+                columns.iter().any(|it| it.name.eq_ignore_ascii_case(AGENT_ID))
+            }
+            Layout::Found(columns) => columns.iter().any(|it| it.eq_ignore_ascii_case(AGENT_ID)),
+        }
+    }
+}
+
+/// Merges rows into a database, as a whole or not at all.
+pub(super) fn merge(
+    folder: &Path,
+    path: &Path,
+    merge: &Merge,
+    rows: impl Read,
+) -> Result<(), Stop> {
+    if merge.columns.len() > MAX_COLUMNS {
+        return Err(fault(FaultKind::Refused, "too many columns"));
+    }
+    // A log that somebody left is theirs, until rows are written: neither asking nor failing puts
+    // it into the database.
+    let has_log = fs_err::symlink_metadata(beside(path, "-wal")).is_ok();
+    let connection = open(path)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    // Dropping the connection takes everything back.
+    let found = look(&connection, merge)?;
+    if merge.probe {
+        return Ok(());
+    }
+    if let Some(name) = &merge.backup {
+        back_up(folder, path, name)?;
+    }
+    prepare(&connection, merge, &found)?;
+    let owner = put_agents(&connection, merge)?;
+    let written = put_rows(&connection, merge, owner.as_deref(), rows)?;
+    if written > 0 || !found.is_whole() {
+        index(&connection, &found)?;
+    }
+    put_meta(&connection, merge)?;
+    check(&connection, path)?;
+    match connection.execute_batch("COMMIT") {
+        Ok(()) => {}
+        // Somebody reads, where reading locks; nothing was written.
+        Err(error) if is_busy(&error) => return Err(error.into()),
+        Err(error) => return Err(fault(FaultKind::Unverified, error.to_string())),
+    }
+    // One that was there keeps its ways.
+    if merge.backup.is_none() && matches!(merge.layout, Layout::Made(_)) {
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+    }
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    // The last one to close a log writes it into the database.
+    connection.close().map_err(|(_, error)| fault(FaultKind::Unverified, error.to_string()))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+fn open(path: &Path) -> Result<Connection, Stop> {
+    let connection = serve::open(path)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 1_008)?;
+    connection.busy_timeout(WAIT_TO_RESTORE)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "ignore_check_constraints", false)?;
+    debug_assert!(
+        connection.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER).is_ok_and(|on| !on),
+        "triggers are off"
+    );
+    Ok(connection)
+}
+
+/// What a database has.
+struct Found {
+    columns: Vec<String>,
+    has_fts: bool,
+    triggers: Vec<&'static str>,
+}
+
+impl Found {
+    fn has(&self, column: &str) -> bool {
+        self.columns.iter().any(|it| it.eq_ignore_ascii_case(column))
+    }
+
+    fn is_whole(&self) -> bool {
+        self.has_fts && self.triggers.len() == TRIGGERS.len()
+    }
+}
+
+/// Holds the database against what was planned for, and refuses what is not the runtime's.
+fn look(connection: &Connection, merge: &Merge) -> Result<Found, Stop> {
+    let is_there = match serve::is_ordinary(connection, MEMORIES) {
+        Ok(true) => true,
+        Ok(false) => return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table")),
+        Err(Stop::Fault(FaultKind::NoTable, _)) => false,
+        Err(stop) => return Err(stop),
+    };
+    let columns = if is_there { columns_of(connection, MEMORIES)? } else { Vec::new() };
+    if columns.iter().any(|column| column.generated) {
+        return Err(fault(FaultKind::NotOrdinary, "a generated column"));
+    }
+    let columns: Vec<String> = columns.into_iter().map(|column| column.name).collect();
+    match &merge.layout {
+        Layout::Made(_) if is_there => return Err(fault(FaultKind::Changed, "there is a table")),
+        Layout::Found(known) if *known != columns => {
+            return Err(fault(FaultKind::Changed, "other columns"));
+        }
+        _ => {}
+    }
+    let mut found = Found { columns, has_fts: false, triggers: Vec::new() };
+    let mut statement = connection.prepare(
+        "SELECT type, name, sql FROM sqlite_schema WHERE type = 'trigger' \
+         AND tbl_name COLLATE NOCASE IN ('memories', 'memories_fts', 'agents', 'memory_meta') \
+         OR name = 'memories_fts' COLLATE NOCASE",
+    )?;
+    let mut entries = statement.query([])?;
+    while let Some(entry) = entries.next()? {
+        let text = |at| -> Result<String, Stop> {
+            Ok(entry.get_ref(at)?.as_str().unwrap_or_default().to_owned())
+        };
+        let (kind, name, sql) = (text(0)?, text(1)?, text(2)?);
+        if kind == "table" && is_same_sql(&sql, FTS) {
+            found.has_fts = true;
+            continue;
+        }
+        match own_trigger(&sql).filter(|_| kind == "trigger") {
+            Some(known) => found.triggers.push(known),
+            None => {
+                let what = format!("{kind} {name} is not the runtime's");
+                return Err(fault(FaultKind::Refused, what));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Copies the database as it is now; the transaction keeps others from changing it meanwhile.
+fn back_up(folder: &Path, path: &Path, name: &str) -> Result<(), Stop> {
+    let mut parts = Path::new(name).components();
+    if !matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(_)), None)) {
+        return Err(fault(FaultKind::Refused, "the copy is not in this folder"));
+    }
+    let copy: PathBuf = folder.join(name);
+    let failed = |error: io::Error| fault(FaultKind::Failed, format!("no copy: {error}"));
+    // Whoever asked has made it, so that they know whose it is.
+    let made = fs_err::symlink_metadata(&copy).map_err(failed)?;
+    if !made.is_file() || made.len() > 0 {
+        return Err(fault(FaultKind::Refused, "there is something in the place of the copy"));
+    }
+    let from = serve::open(path)?;
+    let mut to = Connection::open(&copy)?;
+    Backup::new(&from, &mut to)?.run_to_completion(1_024, Duration::ZERO, None)?;
+    to.close().map_err(|(_, error)| Stop::from(error))?;
+    fs_err::File::open(&copy).and_then(|file| file.sync_all()).map_err(failed)
+}
+
+/// Makes the tables, or the columns that are missing.
+fn prepare(connection: &Connection, merge: &Merge, found: &Found) -> Result<(), Stop> {
+    if let Layout::Made(columns) = &merge.layout {
+        return make(connection, merge, columns);
+    }
+    for column in merge.columns.iter().filter(|column| !found.has(&column.name)) {
+        let known = KNOWN.iter().find(|(name, _)| name.eq_ignore_ascii_case(&column.name));
+        let Some((name, definition)) = known.filter(|(name, _)| ADDABLE.contains(name)) else {
+            return Err(fault(FaultKind::Refused, "a column that the runtime does not add"));
+        };
+        connection
+            .execute_batch(&format!("ALTER TABLE memories ADD COLUMN {name} {definition}"))?;
+    }
+    Ok(())
+}
+
+/// Makes everything that the runtime makes when it starts.
+fn make(connection: &Connection, merge: &Merge, columns: &[MergeColumn]) -> Result<(), Stop> {
+    let has_agents = merge.has_agents();
+    let mut parts = Vec::new();
+    for column in columns {
+        let known = KNOWN.iter().find(|(name, _)| name.eq_ignore_ascii_case(&column.name));
+        parts.push(match known {
+            Some((KEY, definition)) if !has_agents => format!("key {definition} UNIQUE"),
+            Some((name, definition)) => format!("{name} {definition}"),
+            None => format!("{} {}", quoted(&column.name), declared(&column.declared)),
+        });
+    }
+    if has_agents {
+        parts.push(UNIQUE_KEY.to_owned());
+        connection.execute_batch(AGENTS)?;
+        connection.execute_batch(VERSION)?;
+        connection.execute_batch(META)?;
+        connection.execute(SET_VERSION, [&merge.now])?;
+    }
+    connection
+        .execute_batch(&format!("CREATE TABLE memories (\n    {}\n)", parts.join(",\n    ")))?;
+    connection.execute_batch(CACHE)?;
+    let has = |wanted: &str| columns.iter().any(|column| column.name.eq_ignore_ascii_case(wanted));
+    for index in indexes(has) {
+        connection.execute_batch(&index)?;
+    }
+    Ok(())
+}
+
+/// Takes a stranger's type as far as it is a word with a size.
+fn declared(text: &str) -> String {
+    let is_plain = |it: &char| it.is_ascii_alphanumeric() || matches!(it, ' ' | '_');
+    let words: String = text.chars().filter(is_plain).take(60).collect();
+    // Anything that begins a constraint would be one.
+    const KINDS: [&str; 10] = [
+        "TEXT", "INTEGER", "INT", "BIGINT", "REAL", "DOUBLE", "FLOAT", "NUMERIC", "BLOB", "BOOLEAN",
+    ];
+    let first = words.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+    match KINDS.iter().find(|kind| **kind == first) {
+        Some(kind) => (*kind).to_owned(),
+        None if words.to_ascii_uppercase().contains("CHAR") => "TEXT".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Makes the agents known, and returns the id of the one whose the rows are.
+fn put_agents(connection: &Connection, merge: &Merge) -> Result<Option<String>, Stop> {
+    if !merge.has_agents() {
+        return Ok(None);
+    }
+    let Some(owner) = &merge.agent else {
+        return Err(fault(FaultKind::Refused, "the rows are nobody's"));
+    };
+    let find = |alias: &str| -> Result<Option<String>, Stop> {
+        let sql = "SELECT id FROM agents WHERE alias = ?1";
+        match connection.query_row(sql, [alias], |row| row.get::<_, String>(0)) {
+            Ok(id) => Ok(Some(id)),
+            Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    };
+    if !serve::is_ordinary(connection, "agents")? {
+        return Err(fault(FaultKind::NotOrdinary, "agents is no table"));
+    }
+    let created_at = |agent: &AgentEntry| match &*agent.created_at {
+        "" => merge.now.clone(),
+        known => known.to_owned(),
+    };
+    for agent in merge.others.iter().chain([owner]) {
+        if find(&agent.alias)?.is_none() {
+            connection.execute(
+                "INSERT INTO agents (id, alias, created_at) VALUES (?1, ?2, ?3)",
+                [&agent.id, &agent.alias, &created_at(agent)],
+            )?;
+        }
+    }
+    match find(&owner.alias)? {
+        Some(id) if id == owner.id => Ok(Some(id)),
+        Some(id) => rename_agent(connection, &id, owner, &created_at(owner)),
+        None => Err(fault(FaultKind::Failed, "the agent is not there")),
+    }
+}
+
+/// Gives an agent the id that it had, if nothing is known of it by the other one.
+fn rename_agent(
+    connection: &Connection,
+    id: &str,
+    agent: &AgentEntry,
+    created_at: &str,
+) -> Result<Option<String>, Stop> {
+    let mut statement = connection.prepare("SELECT 1 FROM memories WHERE agent_id = ?1")?;
+    if statement.exists([id])? {
+        return Err(fault(FaultKind::Changed, "the agent has another id"));
+    }
+    let sql = "UPDATE agents SET id = ?1, created_at = ?2 WHERE id = ?3";
+    connection.execute(sql, [&*agent.id, created_at, id])?;
+    Ok(Some(agent.id.clone()))
+}
+
+/// Writes the rows, and says how many there were.
+fn put_rows(
+    connection: &Connection,
+    merge: &Merge,
+    owner: Option<&str>,
+    rows: impl Read,
+) -> Result<u64, Stop> {
+    let nonsense = |error: ReplyError| match error {
+        ReplyError::Io(error) => fault(FaultKind::Failed, format!("the rows ended: {error}")),
+        ReplyError::Fault(_, text) => fault(FaultKind::Failed, text),
+        ReplyError::Nonsense(text) => fault(FaultKind::Refused, text),
+    };
+    let find = |name: &str| merge.columns.iter().position(|it| it.name.eq_ignore_ascii_case(name));
+    let Some(key_at) = find(KEY) else {
+        return Err(fault(FaultKind::Refused, "rows without a key"));
+    };
+    let known: &[String] = match &merge.layout {
+        Layout::Found(columns) => columns,
+        Layout::Made(_) => &[],
+    };
+    let mut reader = ReplyReader::new(BufReader::with_capacity(64 << 10, rows));
+    reader.header(merge.columns.len() + LEADING).map_err(nonsense)?;
+    let mut written = 0;
+    while let Some(mut row) = reader.row().map_err(nonsense)? {
+        let cells = row.split_off(LEADING);
+        let (Some(Value::Text(key)), [expected, rowid, Value::Blob(spoken), stamp]) =
+            (cells.get(key_at), row.as_slice())
+        else {
+            return Err(fault(FaultKind::Refused, "not a row"));
+        };
+        let spoken: Vec<usize> =
+            (0..cells.len()).filter(|at| spoken.get(*at).is_some_and(|it| *it != 0)).collect();
+        let digest = match expected {
+            Value::Blob(digest) => Some(&digest[..]),
+            _ => None,
+        };
+        let present = present(connection, merge, known, owner, key, digest)?;
+        let written_at = match (expected, present) {
+            (Value::Null, None) => {
+                let rowid = rowid.as_integer().filter(|it| *it > 0);
+                insert(connection, merge, owner, rowid, &spoken, &cells)?;
+                connection.last_insert_rowid()
+            }
+            (Value::Blob(_), Some(Some(rowid))) => {
+                update(connection, merge, rowid, &spoken, &cells)?;
+                rowid
+            }
+            _ => return Err(fault(FaultKind::Changed, "a row is not what it was")),
+        };
+        if let Some(stamp) = stamp.as_text() {
+            put_stamp(connection, written_at, stamp)?;
+        }
+        written += 1;
+    }
+    Ok(written)
+}
+
+/// Notes where a row comes from.
+fn put_stamp(connection: &Connection, rowid: i64, stamp: &str) -> Result<(), Stop> {
+    let stamp: RowStamp = serde_json::from_str(stamp)
+        .map_err(|_| fault(FaultKind::Refused, "a row comes from nowhere"))?;
+    match serve::is_ordinary(connection, STAMPS) {
+        Ok(true) => {}
+        Ok(false) => return Err(fault(FaultKind::NotOrdinary, "a view or a virtual table")),
+        Err(Stop::Fault(FaultKind::NoTable, _)) => connection.execute_batch(MAKE_STAMPS)?,
+        Err(stop) => return Err(stop),
+    }
+    let mut statement = connection.prepare_cached(
+        "INSERT OR REPLACE INTO main.anemone_stamps (memory_id, origin, at, session, source) \
+         SELECT id, ?2, ?3, ?4, ?5 FROM main.memories WHERE rowid = ?1 AND id IS NOT NULL",
+    )?;
+    statement.execute((rowid, stamp.origin, stamp.at, stamp.session, stamp.source))?;
+    Ok(())
+}
+
+/// Says whether a row has a key now; where one has the digest, with its number.
+fn present(
+    connection: &Connection,
+    merge: &Merge,
+    columns: &[String],
+    owner: Option<&str>,
+    key: &str,
+    expected: Option<&[u8]>,
+) -> Result<Option<Option<i64>>, Stop> {
+    let mut sql = "SELECT rowid".to_owned();
+    for column in columns {
+        sql.push_str(", memories.");
+        sql.push_str(&quoted(column));
+    }
+    sql.push_str(" FROM main.memories WHERE key = ?1");
+    if owner.is_some() {
+        sql.push_str(" AND (agent_id = ?2");
+        if merge.takes_unowned {
+            // What names nobody, or somebody unknown, is read as the agent's.
+            sql.push_str(
+                " OR agent_id IS NULL \
+                 OR NOT EXISTS (SELECT 1 FROM main.agents WHERE agents.id = memories.agent_id)",
+            );
+        }
+        sql.push(')');
+    }
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.raw_bind_parameter(1, key)?;
+    if let Some(owner) = owner {
+        statement.raw_bind_parameter(2, owner)?;
+    }
+    let mut found = statement.raw_query();
+    let mut is_there = false;
+    while let Some(row) = found.next()? {
+        is_there = true;
+        let Some(expected) = expected else { break };
+        let rowid = row.get::<_, i64>(0)?;
+        let mut writer = ReplyWriter::new(Vec::new());
+        writer.row()?;
+        for at in 1..=columns.len() {
+            match row.get_ref(at)? {
+                ValueRef::Null => writer.null(),
+                ValueRef::Integer(number) => writer.integer(number),
+                ValueRef::Real(number) => writer.real(number),
+                ValueRef::Text(text) => writer.text(text),
+                ValueRef::Blob(bytes) => writer.blob(bytes),
+            }?;
+        }
+        if Sha256::digest(writer.into_output())[..] == *expected {
+            return Ok(Some(Some(rowid)));
+        }
+    }
+    Ok(is_there.then_some(None))
+}
+
+fn insert(
+    connection: &Connection,
+    merge: &Merge,
+    owner: Option<&str>,
+    rowid: Option<i64>,
+    spoken: &[usize],
+    cells: &[Value],
+) -> Result<(), Stop> {
+    let is_free = match rowid {
+        Some(rowid) => {
+            let mut statement =
+                connection.prepare_cached("SELECT 1 FROM main.memories WHERE rowid = ?1")?;
+            !statement.exists([rowid])?
+        }
+        None => false,
+    };
+    let mut names = vec!["rowid".to_owned()];
+    names.extend(owner.map(|_| AGENT_ID.to_owned()));
+    names.extend(spoken.iter().map(|at| quoted(&merge.columns[*at].name)));
+    let places: Vec<String> = (1..=names.len()).map(|at| format!("?{at}")).collect();
+    let sql =
+        format!("INSERT INTO main.memories ({}) VALUES ({})", names.join(", "), places.join(", "));
+    let mut statement = connection.prepare_cached(&sql)?;
+    // No number lets SQLite choose one.
+    statement.raw_bind_parameter(1, rowid.filter(|_| is_free))?;
+    let mut at = 2;
+    if let Some(owner) = owner {
+        statement.raw_bind_parameter(at, owner)?;
+        at += 1;
+    }
+    write(&mut statement, at, spoken, cells)
+}
+
+fn update(
+    connection: &Connection,
+    merge: &Merge,
+    rowid: i64,
+    spoken: &[usize],
+    cells: &[Value],
+) -> Result<(), Stop> {
+    let set: Vec<String> = spoken
+        .iter()
+        .enumerate()
+        .map(|(place, at)| format!("{} = ?{}", quoted(&merge.columns[*at].name), place + 2))
+        .collect();
+    let sql = format!("UPDATE main.memories SET {} WHERE rowid = ?1", set.join(", "));
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.raw_bind_parameter(1, rowid)?;
+    write(&mut statement, 2, spoken, cells)
+}
+
+/// Binds cells from a place on, and writes the one row.
+fn write(
+    statement: &mut rusqlite::Statement<'_>,
+    first: usize,
+    spoken: &[usize],
+    cells: &[Value],
+) -> Result<(), Stop> {
+    for (place, at) in spoken.iter().enumerate() {
+        let place = first + place;
+        match &cells[*at] {
+            Value::Null => statement.raw_bind_parameter(place, Null)?,
+            Value::Integer(number) => statement.raw_bind_parameter(place, number)?,
+            Value::Real(number) => statement.raw_bind_parameter(place, number)?,
+            Value::Text(text) => statement.raw_bind_parameter(place, text)?,
+            Value::OddText(bytes) => {
+                statement
+                    .raw_bind_parameter(place, ToSqlOutput::Borrowed(ValueRef::Text(bytes)))?;
+            }
+            Value::Blob(bytes) => statement.raw_bind_parameter(place, bytes)?,
+            Value::TooLong(_) => return Err(fault(FaultKind::Refused, "a value without a value")),
+        }
+    }
+    match statement.raw_execute()? {
+        1 => Ok(()),
+        _ => Err(fault(FaultKind::Failed, "no row was written")),
+    }
+}
+
+/// Makes the full-text index anew, and what keeps it in step where that is missing.
+fn index(connection: &Connection, found: &Found) -> Result<(), Stop> {
+    if !found.has_fts {
+        connection.execute_batch(FTS)?;
+    }
+    for (name, sql) in TRIGGERS {
+        if !found.triggers.contains(&name) {
+            connection.execute_batch(sql)?;
+        }
+    }
+    connection.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")?;
+    // With a rank, the index is held against the rows and not only against itself.
+    connection.execute_batch(
+        "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)",
+    )?;
+    Ok(())
+}
+
+fn put_meta(connection: &Connection, merge: &Merge) -> Result<(), Stop> {
+    if merge.meta.is_empty() {
+        return Ok(());
+    }
+    connection.execute_batch(META)?;
+    for (key, value) in &merge.meta {
+        connection.execute("INSERT OR IGNORE INTO memory_meta VALUES (?1, ?2)", [key, value])?;
+    }
+    Ok(())
+}
+
+/// Looks over what was written, while it can still be taken back.
+fn check(connection: &Connection, path: &Path) -> Result<(), Stop> {
+    let size = fs_err::symlink_metadata(path).map_or(0, |metadata| metadata.len());
+    let pragma = if size > MAX_CHECKED_BYTES { "quick_check" } else { "integrity_check" };
+    let verdict: String =
+        connection.query_row(&format!("PRAGMA main.{pragma}(memories)"), [], |row| row.get(0))?;
+    if verdict != "ok" {
+        return Err(fault(FaultKind::Damaged, verdict));
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+    use crate::kit::database::wire::{Ask, Request};
+
+    #[test]
+    #[ignore = "limits the process that it runs in; another test starts it in one of its own"]
+    fn in_a_process_of_its_own() {
+        crate::serve_database(io::stdin(), io::sink()).unwrap();
+    }
+
+    #[test]
+    fn a_process_that_is_killed_half_way_leaves_nothing() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("x");
+        let owner = Connection::open(&path).unwrap();
+        owner
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; CREATE TABLE memories (key TEXT UNIQUE, content TEXT);
+                 INSERT INTO memories VALUES ('a', 'here')",
+            )
+            .unwrap();
+        let column = |name: &str| MergeColumn { name: name.into(), declared: String::new() };
+        let merge = Merge {
+            layout: Layout::Found(vec!["key".into(), "content".into()]),
+            columns: vec![column("key"), column("content")],
+            agent: None,
+            takes_unowned: false,
+            others: Vec::new(),
+            meta: Vec::new(),
+            now: String::new(),
+            backup: Some("copy".into()),
+            probe: false,
+            bytes: 64 << 20,
+        };
+        let mut spool = RowSpool::new(folder.path(), 2).unwrap();
+        for number in 0..300 {
+            // More than what stays in memory, so that much of it reaches the log.
+            let cells = [format!("k{number}"), "c".repeat(100_000)].map(|it| Some(Value::Text(it)));
+            spool.push(RowVerb::Insert, None, &cells, None).unwrap();
+        }
+        let rows = spool.into_bytes();
+        fs_err::write(folder.path().join("copy"), "").unwrap();
+        let request = Request { file: "x".into(), ask: Ask::Merge(Box::new(merge)) };
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "--nocapture"])
+            .arg("database::merge::tests::in_a_process_of_its_own")
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&serde_json::to_vec(&request).unwrap()).unwrap();
+        input.write_all(b"\n").unwrap();
+        input.write_all(&rows[..rows.len() - 1]).unwrap();
+        // The last bytes are in the pipe; what is before them is in the database or on its way.
+        let log = || fs_err::metadata(folder.path().join("x-wal")).map_or(0, |it| it.len());
+        let since = std::time::Instant::now();
+        while log() < 10 << 20 && since.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(log() >= 10 << 20, "nothing was written yet");
+        let busy = owner.execute_batch("PRAGMA busy_timeout = 0; BEGIN IMMEDIATE").unwrap_err();
+        assert!(is_busy(&busy), "{busy}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let count = |connection: &Connection| -> i64 {
+            connection.query_row("SELECT count(*) FROM memories", [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(count(&owner), 1);
+        owner.execute_batch("INSERT INTO memories VALUES ('b', 'goes on')").unwrap();
+        assert_eq!(count(&Connection::open(folder.path().join("copy")).unwrap()), 1);
+    }
+}

@@ -1,0 +1,20 @@
+//! Programs whose hooks call us and have a form of their own.
+
+use anemone_memory::ContextRules;
+use serde_json::Value;
+
+/// A program that names the moment when it calls a hook, and reads the answer in its own form. It
+/// has instructions of its own, runs in any folder, and only its owner speaks in its sessions.
+#[derive(Clone, Copy, Debug)]
+pub struct HookCaller {
+    /// The channel of its conversations.
+    pub channel: &'static str,
+    /// By which rules it is shown a memory.
+    pub rules: &'static ContextRules,
+    /// Its name for the moment when a session begins.
+    pub session_start: &'static str,
+    /// Its name for the moment before a prompt is sent to the model.
+    pub prompt: &'static str,
+    /// Wraps a text that is put before the model at a moment.
+    pub context: fn(moment: &str, text: &str) -> Value,
+}

@@ -1,0 +1,96 @@
+//! Folders of a machine: where they really are, and which agent lives in them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anemone_format::Moment;
+use jiff::Timestamp;
+
+use crate::kit::agent::{FoundAgent, Oddity};
+use crate::kit::paths::without_dots;
+use crate::kit::times;
+
+/// Looks at the workspace itself: whether it is there, and whether it is somewhere else.
+pub(crate) fn settle(agent: &mut FoundAgent) {
+    let shown = agent.workspace.display().to_string();
+    let (code, message) = match fs_err::symlink_metadata(&agent.workspace) {
+        Ok(there) if there.is_dir() => return,
+        Ok(there) if there.is_symlink() => match fs_err::canonicalize(&agent.workspace) {
+            Ok(target) if target.is_dir() => {
+                let message = format!("{shown} is a link to {}", target.display());
+                agent.workspace = target;
+                ("workspace_is_a_link", message)
+            }
+            _ => ("workspace_missing", format!("{shown} is a link that leads to no folder")),
+        },
+        Ok(_) => ("workspace_missing", format!("{shown} is not a folder")),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            ("workspace_missing", format!("{shown} may not be looked at"))
+        }
+        Err(_) => ("workspace_missing", format!("there is no folder {shown}")),
+    };
+    agent.oddities.push(Oddity { code, message });
+}
+
+/// Keeps the first of several agents in one workspace, and says so.
+pub(crate) fn each_workspace_once(agents: Vec<FoundAgent>) -> Vec<FoundAgent> {
+    let mut result: Vec<FoundAgent> = Vec::new();
+    let mut places = BTreeMap::new();
+    for agent in agents {
+        let position = *places.entry(real(&agent.workspace)).or_insert(result.len());
+        let Some(first) = result.get_mut(position) else {
+            result.push(agent);
+            continue;
+        };
+        let of = agent.install.as_ref().map(|it| format!(" of {}", it.display()));
+        let (alias, of) = (agent.alias, of.unwrap_or_default());
+        let message = format!("the agent {alias}{of} has the same workspace and is not listed");
+        first.oddities.push(Oddity { code: "workspace_shared", message });
+    }
+    result
+}
+
+/// Returns the names in a folder, sorted; none when it cannot be read.
+pub(crate) fn names_in(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs_err::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|it| it.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// Whether two paths lead to one place.
+pub(crate) fn same_place(one: &Path, other: &Path) -> bool {
+    real(one) == real(other)
+}
+
+/// Returns where a path really is; what is not there stays as it was written.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    fs_err::canonicalize(path).unwrap_or_else(|_| absolute(path))
+}
+
+/// Makes a path absolute without asking the disk.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    without_dots(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
+}
+
+/// Returns the files that a database is made of; some may not be there.
+pub(crate) fn with_logs(database: &Path) -> Vec<PathBuf> {
+    let beside = |end: &str| {
+        let mut path = database.as_os_str().to_owned();
+        path.push(end);
+        PathBuf::from(path)
+    };
+    ["", "-wal", "-journal"].map(beside).to_vec()
+}
+
+/// When a database was last written; what is new stands beside it first.
+pub(crate) fn written_at(database: &Path) -> Option<Moment> {
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    let files = [database.to_owned(), PathBuf::from(log)];
+    let times = files.iter().filter_map(|path| fs_err::metadata(path).ok()?.modified().ok());
+    let newest: Option<SystemTime> = times.max();
+    newest.and_then(|it| Timestamp::try_from(it).ok()).and_then(times::moment)
+}

@@ -1,0 +1,256 @@
+//! An open workspace and what lies in it: where every reading of an agent starts.
+
+use std::path::{Path, PathBuf};
+
+use anemone_format::{
+    AgentId, AgentInfo, Credentials, Identity, Manifest, Moment, NOT_EXPORTED, Principals,
+    ReadingInfo, Root, RuntimeHints,
+};
+
+use crate::kit::agent::{
+    FoundAgent, LeftOut, LeftOutReason, NotRequested, NotRequestedKind, ReadError, ReadOptions,
+    Reading, SessionCounts, Warning,
+};
+use crate::kit::artifacts::is_included;
+use crate::kit::carrier::Carrier;
+use crate::kit::ids::Namespaces;
+use crate::kit::install_paths::{names_in, real};
+use crate::kit::paths::lossy;
+use crate::kit::previous::PreviousSnapshot;
+use crate::kit::times;
+use crate::kit::walk::{
+    AGENT_ID_FILE, Found, FoundKind, IGNORE_FILE, IgnoreFileError, WalkRules, Walked, Workspace,
+};
+
+/// What an adapter tells of an agent, beside what its carrier carried.
+pub(crate) struct ReadingParts {
+    pub(crate) agent: AgentInfo,
+    pub(crate) hints: Option<RuntimeHints>,
+    pub(crate) info: ReadingInfo,
+    pub(crate) identity: Option<Identity>,
+    pub(crate) principals: Option<Principals>,
+    pub(crate) credentials: Option<Credentials>,
+    pub(crate) sessions: Option<SessionCounts>,
+    pub(crate) not_requested: Vec<NotRequested>,
+}
+
+/// Ends a reading.
+pub(crate) fn end_reading(
+    told: ReadingParts,
+    carrier: Carrier<'_>,
+    options: &ReadOptions<'_>,
+) -> Reading {
+    let (done, mentions) = carrier.finish();
+    let agent_id = told.agent.id;
+    let mut not_requested = told.not_requested;
+    not_requested.extend(some(NotRequestedKind::PrivateEntries, done.private_entries, 0));
+    not_requested.sort_unstable_by_key(|it| it.kind);
+    let mut manifest = Manifest::new(told.agent, done.newest.unwrap_or_else(times::epoch));
+    manifest.runtime_hints = told.hints;
+    manifest.reading = Some(told.info);
+    let attachments = mentions.attachments(agent_id, options.artifact_threshold, done.artifacts);
+    Reading {
+        manifest,
+        identity: told.identity,
+        principals: told.principals,
+        credentials: told.credentials,
+        attachments: Some(attachments).filter(|it| !it.attachments.is_empty()),
+        records: done.records,
+        files: done.files,
+        sessions: told.sessions,
+        warnings: done.warnings,
+        left_out: done.left_out,
+        not_requested,
+        secrets: done.secrets,
+    }
+}
+
+/// Lists what an agent has beside its workspace and its entries that only travels on request.
+/// `settings` is the configuration of the install, where it does not travel.
+pub(crate) fn not_requested(
+    options: &ReadOptions<'_>,
+    transcripts: Files,
+    credentials: Option<&Credentials>,
+    settings: Option<&Path>,
+) -> Vec<NotRequested> {
+    let credentials = credentials.map_or(&[][..], |it| &it.credentials);
+    let unsealed = credentials.iter().filter(|it| it.encrypted_payload == NOT_EXPORTED).count();
+    let settings = settings.and_then(|path| fs_err::metadata(path).ok());
+    let settings = settings.filter(std::fs::Metadata::is_file).map_or(0, |it| it.len());
+    let transcripts = if options.sessions { Files::default() } else { transcripts };
+    let all = [
+        some(NotRequestedKind::Transcripts, transcripts.count, transcripts.bytes),
+        some(NotRequestedKind::CredentialSecrets, unsealed as u64, 0),
+        some(NotRequestedKind::Settings, u64::from(settings > 0), settings),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn some(kind: NotRequestedKind, count: u64, bytes: u64) -> Option<NotRequested> {
+    (count > 0).then_some(NotRequested { kind, count, bytes })
+}
+
+/// A number of files and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Files {
+    pub(crate) count: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Files {
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.count += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// Counts the files with conversations in folders that lie outside the workspace: those in it
+    /// travel.
+    pub(crate) fn with_conversations(folders: &[PathBuf], workspace: &Path) -> Self {
+        let mut files = Self::default();
+        for folder in folders.iter().filter(|it| !real(it).starts_with(workspace)) {
+            for name in names_in(folder) {
+                let holds_conversations = name.contains(".jsonl") || name.ends_with(".db");
+                let metadata = fs_err::symlink_metadata(folder.join(&name)).ok();
+                if let Some(metadata) = metadata.filter(|it| it.is_file() && holds_conversations) {
+                    files.add(metadata.len());
+                }
+            }
+        }
+        files
+    }
+}
+
+/// Warns of an agent without memories.
+pub(crate) fn warn_of_nothing(carrier: &mut Carrier<'_>) {
+    if carrier.outcome.records == 0 {
+        carrier.outcome.warnings.push(Warning {
+            code: "no_memory_content",
+            path: None,
+            message: "no memories were found; see whether this is the right folder".to_owned(),
+        });
+    }
+}
+
+/// An open workspace with everything in it.
+pub(crate) struct OpenWorkspace {
+    /// Its canonical path.
+    pub(crate) path: PathBuf,
+    pub(crate) workspace: Workspace,
+    pub(crate) walked: Walked,
+    pub(crate) agent_id: AgentId,
+}
+
+impl OpenWorkspace {
+    /// Opens and walks a workspace; `memory` is the folder of memories in it.
+    pub(crate) fn open(
+        agent: &FoundAgent,
+        options: &ReadOptions<'_>,
+        memory: &str,
+        namespaces: &Namespaces,
+    ) -> Result<Self, ReadError> {
+        let failed = |source| ReadError::Workspace { path: agent.workspace.clone(), source };
+        let path = fs_err::canonicalize(&agent.workspace).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                ReadError::NoWorkspace { path: agent.workspace.clone() }
+            }
+            _ => failed(error),
+        })?;
+        let workspace = Workspace::open(&path).map_err(failed)?;
+        let rules = WalkRules { memory: memory.as_bytes(), exclude: options.exclude };
+        let walked = workspace.walk(&rules).map_err(|error| match error.downcast() {
+            Ok(IgnoreFileError(source)) => {
+                ReadError::IgnoreFile { path: path.join(IGNORE_FILE), source }
+            }
+            Err(error) => failed(error),
+        })?;
+        let noted = workspace
+            .agent_id()
+            .map_err(|_| ReadError::AgentIdFile { path: path.join(AGENT_ID_FILE) })?;
+        let agent_id = options
+            .agent_id
+            .or_else(|| noted.filter(|_| !agent.shares_workspace))
+            .unwrap_or_else(|| namespaces.derive(agent));
+        Ok(Self { path, workspace, walked, agent_id })
+    }
+
+    /// Everything in the order in which an archive holds it: artifacts, then what is raw.
+    pub(crate) fn placed(
+        &self,
+        runtime: &'static str,
+        is_managed: fn(&[u8]) -> bool,
+    ) -> impl Iterator<Item = (Root<'static>, &Found)> {
+        let of = move |managed: bool| {
+            let found = self.walked.found.iter();
+            found.filter(move |found| is_managed(&found.path) == managed)
+        };
+        let artifacts = of(false).map(|found| (Root::Artifacts, found));
+        artifacts.chain(of(true).map(move |found| (Root::Raw(runtime), found)))
+    }
+
+    /// Returns what is too large to travel, though nothing else stands in its way.
+    pub(crate) fn large(
+        &self,
+        threshold: u64,
+        is_managed: fn(&[u8]) -> bool,
+    ) -> impl Iterator<Item = LeftOut> {
+        let large = move |found: &&Found| {
+            found.is_file() && !is_included(found, threshold) && !is_managed(&found.path)
+        };
+        self.walked.found.iter().filter(large).map(|found| LeftOut {
+            path: lossy(&found.path),
+            reason: LeftOutReason::Referenced,
+            files: 1,
+            bytes: found.size(),
+        })
+    }
+
+    /// Tells what the walk left out, and which links keep memories out of the archive.
+    pub(crate) fn tell(&self, is_managed: fn(&[u8]) -> bool, carrier: &mut Carrier<'_>) {
+        carrier.outcome.warnings.extend(self.walked.warnings.iter().cloned());
+        carrier.outcome.left_out.extend(self.walked.left_out.iter().cloned());
+        for it in self.walked.left_out.iter().filter(|it| it.reason == LeftOutReason::Unreadable) {
+            let message = "cannot be read; nothing of it travels";
+            carrier.outcome.warn("unreadable", it.path.as_bytes(), message);
+        }
+        for found in &self.walked.found {
+            let FoundKind::Symlink(target) = &found.kind else { continue };
+            if !is_managed(&found.path) {
+                continue;
+            }
+            let (code, message) = match self.workspace.destination(&found.path, target) {
+                None => (
+                    "link_outside",
+                    "leads out of the workspace; the link travels, what it leads to does not",
+                ),
+                Some(path) if !is_managed(&path) => (
+                    "link_to_artifact",
+                    "the link travels, and what it leads to travels without records",
+                ),
+                Some(_) => continue,
+            };
+            carrier.outcome.warn(code, &found.path, message);
+        }
+    }
+}
+
+/// Returns when the install was last configured: nothing says when a credential was made.
+pub(crate) fn configured_at(agent: &FoundAgent) -> Moment {
+    let metadata = agent.config.as_ref().and_then(|path| fs_err::metadata(path).ok());
+    let time = metadata.and_then(|it| it.modified().ok());
+    let instant = time.and_then(|it| jiff::Timestamp::try_from(it).ok());
+    instant.and_then(times::moment).unwrap_or_else(times::epoch)
+}
+
+/// A credential is as old as it was when it was first seen.
+pub(crate) fn carry_credential_times(
+    credentials: Option<&mut Credentials>,
+    earlier: Option<&PreviousSnapshot>,
+) {
+    let known = earlier.and_then(|it| it.credentials.as_ref());
+    let (Some(credentials), Some(known)) = (credentials, known) else { return };
+    for credential in &mut credentials.credentials {
+        if let Some(known) = known.credentials.iter().find(|it| it.id == credential.id) {
+            credential.created_at = known.created_at.clone();
+        }
+    }
+}

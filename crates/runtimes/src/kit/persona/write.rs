@@ -1,0 +1,236 @@
+//! The files of a persona, made from what is known of it.
+
+use std::io;
+
+use anemone_format::{
+    Capability, Identity, Moment, Principal, SnapshotSource, StructuredIdentity, StructuredProfile,
+    SubAgent,
+};
+
+use crate::kit::plan::{NotRestored, NotRestoredKind, PlanBuilder};
+
+/// Makes the files that say who the agent is and whom it works for.
+pub(crate) fn documents(
+    source: &dyn SnapshotSource,
+    identity: Option<&Identity>,
+    draft: &mut PlanBuilder,
+) -> io::Result<Vec<(String, String, Moment)>> {
+    let mut files = Vec::new();
+    if let Some(identity) = identity {
+        files.extend(write_identity(identity, draft));
+    }
+    if let Some(principals) = source.principals()? {
+        files.extend(write_principals(&principals.principals, draft));
+    }
+    Ok(files)
+}
+
+/// Makes the files that say who the agent is.
+fn write_identity(identity: &Identity, draft: &mut PlanBuilder) -> Vec<(String, String, Moment)> {
+    let prose = identity.prose.as_ref();
+    let mut files: Vec<(&str, String)> = Vec::new();
+    let mut instructions = None;
+    if let Some(prose) = prose {
+        files.extend(prose.soul.clone().map(|text| ("SOUL.md", text)));
+        files.extend(prose.identity_profile.clone().map(|text| ("IDENTITY.md", text)));
+        instructions.clone_from(&prose.operating_instructions);
+        for (name, text) in prose.custom_blocks.iter().flat_map(|it| it.iter()) {
+            let file = match name {
+                "tools_guidance" => "TOOLS.md",
+                "heartbeat_checklist" => "HEARTBEAT.md",
+                "boot_checklist" => "BOOT.md",
+                "bootstrap" => "BOOTSTRAP.md",
+                _ => {
+                    draft.not_restored.push(NotRestored {
+                        what: NotRestoredKind::Text,
+                        path: Some(name.to_owned()),
+                        reason: "no file is known for it".to_owned(),
+                    });
+                    continue;
+                }
+            };
+            files.push((file, text.clone()));
+        }
+    }
+    let structured = identity.structured.as_ref();
+    let has_prose = !files.is_empty() || instructions.is_some();
+    if let Some(structured) = structured.filter(|_| !has_prose) {
+        files.push(("IDENTITY.md", identity_card(structured)));
+    }
+    let sub_agents = structured.map_or(&[][..], |it| &it.sub_agents);
+    let missing = sub_agents.iter().filter(|it| !names_sub_agent(instructions.as_deref(), it));
+    let sections: Vec<String> = missing.map(sub_agent_section).collect();
+    if !sections.is_empty() || instructions.is_some() {
+        let mut text = instructions.unwrap_or_default();
+        for section in sections {
+            push_paragraph(&mut text, &section);
+        }
+        files.push(("AGENTS.md", text));
+    }
+    let at = || identity.updated_at.clone();
+    files.into_iter().map(|(path, text)| (path.to_owned(), text, at())).collect()
+}
+
+/// Adds text after a blank line.
+fn push_paragraph(text: &mut String, more: &str) {
+    if !text.is_empty() {
+        text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
+    }
+    text.push_str(more);
+}
+
+/// Returns text on one line, fit for a heading or a list.
+pub(crate) fn one_line(text: &str) -> String {
+    let plain = text.replace(char::is_control, " ");
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn names_sub_agent(instructions: Option<&str>, agent: &SubAgent) -> bool {
+    let name = one_line(&agent.name);
+    instructions.unwrap_or_default().lines().any(|line| {
+        line.trim_start()
+            .strip_prefix("## ")
+            .map(str::trim)
+            .and_then(|heading| heading.strip_prefix("SubAgent"))
+            .is_some_and(|rest| rest.trim_start_matches(':').trim() == name)
+    })
+}
+
+fn sub_agent_section(agent: &SubAgent) -> String {
+    let mut text = format!("## SubAgent: {}\n", one_line(&agent.name));
+    let mut add = |line: String| push_line(&mut text, &line);
+    for (label, value) in [
+        ("Description", &agent.description),
+        ("Routing", &agent.routing_hints),
+        ("Performance", &agent.performance_notes),
+    ] {
+        if let Some(value) = value {
+            add(format!("- **{label}:** {}", one_line(value)));
+        }
+    }
+    if let Some(model) = agent.model_hints.as_ref().and_then(|it| it.primary_model.as_ref()) {
+        add(format!("- **Model:** {}", one_line(model)));
+    }
+    if !agent.capabilities.is_empty() {
+        add(format!("- **Capabilities:** {}", capability_names(&agent.capabilities)));
+    }
+    add(format!("- **Status:** {}", one_line(agent.status.as_str())));
+    text
+}
+
+/// Adds a line of a list, the first one after a blank line.
+fn push_line(text: &mut String, line: &str) {
+    if !text.lines().last().is_some_and(|last| last.starts_with("- ")) {
+        text.push('\n');
+    }
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn capability_names(list: &[Capability]) -> String {
+    list.iter().map(|it| one_line(&it.name)).collect::<Vec<_>>().join(", ")
+}
+
+/// Writes a persona of which only fields are known, in the shape that OpenClaw reads.
+fn identity_card(identity: &StructuredIdentity) -> String {
+    let mut text = "# IDENTITY.md - Who Am I?\n".to_owned();
+    let names = identity.names.as_ref();
+    let fields = [
+        ("Name", names.map(|it| &it.primary)),
+        ("Nickname", names.and_then(|it| it.nickname.as_ref())),
+        ("Full name", names.and_then(|it| it.full.as_ref())),
+        ("Role", identity.role.as_ref()),
+    ];
+    for (label, value) in fields {
+        if let Some(value) = value {
+            push_line(&mut text, &format!("- **{label}:** {}", one_line(value)));
+        }
+    }
+    for (heading, items) in [
+        ("Goals", identity.goals.iter().map(|it| one_line(it)).collect::<Vec<_>>()),
+        ("Capabilities", identity.capabilities.iter().map(capability_line).collect()),
+    ] {
+        if !items.is_empty() {
+            push_paragraph(&mut text, &format!("## {heading}\n"));
+            items.iter().for_each(|it| push_line(&mut text, &format!("- {it}")));
+        }
+    }
+    text
+}
+
+fn capability_line(capability: &Capability) -> String {
+    let name = one_line(&capability.name);
+    match &capability.description {
+        Some(description) => format!("{name}: {}", one_line(description)),
+        None => name,
+    }
+}
+
+/// Makes a file for everybody the agent works for.
+fn write_principals(
+    principals: &[Principal],
+    draft: &mut PlanBuilder,
+) -> Vec<(String, String, Moment)> {
+    let mut files = Vec::new();
+    for (index, principal) in principals.iter().enumerate() {
+        let profile = &principal.profile;
+        let prose = profile.prose.as_ref().and_then(|it| it.user_profile.clone());
+        let card = || profile.structured.as_ref().map(profile_card);
+        let Some(text) = prose.or_else(card) else {
+            draft.not_restored.push(NotRestored {
+                what: NotRestoredKind::Principal,
+                path: Some(principal.id.to_string()),
+                reason: "nothing is known about them".to_owned(),
+            });
+            continue;
+        };
+        let path = match index {
+            0 => "USER.md".to_owned(),
+            _ => format!("users/{}/USER.md", principal.id),
+        };
+        files.push((path, text, profile.updated_at.clone()));
+    }
+    files
+}
+
+/// Writes a principal of whom only fields are known.
+fn profile_card(profile: &StructuredProfile) -> String {
+    let name = profile.name.as_deref().map_or_else(|| "User".to_owned(), one_line);
+    let mut text = format!("# {name}\n");
+    if let Some(zone) = &profile.timezone {
+        push_paragraph(&mut text, &format!("## Timezone\n\n{}\n", one_line(zone)));
+    }
+    let wishes = profile.communication_preferences.as_ref();
+    let work = profile.work_context.as_ref();
+    let projects = work.map(|it| it.projects.join(", ")).filter(|it| !it.is_empty());
+    let sections = [
+        (
+            "Preferences",
+            vec![
+                ("Tone", wishes.and_then(|it| it.tone.clone())),
+                ("Response length", wishes.and_then(|it| it.response_length.clone())),
+                ("Formatting", wishes.and_then(|it| it.formatting.clone())),
+                ("Language", profile.locale.clone()),
+            ],
+        ),
+        (
+            "Work",
+            vec![
+                ("Role", work.and_then(|it| it.role.clone())),
+                ("Company", work.and_then(|it| it.company.clone())),
+                ("Projects", projects),
+            ],
+        ),
+    ];
+    for (heading, fields) in sections {
+        if fields.iter().any(|(_, value)| value.is_some()) {
+            push_paragraph(&mut text, &format!("## {heading}\n"));
+            for (label, value) in fields {
+                if let Some(value) = value {
+                    push_line(&mut text, &format!("- {label}: {}", one_line(&value)));
+                }
+            }
+        }
+    }
+    text
+}

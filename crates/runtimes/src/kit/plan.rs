@@ -1,0 +1,969 @@
+//! What an import is about to do, as a value: every file with what will happen to it, and what
+//! cannot be put back. Making a plan reads and changes nothing.
+//!
+//! A runtime says which files it wants ([`Wanted`]); comparing them with what lies in the
+//! workspace is the same for all runtimes and stands here. [`crate::apply`] does what a plan says.
+
+mod choice;
+mod databases;
+mod error;
+mod powers;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use anemone_files::{FileKind, FileStat};
+use anemone_format::{
+    AgentId, Moment, RecordId, SnapshotSource, SourceFile, SourceKind, StampTable, VaultKey,
+};
+
+pub use self::choice::{InstallBackend, InstallLayout, NotRestored, NotRestoredKind};
+use self::databases::Ruling;
+pub use self::error::PlanError;
+use crate::kit::agent::{Machine, Warning};
+use crate::kit::new_install::NewInstall;
+use crate::kit::paths::{as_path, destination, lossy, without_dots};
+use crate::kit::sidecar::{SIDECAR, is_within};
+use crate::kit::tree::{self, Site, Survey};
+use crate::kit::walk::MAX_TABLE_BYTES;
+
+/// Deeper than any workspace, and few enough folders to hold open at once.
+pub(crate) const MAX_DEPTH: usize = 200;
+
+/// What an import is about to do.
+#[derive(Debug)]
+pub struct Plan {
+    /// The workspace, without links on the way to it.
+    pub workspace: PathBuf,
+    /// The agent that will live there.
+    pub agent_id: AgentId,
+    /// Every file, link and folder of the snapshot, in the order of a walk.
+    pub steps: Vec<Step>,
+    /// What the workspace and the snapshot disagree about.
+    pub conflicts: Vec<Conflict>,
+    /// What does not come back, and why.
+    pub not_restored: Vec<NotRestored>,
+    /// What somebody should know.
+    pub warnings: Vec<Warning>,
+    /// Records that the files of the plan hold.
+    pub records: u64,
+    /// Records that cannot be written, though there is a place for them; `not_restored` says why.
+    pub unwritten: BTreeSet<RecordId>,
+    /// Memories that were forgotten while the agent was away, and do not come back.
+    pub forgotten: Forgotten,
+    /// Entries that go into the runtime's database of memories.
+    pub memories: Option<MemoriesStep>,
+    /// Settings that go into the runtime's configuration.
+    pub config: Option<ConfigStep>,
+    /// Secrets that go into a store outside the workspace.
+    pub credentials: Option<CredentialsStep>,
+    /// Notes that an install is being made, so that a run that is killed can be finished.
+    pub new_install: Option<NewInstall>,
+    /// Whether anything stands in the way of applying it.
+    pub(crate) blocked: bool,
+    /// Keys of what the new tree must not have, though the snapshot has nothing in its place.
+    pub(crate) aside: BTreeSet<Vec<u8>>,
+    pub(crate) site: Site,
+    pub(crate) spool: Option<File>,
+}
+
+/// One file, link or folder of the snapshot, and what will happen to it.
+#[derive(Debug)]
+pub struct Step {
+    /// Its path in the workspace, with `/` between parts.
+    pub path: Vec<u8>,
+    /// What is done.
+    pub action: Action,
+    /// Why, where that is not plain.
+    pub reason: Option<&'static str>,
+    pub(crate) node: WantedNode,
+    pub(crate) mode: Option<u32>,
+    pub(crate) mtime: Option<Moment>,
+    /// What lies there has the content but not the mode or time.
+    pub(crate) refresh: bool,
+}
+
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// A regular file.
+    File,
+    /// A link.
+    Symlink,
+    /// A folder.
+    Folder,
+}
+
+/// What is done about a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Nothing is there; it is made.
+    Create,
+    /// What is there is put aside, and the snapshot's takes its place.
+    Replace,
+    /// What is there stays, and the snapshot's is not written.
+    Keep,
+    /// The two are the same; at most mode and time are put right.
+    Same,
+    /// What is there stays, and the snapshot's is written beside it.
+    Both {
+        /// Where.
+        beside: Vec<u8>,
+    },
+    /// The two differ, and nobody said which one counts.
+    Conflict,
+}
+
+/// A path that the workspace and the snapshot disagree about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The path in the workspace.
+    pub path: Vec<u8>,
+    /// What is different.
+    pub reason: &'static str,
+}
+
+/// Memories that an agent had before it went away, and has no longer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// How many.
+    pub count: u64,
+    /// The first of them, as people know them.
+    pub names: Vec<String>,
+}
+
+/// Credentials that go into the store that the target's runtime reads.
+#[derive(Debug)]
+pub struct CredentialsStep {
+    /// The file or database.
+    pub store: PathBuf,
+    /// Names of those that come new.
+    pub added: Vec<String>,
+    /// Names of those that replace others.
+    pub replaced: Vec<String>,
+    /// Names of those that the store has already; they stay as they are.
+    pub kept: Vec<String>,
+    pub(crate) change: Box<dyn Restore>,
+}
+
+/// Memories that go into a database, which may lie outside the workspace. It is written after the
+/// workspace's tree, in one transaction.
+#[derive(Debug)]
+pub struct MemoriesStep {
+    /// The database.
+    pub store: PathBuf,
+    /// Whether it is made anew.
+    pub made: bool,
+    /// Entries that come new.
+    pub added: u64,
+    /// Entries that replace others.
+    pub replaced: u64,
+    /// Entries that are there with another content, which stays.
+    pub kept: u64,
+    /// Entries that are there already.
+    pub same: u64,
+    pub(crate) change: Box<dyn Restore>,
+}
+
+/// Settings that go into a configuration file; none that is there is changed.
+#[derive(Debug)]
+pub struct ConfigStep {
+    /// The file.
+    pub store: PathBuf,
+    /// Whether it is made anew.
+    pub made: bool,
+    /// Keys that come new, dotted.
+    pub added: Vec<String>,
+    /// Keys that are there with another value, which stays.
+    pub kept: Vec<String>,
+    pub(crate) change: Box<dyn Restore>,
+}
+
+/// What changes something that is not part of the workspace's tree.
+pub(crate) trait Restore {
+    /// Says whether it could be done now; somebody else may be writing.
+    fn check(&self, _machine: &Machine) -> Result<(), RestoreError> {
+        Ok(())
+    }
+
+    /// Does it, as a whole or not at all; returns where a copy of what was there is, if one was
+    /// made. `source` is the snapshot that the plan was made from.
+    fn restore(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<Option<PathBuf>, RestoreError>;
+
+    /// Returns the text that a file will then have, where another step goes on from it.
+    fn planned_text(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl fmt::Debug for dyn Restore {
+    /// Says nothing: some changes hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("..")
+    }
+}
+
+/// Why something outside the tree could not be changed; it is then as it was.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct RestoreError(pub(crate) Box<dyn std::error::Error + Send + Sync>);
+
+impl CredentialsStep {
+    /// Puts the secrets into the store.
+    pub fn apply(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<(), RestoreError> {
+        self.change.restore(machine, source, now).map(drop)
+    }
+}
+
+impl MemoriesStep {
+    /// Says whether the entries could be written now; somebody else may be writing.
+    pub fn check(&self, machine: &Machine) -> Result<(), RestoreError> {
+        self.change.check(machine)
+    }
+
+    /// Writes the entries; returns the copy of what was there.
+    pub fn apply(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<Option<PathBuf>, RestoreError> {
+        self.change.restore(machine, source, now)
+    }
+}
+
+impl ConfigStep {
+    /// Writes the settings; returns the copy of what was there.
+    pub fn apply(
+        &self,
+        machine: &Machine,
+        source: &dyn SnapshotSource,
+        now: &Moment,
+    ) -> Result<Option<PathBuf>, RestoreError> {
+        self.change.restore(machine, source, now)
+    }
+}
+
+/// What to do where the workspace and the snapshot differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnConflict {
+    /// Change nothing.
+    Stop,
+    /// The snapshot's file counts; the workspace's is put aside.
+    Theirs,
+    /// The workspace's file counts.
+    Ours,
+    /// Both stay; the snapshot's gets another name.
+    Both,
+}
+
+/// How to plan.
+pub struct PlanOptions<'a> {
+    /// What to do where the workspace and the snapshot differ.
+    pub on_conflict: OnConflict,
+    /// Opens the sealed secrets of credentials.
+    pub vault_key: Option<&'a VaultKey>,
+    /// How a new install keeps memories; `None` takes the runtime's usual way. An existing install
+    /// keeps its own.
+    pub backend: Option<InstallBackend>,
+    /// How a new install is laid out; `None` takes that of the newest version of the runtime. An
+    /// existing install keeps its own.
+    pub layout: Option<InstallLayout>,
+}
+
+impl PlanOptions<'_> {
+    /// Plans with nothing but what to do about conflicts.
+    #[must_use]
+    pub fn new(on_conflict: OnConflict) -> Self {
+        Self { on_conflict, vault_key: None, backend: None, layout: None }
+    }
+}
+
+/// A file, link or folder that a runtime wants to have in the workspace.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) path: Vec<u8>,
+    pub(crate) node: WantedNode,
+    pub(crate) mode: Option<u32>,
+    pub(crate) mtime: Option<Moment>,
+    pub(crate) redacted: bool,
+}
+
+impl Wanted {
+    /// Whether something else is in the place of the table of stamps, which would keep entries from
+    /// being written.
+    fn is_odd_table(&self) -> bool {
+        let table = StampTable::PATH.as_bytes();
+        let is_above = table.strip_prefix(&self.path[..]).is_some_and(|it| it.starts_with(b"/"));
+        match self.node {
+            WantedNode::Folder => self.path == table,
+            WantedNode::File { size, .. } => {
+                is_above || (self.path == table && size > MAX_TABLE_BYTES)
+            }
+            WantedNode::Symlink(_) => is_above || self.path == table,
+        }
+    }
+}
+
+/// What is wanted at a path.
+#[derive(Clone, Debug)]
+pub(crate) enum WantedNode {
+    File {
+        size: u64,
+        /// Where it is known without reading.
+        sha256: Option<String>,
+        content: Content,
+    },
+    Symlink(Vec<u8>),
+    Folder,
+}
+
+/// Where bytes come from.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    /// A file of the snapshot, by its position.
+    Source(usize),
+    /// Made here, from these pieces.
+    Pieces(Vec<Piece>),
+}
+
+/// A part of a file that was made here.
+#[derive(Clone, Debug)]
+pub(crate) enum Piece {
+    Text(Box<str>),
+    /// A part of the plan's spool.
+    Spool {
+        offset: u64,
+        length: u64,
+    },
+}
+
+/// What a runtime makes of a snapshot, before anybody has looked at the workspace.
+#[derive(Debug, Default)]
+pub(crate) struct PlanBuilder {
+    pub(crate) wanted: Vec<Wanted>,
+    pub(crate) not_restored: Vec<NotRestored>,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) records: u64,
+    pub(crate) unwritten: BTreeSet<RecordId>,
+    pub(crate) forgotten: Forgotten,
+    /// What a database and the snapshot disagree about.
+    pub(crate) conflicts: Vec<Conflict>,
+    pub(crate) memories: Option<MemoriesStep>,
+    pub(crate) config: Option<ConfigStep>,
+    pub(crate) credentials: Option<CredentialsStep>,
+    pub(crate) new_install: Option<NewInstall>,
+    /// Holds what [`Piece::Spool`] points into.
+    pub(crate) spool: Option<File>,
+}
+
+impl Wanted {
+    /// Wants a file of the snapshot back where it was; `index` is its place in the source.
+    pub(crate) fn carried(index: usize, file: &SourceFile) -> Self {
+        Self {
+            path: file.path.clone(),
+            node: match &file.kind {
+                SourceKind::File { size, sha256 } => WantedNode::File {
+                    size: *size,
+                    sha256: Some(sha256.clone()),
+                    content: Content::Source(index),
+                },
+                SourceKind::Symlink(target) => WantedNode::Symlink(target.clone()),
+                SourceKind::Folder => WantedNode::Folder,
+            },
+            mode: file.mode,
+            mtime: file.mtime.clone(),
+            redacted: file.redacted,
+        }
+    }
+
+    /// Makes a file with a short content.
+    pub(crate) fn text(path: &str, text: String, mtime: Moment) -> Self {
+        Self::pieces(path.as_bytes().to_vec(), vec![Piece::Text(text.into())], mtime)
+    }
+
+    /// Makes a file from pieces; it may be read by everybody, as runtimes make them.
+    pub(crate) fn pieces(path: Vec<u8>, pieces: Vec<Piece>, mtime: Moment) -> Self {
+        let size = pieces.iter().map(Piece::length).sum();
+        Self {
+            path,
+            node: WantedNode::File { size, sha256: None, content: Content::Pieces(pieces) },
+            mode: Some(0o644),
+            mtime: Some(mtime),
+            redacted: false,
+        }
+    }
+}
+
+impl Piece {
+    fn length(&self) -> u64 {
+        match self {
+            Self::Text(text) => text.len() as u64,
+            Self::Spool { length, .. } => *length,
+        }
+    }
+}
+
+impl Step {
+    /// Returns what it is.
+    #[must_use]
+    pub fn kind(&self) -> StepKind {
+        match self.node {
+            WantedNode::File { .. } => StepKind::File,
+            WantedNode::Symlink(_) => StepKind::Symlink,
+            WantedNode::Folder => StepKind::Folder,
+        }
+    }
+
+    /// Returns the bytes of the snapshot's file; 0 for links and folders.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        match self.node {
+            WantedNode::File { size, .. } => size,
+            WantedNode::Symlink(_) | WantedNode::Folder => 0,
+        }
+    }
+
+    /// Says whether it is as the snapshot has it, and not made for this runtime.
+    #[must_use]
+    pub fn is_carried(&self) -> bool {
+        !matches!(&self.node, WantedNode::File { content: Content::Pieces(_), .. })
+    }
+
+    /// Returns where the snapshot's node goes, if it is written.
+    pub(crate) fn destination(&self) -> Option<&[u8]> {
+        match &self.action {
+            Action::Create | Action::Replace => Some(&self.path),
+            Action::Same => self.refresh.then_some(&self.path),
+            Action::Both { beside } => Some(beside),
+            Action::Keep | Action::Conflict => None,
+        }
+    }
+}
+
+impl Plan {
+    /// Says whether applying the plan would change anything in the workspace's tree.
+    #[must_use]
+    pub fn changes_anything(&self) -> bool {
+        matches!(self.site, Site::Absent)
+            || self.steps.iter().any(|step| step.destination().is_some())
+    }
+
+    /// Returns how many files and links have an action that `select` chooses.
+    pub fn count(&self, select: impl Fn(&Action) -> bool) -> u64 {
+        let files = self.steps.iter().filter(|step| step.kind() != StepKind::Folder);
+        files.filter(|step| select(&step.action)).count() as u64
+    }
+
+    /// Opens what a file will hold.
+    pub(crate) fn open<'a>(
+        &'a self,
+        content: &'a Content,
+        source: &'a dyn SnapshotSource,
+    ) -> io::Result<Box<dyn Read + 'a>> {
+        open(content, source, self.spool.as_ref())
+    }
+}
+
+fn open<'a>(
+    content: &'a Content,
+    source: &'a dyn SnapshotSource,
+    spool: Option<&'a File>,
+) -> io::Result<Box<dyn Read + 'a>> {
+    match content {
+        Content::Source(file) => source.content(*file),
+        Content::Pieces(pieces) => {
+            Ok(Box::new(Pieces { pieces: pieces.iter(), now: None, at: 0, spool }))
+        }
+    }
+}
+
+/// Reads pieces one after the other.
+struct Pieces<'a> {
+    pieces: std::slice::Iter<'a, Piece>,
+    now: Option<&'a Piece>,
+    at: u64,
+    spool: Option<&'a File>,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            let Some(piece) = self.now else {
+                match self.pieces.next() {
+                    Some(piece) => (self.now, self.at) = (Some(piece), 0),
+                    None => return Ok(0),
+                }
+                continue;
+            };
+            let left = piece.length() - self.at;
+            if left == 0 {
+                self.now = None;
+                continue;
+            }
+            let most = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+            let buffer = &mut buffer[..most];
+            let read = match (piece, self.spool) {
+                (Piece::Text(text), _) => {
+                    let from = text.len() - usize::try_from(left).unwrap_or(text.len());
+                    buffer.copy_from_slice(&text.as_bytes()[from..from + most]);
+                    most
+                }
+                (Piece::Spool { offset, .. }, Some(spool)) => {
+                    spool.read_at(buffer, offset + self.at)?
+                }
+                (Piece::Spool { .. }, None) => 0,
+            };
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            self.at += read as u64;
+            return Ok(read);
+        }
+    }
+}
+
+/// Compares what a runtime wants with what lies in the workspace.
+pub(crate) fn plan(
+    workspace: &Path,
+    draft: PlanBuilder,
+    source: &dyn SnapshotSource,
+    options: &PlanOptions<'_>,
+) -> Result<Plan, PlanError> {
+    let (workspace, site) = tree::look(workspace)?;
+    let PlanBuilder {
+        wanted,
+        not_restored,
+        mut warnings,
+        records,
+        unwritten,
+        forgotten,
+        conflicts: others,
+        memories,
+        config,
+        credentials,
+        new_install,
+        spool,
+    } = draft;
+    warnings.extend(tree::leftovers(&workspace, &site)?);
+    let mut planner = Planner {
+        source,
+        spool: spool.as_ref(),
+        site: &site,
+        workspace: &workspace,
+        on_conflict: options.on_conflict,
+        taken: BTreeSet::new(),
+        out_of_reach: None,
+        moved: None,
+        rulings: BTreeMap::new(),
+        aside: BTreeSet::new(),
+        steps: Vec::new(),
+        conflicts: Vec::new(),
+        not_restored,
+    };
+    let wanted = tidy(wanted, &mut planner.not_restored)?;
+    if matches!(options.on_conflict, OnConflict::Both) {
+        planner.taken = wanted.keys().cloned().collect();
+    }
+    planner.rule_on_databases(&wanted)?;
+    for (_, wanted) in wanted {
+        planner.add(wanted)?;
+    }
+    let Planner { steps, mut conflicts, not_restored, aside, .. } = planner;
+    conflicts.sort_by_cached_key(|it| tree::key_of(&it.path));
+    conflicts.extend(others);
+    warnings.extend(steps.iter().filter_map(|step| link_outside(step, &workspace)));
+    Ok(Plan {
+        agent_id: source.manifest().agent.id,
+        steps,
+        blocked: options.on_conflict == OnConflict::Stop && !conflicts.is_empty(),
+        aside,
+        conflicts,
+        not_restored,
+        warnings,
+        records,
+        unwritten,
+        forgotten,
+        memories,
+        config,
+        credentials,
+        new_install,
+        workspace,
+        site,
+        spool,
+    })
+}
+
+/// Warns of a link that leads out of the workspace.
+fn link_outside(step: &Step, workspace: &Path) -> Option<Warning> {
+    let WantedNode::Symlink(target) = &step.node else { return None };
+    if step.action == Action::Keep {
+        return None;
+    }
+    let link = step.destination().unwrap_or(&step.path);
+    let absolute = as_path(target);
+    let inside = match absolute.has_root() {
+        true => without_dots(absolute).starts_with(workspace),
+        false => destination(link, target).is_some(),
+    };
+    (!inside).then(|| Warning {
+        code: "link_outside",
+        path: Some(lossy(link)),
+        message: "leads out of the workspace; the link is made, what it leads to is not".to_owned(),
+    })
+}
+
+/// Sorts what is wanted as a walk meets it, with every folder on the way, and refuses what does
+/// not make a tree.
+///
+/// Archives are checked for all of this when they are opened; here is where files are made of it.
+fn tidy(
+    wanted: Vec<Wanted>,
+    notes: &mut Vec<NotRestored>,
+) -> Result<BTreeMap<Vec<u8>, Wanted>, PlanError> {
+    let mut sorted: BTreeMap<Vec<u8>, Wanted> = BTreeMap::new();
+    for wanted in wanted {
+        check_path(&wanted.path)?;
+        let key = tree::key_of(&wanted.path);
+        // The runtime's own files come first and count.
+        if sorted.contains_key(&key) {
+            notes.push(NotRestored {
+                what: NotRestoredKind::File,
+                path: Some(lossy(&wanted.path)),
+                reason: "the snapshot has another file of the same path".to_owned(),
+            });
+            continue;
+        }
+        sorted.insert(key, wanted);
+    }
+    let mut folders = BTreeSet::new();
+    for wanted in sorted.values() {
+        let slashes = wanted.path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        for (at, _) in slashes {
+            let folder = &wanted.path[..at];
+            match sorted.get(&tree::key_of(folder)).map(|it| &it.node) {
+                Some(WantedNode::Folder) => {}
+                Some(_) => return Err(unsafe_path(&wanted.path)),
+                None => {
+                    folders.insert(folder.to_vec());
+                }
+            }
+        }
+    }
+    for path in folders {
+        let folder =
+            Wanted { path, node: WantedNode::Folder, mode: None, mtime: None, redacted: false };
+        sorted.insert(tree::key_of(&folder.path), folder);
+    }
+    Ok(sorted)
+}
+
+fn check_path(path: &[u8]) -> Result<(), PlanError> {
+    let mut parts = path.split(|byte| *byte == b'/');
+    let odd = |part: &[u8]| matches!(part, b"" | b"." | b"..") || part.contains(&0);
+    if parts.clone().count() > MAX_DEPTH || parts.any(odd) {
+        return Err(unsafe_path(path));
+    }
+    Ok(())
+}
+
+fn unsafe_path(path: &[u8]) -> PlanError {
+    PlanError::UnsafePath { path: lossy(path) }
+}
+
+struct Planner<'a> {
+    source: &'a dyn SnapshotSource,
+    spool: Option<&'a File>,
+    site: &'a Site,
+    workspace: &'a Path,
+    on_conflict: OnConflict,
+    /// Keys of names that a file beside another must not have.
+    taken: BTreeSet<Vec<u8>>,
+    /// A folder of the snapshot that is not made, because what is there stays.
+    out_of_reach: Option<Vec<u8>>,
+    /// A folder of the snapshot that gets another name, and that name.
+    moved: Option<(Vec<u8>, Vec<u8>)>,
+    /// What was decided before its turn, by key.
+    rulings: BTreeMap<Vec<u8>, Ruling>,
+    /// Keys of files here that must not stay beside what is put there.
+    aside: BTreeSet<Vec<u8>>,
+    steps: Vec<Step>,
+    conflicts: Vec<Conflict>,
+    not_restored: Vec<NotRestored>,
+}
+
+impl Planner<'_> {
+    fn add(&mut self, wanted: Wanted) -> Result<(), PlanError> {
+        if self.out_of_reach.as_ref().is_some_and(|above| lies_below(&wanted.path, above)) {
+            let reason = Some("what lies above it is no folder, and stays");
+            self.push(wanted, Action::Keep, reason, false);
+            return Ok(());
+        }
+        if let Some((from, to)) = &self.moved
+            && lies_below(&wanted.path, from)
+        {
+            let beside = [to, &wanted.path[from.len()..]].concat();
+            self.push(wanted, Action::Both { beside }, None, false);
+            return Ok(());
+        }
+        if wanted.is_odd_table() {
+            let reason = Some("it is no table of stamps");
+            self.stay_out(&wanted);
+            self.push(wanted, Action::Keep, reason, false);
+            return Ok(());
+        }
+        if wanted.redacted {
+            self.note_redacted(&wanted.path);
+        }
+        let key = tree::key_of(&wanted.path);
+        let ruling = self.rulings.remove(&key);
+        if let Some(Ruling::Settled { action, reason }) = ruling {
+            self.push(wanted, action, Some(reason), false);
+            return Ok(());
+        }
+        let seen = match self.site {
+            Site::Absent | Site::Empty(_) => None,
+            Site::Full(survey) => survey.nodes.get(&key),
+        };
+        let Some(seen) = seen else {
+            self.push(wanted, Action::Create, None, false);
+            return Ok(());
+        };
+        let difference = match ruling {
+            Some(_) => None,
+            None => self.difference(&wanted, seen)?,
+        };
+        match difference {
+            None => {
+                let refresh = needs_refresh(&wanted, seen);
+                self.push(wanted, Action::Same, None, refresh);
+            }
+            Some(_) if wanted.redacted => {
+                self.stay_out(&wanted);
+                self.push(wanted, Action::Keep, Some("secrets were taken out of it"), false);
+            }
+            // The folder is ours, and what it says is about the last move.
+            Some(reason) if is_within(&wanted.path, SIDECAR.as_bytes()) => {
+                self.push(wanted, Action::Replace, Some(reason), false);
+            }
+            Some(_) if self.is_table(&wanted, seen) => self.join_stamps(wanted)?,
+            Some(reason) => self.settle(wanted, reason),
+        }
+        Ok(())
+    }
+
+    /// Whether both have a table of stamps, and of a size that can be joined.
+    fn is_table(&self, wanted: &Wanted, seen: &FileStat) -> bool {
+        let WantedNode::File { size, .. } = wanted.node else { return false };
+        wanted.path == StampTable::PATH.as_bytes()
+            && seen.kind == FileKind::File
+            && size.max(seen.size) <= MAX_TABLE_BYTES
+    }
+
+    /// Adds the lines of the snapshot's table to those that are there: each is about an entry of
+    /// its own, so neither has to give way.
+    fn join_stamps(&mut self, mut wanted: Wanted) -> Result<(), PlanError> {
+        let WantedNode::File { content, .. } = &wanted.node else { return Ok(()) };
+        let mut theirs = Vec::new();
+        let mut reader = open(content, self.source, self.spool).map_err(PlanError::Source)?;
+        reader
+            .by_ref()
+            .take(MAX_TABLE_BYTES)
+            .read_to_end(&mut theirs)
+            .map_err(PlanError::Source)?;
+        drop(reader);
+        let mut ours = Vec::new();
+        let failed = |source| PlanError::Workspace {
+            path: tree::join(self.workspace, &wanted.path),
+            source,
+        };
+        let there = tree::open_file(self.workspace, &wanted.path).map_err(failed)?;
+        there.take(MAX_TABLE_BYTES).read_to_end(&mut ours).map_err(failed)?;
+        let ours = StampTable::new(ours);
+        let new = ours.lacks(&StampTable::new(theirs));
+        if new.is_empty() {
+            self.push(wanted, Action::Keep, Some("its stamps are all known here"), false);
+            return Ok(());
+        }
+        let joined = ours.joined(&new);
+        let size = joined.len() as u64;
+        if size > MAX_TABLE_BYTES {
+            self.push(wanted, Action::Keep, Some("there are too many stamps in it"), false);
+            return Ok(());
+        }
+        let content = Content::Pieces(vec![Piece::Text(joined.into())]);
+        wanted.node = WantedNode::File { size, sha256: None, content };
+        self.push(wanted, Action::Replace, Some("the stamps of both are joined"), false);
+        Ok(())
+    }
+
+    /// Decides what becomes of a path that the two disagree about.
+    fn settle(&mut self, wanted: Wanted, reason: &'static str) {
+        self.conflicts.push(Conflict { path: wanted.path.clone(), reason });
+        let action = match self.on_conflict {
+            OnConflict::Stop => Action::Conflict,
+            OnConflict::Theirs => Action::Replace,
+            OnConflict::Ours => Action::Keep,
+            OnConflict::Both => {
+                let beside = self.free_name(&wanted.path, &[]);
+                if matches!(wanted.node, WantedNode::Folder) {
+                    self.moved = Some((wanted.path.clone(), beside.clone()));
+                }
+                Action::Both { beside }
+            }
+        };
+        if matches!(action, Action::Conflict | Action::Keep) {
+            self.stay_out(&wanted);
+        }
+        self.push(wanted, action, Some(reason), false);
+    }
+
+    /// Remembers that nothing can be made below a folder that is not made.
+    fn stay_out(&mut self, wanted: &Wanted) {
+        if matches!(wanted.node, WantedNode::Folder) {
+            self.out_of_reach = Some(wanted.path.clone());
+        }
+    }
+
+    fn note_redacted(&mut self, path: &[u8]) {
+        self.not_restored.push(NotRestored {
+            what: NotRestoredKind::Secrets,
+            path: Some(lossy(path)),
+            reason: "they were taken out of the file when it was read".to_owned(),
+        });
+    }
+
+    fn push(
+        &mut self,
+        wanted: Wanted,
+        action: Action,
+        reason: Option<&'static str>,
+        refresh: bool,
+    ) {
+        let Wanted { path, node, mut mode, mtime, .. } = wanted;
+        // A stranger's file must not run as somebody else.
+        let is_file = matches!(node, WantedNode::File { .. });
+        let mask = if is_file { 0o777 } else { 0o3777 };
+        if mode.is_some_and(|mode| mode & !mask & 0o7777 != 0) {
+            self.not_restored.push(NotRestored {
+                what: NotRestoredKind::Mode,
+                path: Some(lossy(&path)),
+                reason: "set-user-id and its like are not put back".to_owned(),
+            });
+        }
+        mode = mode.map(|mode| mode & mask);
+        self.steps.push(Step { path, action, reason, node, mode, mtime, refresh });
+    }
+
+    /// Says in which way what is there is not what is wanted.
+    fn difference(
+        &self,
+        wanted: &Wanted,
+        seen: &FileStat,
+    ) -> Result<Option<&'static str>, PlanError> {
+        let failed = |source| PlanError::Workspace {
+            path: tree::join(self.workspace, &wanted.path),
+            source,
+        };
+        let same = match (&wanted.node, seen.kind) {
+            (WantedNode::Folder, FileKind::Folder) => true,
+            (WantedNode::Symlink(target), FileKind::Symlink) => {
+                tree::read_link(self.workspace, &wanted.path).map_err(failed)? == *target
+            }
+            (WantedNode::File { size, sha256, content }, FileKind::File) => {
+                if *size != seen.size {
+                    return Ok(Some("the content differs"));
+                }
+                let mut there = match tree::open_file(self.workspace, &wanted.path) {
+                    Ok(file) => file,
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                        return Ok(Some("what is there cannot be read"));
+                    }
+                    Err(error) => return Err(failed(error)),
+                };
+                match sha256 {
+                    Some(sha256) => tree::sha256_of(&mut there).map_err(failed)? == *sha256,
+                    None => {
+                        let mut ours =
+                            open(content, self.source, self.spool).map_err(PlanError::Source)?;
+                        tree::equal(&mut there, &mut ours).map_err(failed)?
+                    }
+                }
+            }
+            _ => return Ok(Some("one is a folder, a file or a link, the other is not")),
+        };
+        Ok((!same).then_some("the content differs"))
+    }
+
+    /// Returns a name beside a path that nobody has: `MEMORY.imported.md`. Nobody has it with one
+    /// of the endings either.
+    fn free_name(&mut self, path: &[u8], endings: &[&str]) -> Vec<u8> {
+        let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        let name = &path[start..];
+        // A name that is all extension, such as `.env`, is taken as a stem.
+        let dot = name.iter().rposition(|byte| *byte == b'.').filter(|at| *at > 0);
+        let (stem, extension) = name.split_at(dot.unwrap_or(name.len()));
+        let mut number = 1_u64;
+        loop {
+            let middle = match number {
+                1 => ".imported".to_owned(),
+                _ => format!(".imported-{number}"),
+            };
+            // Names have a longest length; what is cut off is the stem's.
+            let longest = endings.iter().map(|it| it.len()).max().unwrap_or(0);
+            let room = 255_usize.saturating_sub(middle.len() + extension.len() + longest);
+            let stem = &stem[..stem.len().min(room)];
+            let beside = [&path[..start], stem, middle.as_bytes(), extension].concat();
+            let mut keys: Vec<Vec<u8>> = endings
+                .iter()
+                .map(|ending| tree::key_of(&[&beside, ending.as_bytes()].concat()))
+                .collect();
+            keys.push(tree::key_of(&beside));
+            let there = |key| match self.site {
+                Site::Full(Survey { nodes, .. }) => nodes.contains_key(key),
+                Site::Absent | Site::Empty(_) => false,
+            };
+            if !keys.iter().any(|key| there(key) || self.taken.contains(key)) {
+                self.taken.extend(keys);
+                return beside;
+            }
+            number += 1;
+        }
+    }
+}
+
+fn lies_below(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"))
+}
+
+/// Says whether mode or time are to be put right. The time of a folder changes with every file in
+/// it and is put right only when the folder is made anew anyway.
+fn needs_refresh(wanted: &Wanted, seen: &FileStat) -> bool {
+    let mode = wanted.mode.is_some_and(|mode| mode & 0o777 != seen.mode & 0o777);
+    let mtime = wanted.mtime.as_ref().is_some_and(|mtime| tree::time_of(mtime) != seen.modified);
+    match wanted.node {
+        WantedNode::File { .. } => mode || mtime,
+        WantedNode::Symlink(_) => mtime,
+        WantedNode::Folder => mode,
+    }
+}
+
+#[cfg(test)]
+mod tests;

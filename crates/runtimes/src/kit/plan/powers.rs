@@ -1,0 +1,149 @@
+//! Files that do more than hold text: a program reads them and runs something, or lets somebody in.
+//!
+//! An archive may come from a stranger. What it puts into a workspace is only read, with these
+//! exceptions, so an import names them.
+
+use super::{Action, Plan, Step, StepKind};
+use crate::kit::agent::Warning;
+use crate::kit::paths::lossy;
+
+/// Files that are named one by one, at most.
+const MOST_NAMED: usize = 20;
+
+/// What a file can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Power {
+    /// Something runs because it is there.
+    Runs,
+    /// Somebody is let in because of it, or it lets its owner in elsewhere.
+    Authorises,
+}
+
+/// Names of files that make something run, wherever they are.
+const RUN_BY_NAME: &[&str] = &[
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".envrc",
+    ".lldbinit",
+    ".gdbinit",
+    ".mcp.json",
+    ".pre-commit-config.yaml",
+    ".profile",
+    ".pythonstartup",
+    ".vimrc",
+    ".exrc",
+    ".nvimrc",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "crontab",
+    "sitecustomize.py",
+    "usercustomize.py",
+];
+/// Ends of paths that make something run.
+const RUN_BY_END: &[&str] = &[
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/config.toml",
+    ".cursor/mcp.json",
+    ".gemini/settings.json",
+    ".git/config",
+    ".vscode/launch.json",
+    ".vscode/mcp.json",
+    ".vscode/settings.json",
+    ".vscode/tasks.json",
+    "config/fish/config.fish",
+];
+/// Folders of which every file makes something run.
+const RUN_BY_FOLDER: &[&str] = &[
+    ".claude/hooks",
+    ".config/autostart",
+    ".config/systemd",
+    ".devcontainer",
+    ".git/hooks",
+    ".husky",
+    "library/launchagents",
+];
+/// Names of files that let somebody in.
+const AUTHORISE_BY_NAME: &[&str] = &[".netrc", ".npmrc", ".pypirc", "authorized_keys"];
+/// Folders of which every file lets somebody in.
+const AUTHORISE_BY_FOLDER: &[&str] = &[".aws", ".docker", ".gnupg", ".kube", ".ssh"];
+
+impl Plan {
+    /// Names the files of the snapshot that are written and can make something run or let somebody
+    /// in.
+    #[must_use]
+    pub fn power_warnings(&self) -> Vec<Warning> {
+        let found: Vec<(&Step, Power)> = self
+            .steps
+            .iter()
+            .filter(|step| step.kind() != StepKind::Folder)
+            .filter(|step| matches!(step.action, Action::Create | Action::Replace))
+            .filter_map(|step| Some((step, power_of(&lossy(&step.path))?)))
+            .collect();
+        let named = found.iter().take(MOST_NAMED).map(|(step, power)| {
+            let message = match power {
+                Power::Runs => "comes from the archive and can make programs run: look at it first",
+                Power::Authorises => {
+                    "comes from the archive and can give somebody access: look at it first"
+                }
+            };
+            let path = Some(lossy(&step.path));
+            Warning { code: "powerful_file", path, message: message.to_owned() }
+        });
+        let more = found.len().saturating_sub(MOST_NAMED);
+        let rest = (more > 0).then(|| Warning {
+            code: "powerful_file",
+            path: None,
+            message: format!("{more} more files can make programs run or give somebody access"),
+        });
+        named.chain(rest).collect()
+    }
+}
+
+/// Says what a file can do, by its path. Names are compared without their case: some file systems
+/// do the same.
+fn power_of(path: &str) -> Option<Power> {
+    let path = format!("/{}", path.to_lowercase());
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let ends_with = |end: &&str| path.ends_with(&format!("/{end}"));
+    let is_below = |folder: &&str| path.contains(&format!("/{folder}/"));
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    if AUTHORISE_BY_NAME.contains(&name) || AUTHORISE_BY_FOLDER.iter().any(is_below) {
+        return Some(Power::Authorises);
+    }
+    let runs = RUN_BY_NAME.contains(&name)
+        || RUN_BY_END.iter().any(ends_with)
+        || RUN_BY_FOLDER.iter().any(is_below)
+        || matches!(extension, Some("desktop" | "service" | "pth"));
+    runs.then_some(Power::Runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_or_lets_somebody_in_is_known_by_its_path() {
+        for path in [
+            ".git/hooks/post-checkout",
+            "project/.git/hooks/pre-commit",
+            ".GIT/Hooks/pre-push",
+            ".envrc",
+            "tools/.envrc",
+            ".claude/settings.json",
+            "x/agent.service",
+        ] {
+            assert_eq!(power_of(path), Some(Power::Runs), "{path}");
+        }
+        for path in [".ssh/authorized_keys", ".ssh/id_ed25519", ".netrc", "home/.aws/credentials"] {
+            assert_eq!(power_of(path), Some(Power::Authorises), "{path}");
+        }
+        for path in ["MEMORY.md", "git/hooks.md", "memory/ssh/notes.md", "envrc", ".gitignore"] {
+            assert_eq!(power_of(path), None, "{path}");
+        }
+    }
+}

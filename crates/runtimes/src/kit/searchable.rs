@@ -1,0 +1,510 @@
+//! What of an agent can be searched: Markdown files by their paths, and what is remembered
+//! elsewhere, one thing at a time.
+//!
+//! An index asks for the first often and for the second rarely, so what there is is told without
+//! reading any of it.
+
+use std::path::PathBuf;
+
+use anemone_format::{ExtractionMethod, MemoryType, Opaque, Record, Status};
+use jiff::civil::Date;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::by_name;
+use crate::kit::agent::Warning;
+use crate::kit::ids::short_digest;
+use crate::kit::runtime::RowRules;
+use crate::kit::times;
+
+/// Bytes of one part of a path, at most: what is longer is cut, and a digest keeps it apart.
+const MAX_PART_BYTES: usize = 200;
+/// Folders of a workspace that version control and package managers keep for themselves.
+const OF_TOOLS: [&str; 5] = [".git", ".hg", ".svn", ".jj", "node_modules"];
+
+/// What of an agent can be searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Searchable {
+    /// Whether Markdown files of its workspace are memories.
+    pub files: bool,
+    /// Other places that the agent itself searches.
+    pub extra: Vec<ExtraPlace>,
+    /// What is remembered in no Markdown file.
+    pub stores: Vec<Store>,
+    /// Where the agent puts what it remembers from now on.
+    pub keeps: MemoryBackend,
+    /// What somebody should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Where an agent puts what it remembers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum MemoryBackend {
+    /// In Markdown files of its workspace.
+    #[default]
+    Markdown,
+    /// In rows of a database, which may not exist yet.
+    Sqlite(PathBuf),
+    /// Nowhere: it is told to keep nothing.
+    None,
+    /// Out of our reach, such as `postgres`.
+    External(String),
+}
+
+/// A file or folder that an agent searches besides.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ExtraPlace {
+    /// Where it is; it may not be there.
+    pub path: PathBuf,
+    /// Which files below it, as a glob.
+    pub pattern: Option<String>,
+}
+
+/// Something that holds memories and changes as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// What it holds.
+    pub kind: StoreKind,
+    /// What it is called, such as `memory/brain.db`.
+    pub name: String,
+    /// Files that it is made of; some may not be there.
+    pub files: Vec<PathBuf>,
+    /// Folders whose files it is made of; some may not be there.
+    pub folders: Vec<PathBuf>,
+}
+
+/// What a store holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StoreKind {
+    /// Rows of a database of memories.
+    Rows,
+    /// Structured facts.
+    Facts,
+    /// Conversations.
+    Sessions,
+}
+
+/// What reading a store left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unsearched {
+    /// Entries that are for one person only.
+    pub private: u64,
+    /// Parts that cannot be read.
+    pub unreadable: u64,
+}
+
+/// What a file of a workspace is to a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchedFile {
+    /// Memories.
+    Memory(MemoryFacts),
+    /// What a machine noted for itself.
+    MachineState,
+    /// Something else.
+    Other,
+}
+
+/// What a folder of a workspace is to a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchedFolder {
+    /// There may be memories below it.
+    Memory,
+    /// What a machine noted for itself.
+    MachineState,
+    /// It belongs to a tool.
+    OfTool,
+    /// It holds something else.
+    Other,
+}
+
+/// What the path of a file says of the memories in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryFacts {
+    /// The kind of memory, in the words of the format.
+    pub memory_type: Option<String>,
+    /// The namespace.
+    pub namespace: Option<String>,
+    /// The day that it is about.
+    pub date: Option<Date>,
+    /// The session that it is about.
+    pub session: Option<String>,
+}
+
+/// Whether a folder, by its name, is a tool's own.
+pub(crate) fn is_of_tool(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    OF_TOOLS.contains(&name)
+}
+
+/// A remembered thing, with as much of a record as a search can use.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Remembered {
+    /// The record's id.
+    pub id: String,
+    /// The runtime that it comes from.
+    pub runtime: String,
+    /// The text.
+    pub content: String,
+    /// The kind of memory, in the words of the format.
+    pub memory_type: String,
+    /// The namespace.
+    pub namespace: String,
+    /// From 0 to 1.
+    pub confidence: Option<f64>,
+    /// The session in which it was said.
+    pub session: Option<String>,
+    /// The file of the workspace that it was in.
+    pub file: Option<String>,
+    /// When it was made, RFC 3339; `None` when nobody knows.
+    pub created_at: Option<String>,
+    /// Who wrote it: `owner`, `agent`, `tool`, `web`, `import`.
+    pub origin: Option<&'static str>,
+    /// Whether it was replaced or deleted.
+    pub is_withdrawn: bool,
+    /// Whether it is for one person only.
+    pub is_private: bool,
+    /// Whether it is a piece of a conversation.
+    pub is_session: bool,
+    /// Whether it stays true however old it is.
+    pub evergreen: bool,
+    /// Where it is found: a path with forward slashes that leads nowhere else. Several may share
+    /// one.
+    pub path: String,
+}
+
+/// A record as it is written, without what a search has no use for: vectors are most of it.
+#[derive(Deserialize)]
+struct Line {
+    id: String,
+    content: String,
+    memory_type: String,
+    #[serde(default)]
+    namespace: String,
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    confidence: Option<f64>,
+    source: SourceLine,
+    temporal: TemporalLine,
+    #[serde(default)]
+    entities: Vec<EntityLine>,
+    #[serde(default)]
+    raw_source_format: Option<Opaque>,
+}
+
+#[derive(Deserialize)]
+struct SourceLine {
+    #[serde(default)]
+    runtime: String,
+    #[serde(default)]
+    origin: Option<String>,
+    #[serde(default)]
+    origin_file: Option<String>,
+    #[serde(default)]
+    extraction_method: Option<String>,
+    #[serde(default)]
+    session_id: Option<String>,
+    #[serde(default)]
+    trust: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct TemporalLine {
+    created_at: String,
+    #[serde(default)]
+    updated_at: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct EntityLine {
+    #[serde(default)]
+    name: String,
+}
+
+impl Remembered {
+    /// Reads the line of a record.
+    pub fn parse(line: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(line).map(Self::of)
+    }
+
+    /// Takes a record.
+    #[must_use]
+    pub fn of_record(record: Record) -> Self {
+        let trust = record.source.unknown.get("trust");
+        let trust = trust.and_then(|json| serde_json::from_str(json).ok());
+        Self::of(Line {
+            id: record.id.to_string(),
+            memory_type: record.memory_type.as_str().to_owned(),
+            namespace: record.namespace,
+            status: record.status.as_str().to_owned(),
+            confidence: record.confidence,
+            source: SourceLine {
+                runtime: record.source.runtime,
+                origin: record.source.origin,
+                origin_file: record.source.origin_file,
+                extraction_method: record.source.extraction_method.map(|it| it.as_str().to_owned()),
+                session_id: record.source.session_id,
+                trust,
+            },
+            temporal: TemporalLine {
+                created_at: record.temporal.created_at.as_str().to_owned(),
+                updated_at: record.temporal.updated_at.map(|it| it.as_str().to_owned()),
+            },
+            entities: record
+                .entities
+                .into_iter()
+                .take(1)
+                .map(|it| EntityLine { name: it.name })
+                .collect(),
+            raw_source_format: record.raw_source_format,
+            content: record.content,
+        })
+    }
+
+    fn of(line: Line) -> Self {
+        let row = Row::of(&line);
+        let source = &line.source;
+        let is_session = line.namespace == "session" && source.origin.as_deref() == Some("session");
+        let path = path_of(&line, row.as_ref(), is_session);
+        let is_episodic = line.memory_type == MemoryType::Episodic.as_str();
+        let rules = by_name(&source.runtime).map(|runtime| runtime.records);
+        let evergreen =
+            rules.map_or(!is_episodic, |rules| rules.is_evergreen(&line.namespace, is_episodic));
+        Self {
+            origin: origin(source),
+            is_withdrawn: [Status::Superseded.as_str(), Status::Deleted.as_str()]
+                .contains(&line.status.as_str()),
+            is_private: match is_session {
+                true => is_private_piece(&line),
+                false => row.zip(rows_of(&line)).is_some_and(|(row, rules)| row.is_private(rules)),
+            },
+            created_at: known_time(&line.temporal, is_fact(&line)),
+            is_session,
+            evergreen,
+            path,
+            id: line.id,
+            content: line.content,
+            memory_type: line.memory_type,
+            namespace: line.namespace,
+            confidence: line.confidence.filter(|it| (0.0..=1.0).contains(it)),
+            session: line.source.session_id,
+            runtime: line.source.runtime,
+            file: line.source.origin_file,
+        }
+    }
+
+    /// Returns the day on which it was made, where its writer was.
+    #[must_use]
+    pub fn date(&self) -> Option<Date> {
+        times::date(self.created_at.as_deref()?.get(..10)?)
+    }
+}
+
+/// Returns when something was made. The first moment of 1970 stands for no time at all, and a fact
+/// that has no time of its own has that of its file, which changes with every fact.
+fn known_time(temporal: &TemporalLine, is_fact: bool) -> Option<String> {
+    let of_file = is_fact && temporal.updated_at.as_ref() == Some(&temporal.created_at);
+    let is_known = !of_file && temporal.created_at != times::epoch().as_str();
+    is_known.then(|| temporal.created_at.clone())
+}
+
+fn origin(source: &SourceLine) -> Option<&'static str> {
+    match source.trust.as_deref() {
+        Some("owner") => return Some("owner"),
+        Some("agent") => return Some("agent"),
+        Some("system") => return Some("tool"),
+        Some("untrusted") => return Some("web"),
+        _ => {}
+    }
+    let method = source.extraction_method.as_deref()?;
+    let is = |it: ExtractionMethod| method == it.as_str();
+    if is(ExtractionMethod::UserAuthored) {
+        Some("owner")
+    } else if is(ExtractionMethod::AgentWritten) || is(ExtractionMethod::LlmExtracted) {
+        Some("agent")
+    } else if is(ExtractionMethod::Migrated) {
+        Some("import")
+    } else {
+        None
+    }
+}
+
+/// What a record says of the row that it was.
+#[derive(Deserialize)]
+struct Row {
+    key: String,
+    #[serde(default)]
+    row: Option<std::collections::BTreeMap<String, Option<IgnoredAny>>>,
+}
+
+impl Row {
+    fn of(line: &Line) -> Option<Self> {
+        let is_row = line.source.origin.as_deref() == Some("sqlite") && rows_of(line).is_some();
+        line.raw_source_format.as_ref().filter(|_| is_row)?.parse().ok()
+    }
+
+    /// Whether it is somebody's own: its key says so, or a column does.
+    fn is_private(&self, rules: RowRules) -> bool {
+        let columns = || self.row.iter().flatten();
+        let owner = columns().find(|(name, _)| name.eq_ignore_ascii_case(rules.owner_column));
+        self.key.starts_with(rules.private_key) || owner.is_some_and(|(_, value)| value.is_some())
+    }
+}
+
+/// Returns how rows of the runtime of a record are told from each other.
+fn rows_of(line: &Line) -> Option<RowRules> {
+    by_name(&line.source.runtime)?.records.rows
+}
+
+/// Whether a piece of a conversation is somebody's own.
+fn is_private_piece(line: &Line) -> bool {
+    #[derive(Deserialize)]
+    struct Piece {
+        #[serde(default)]
+        private: bool,
+    }
+    let raw = line.raw_source_format.as_ref().and_then(|it| it.parse::<Piece>().ok());
+    raw.is_some_and(|it| it.private)
+}
+
+fn is_fact(line: &Line) -> bool {
+    let in_database = line.source.origin_file.as_deref().is_some_and(|it| it.ends_with(".db"));
+    in_database && line.source.origin.as_deref() == Some("sqlite")
+}
+
+/// Returns where a thing is found, by what its runtime calls it.
+fn path_of(line: &Line, row: Option<&Row>, is_session: bool) -> String {
+    if let Some(row) = row.filter(|it| !it.key.is_empty()) {
+        return format!("memories/{}", part(&row.key));
+    }
+    let by_id = || format!("records/{}", part(&line.id));
+    let Some(file) = line.source.origin_file.as_deref().filter(|it| !it.is_empty()) else {
+        return by_id();
+    };
+    let file: Vec<String> = file.split('/').map(part).collect();
+    let file = file.join("/");
+    if is_session || !is_fact(line) {
+        return file;
+    }
+    let entity = line.entities.first().map_or("", |it| &it.name);
+    let key = line.content.strip_prefix(entity).and_then(|it| it.strip_prefix(" — "));
+    match key.and_then(|it| it.split_once(": ")) {
+        Some((key, _)) => format!("{file}/{}/{}", part(entity), part(key)),
+        None => format!("{file}/{}", part(&line.id)),
+    }
+}
+
+/// Makes one part of a path of any text: what cannot stand in a path is `%2F`, the rest stays
+/// readable.
+pub(crate) fn part(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut result = String::with_capacity(text.len());
+    let whole = matches!(text, "." | "..");
+    for c in text.chars() {
+        // Marks that turn the direction of writing make a path look like another.
+        let odd = c.is_control()
+            || matches!(c, '/' | '\\' | '%' | '\u{2028}' | '\u{2029}')
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if odd || whole {
+            for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                write!(result, "%{byte:02X}").expect("a string takes any text");
+            }
+        } else {
+            result.push(c);
+        }
+    }
+    if result.is_empty() {
+        return "%00".to_owned();
+    }
+    if result.len() > MAX_PART_BYTES {
+        result.truncate(result.floor_char_boundary(MAX_PART_BYTES));
+        write!(result, "~{:016x}", short_digest(text.as_bytes())).expect("a string takes any text");
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(source: &str, rest: &str) -> Remembered {
+        let line = format!(
+            r#"{{"id":"i-1","agent_id":"a","content":"Ann — drinks: tea: green","memory_type":"preference",
+              "status":"active","namespace":"facts","source":{source},
+              "temporal":{{"created_at":"2026-02-03T23:30:00-05:00"}}{rest}}}"#
+        );
+        Remembered::parse(line.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_key_stays_readable_and_leads_nowhere() {
+        for (text, wanted) in [
+            ("user_timezone", "user_timezone"),
+            ("Grüße 日本", "Grüße 日本"),
+            ("a/b", "a%2Fb"),
+            ("..", "%2E%2E"),
+            ("", "%00"),
+            ("a\\b\n%", "a%5Cb%0A%25"),
+            ("\u{202e}x", "%E2%80%AEx"),
+        ] {
+            assert_eq!(part(text), wanted, "{text:?}");
+        }
+        let (one, other) = (part(&"x".repeat(500)), part(&"x".repeat(501)));
+        assert!(one.len() < 220 && one != other, "{one}");
+    }
+
+    #[test]
+    fn a_row_is_found_by_its_key_and_a_fact_by_what_it_is_about() {
+        let row = r#"{"runtime":"zeroclaw","origin":"sqlite"}"#;
+        let raw = r#","raw_source_format":{"key":"five/audit","row":{"id":1}}"#;
+        let found = parse(row, raw);
+        assert_eq!((&*found.path, found.is_private), ("memories/five%2Faudit", false));
+        assert_eq!(found.date(), Some(jiff::civil::date(2026, 2, 3)));
+        let found = parse(row, "");
+        assert_eq!(found.path, "records/i-1");
+        let fact = r#"{"runtime":"openclaw","origin":"sqlite","origin_file":"memory/facts.db"}"#;
+        let found = parse(fact, r#","entities":[{"name":"Ann","type":"person"}]"#);
+        assert_eq!(found.path, "memory/facts.db/Ann/drinks");
+        let found = parse(r#"{"runtime":"x","origin_file":"../../etc/passwd"}"#, "");
+        assert_eq!(found.path, "%2E%2E/%2E%2E/etc/passwd");
+    }
+
+    #[test]
+    fn a_row_of_one_person_is_private_by_its_key_or_by_its_owner() {
+        let row = r#"{"runtime":"zeroclaw","origin":"sqlite"}"#;
+        for (raw, wanted) in [
+            (r#"{"key":"p|3:ann|x"}"#, true),
+            (r#"{"key":"x","row":{"Principal_ID":"ann"}}"#, true),
+            (r#"{"key":"x","row":{"principal_id":null}}"#, false),
+            (r#"{"key":"x"}"#, false),
+        ] {
+            let found = parse(row, &format!(r#","raw_source_format":{raw}"#));
+            assert_eq!(found.is_private, wanted, "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_conversation_of_one_person_says_so() {
+        let line = |raw: &str| {
+            let line = format!(
+                r#"{{"id":"i","content":"x","memory_type":"episodic","namespace":"session",
+                  "source":{{"runtime":"zeroclaw","origin":"session"}},
+                  "temporal":{{"created_at":"2026-01-01T00:00:00Z"}},"raw_source_format":{raw}}}"#
+            );
+            let found = Remembered::parse(line.as_bytes()).unwrap();
+            (found.is_session, found.is_private)
+        };
+        assert_eq!(line(r#"{"session_key":"a","piece":0}"#), (true, false));
+        assert_eq!(line(r#"{"session_key":"a","piece":0,"private":true}"#), (true, true));
+    }
+
+    #[test]
+    fn a_fact_without_a_time_of_its_own_has_no_date() {
+        let fact = r#"{"runtime":"openclaw","origin":"sqlite","origin_file":"memory/facts.db"}"#;
+        assert!(parse(fact, "").date().is_some());
+        let line = r#"{"id":"i","content":"x","memory_type":"preference","source":
+          {"runtime":"openclaw","origin":"sqlite","origin_file":"memory/facts.db"},"temporal":
+          {"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}}"#;
+        assert_eq!(Remembered::parse(line.as_bytes()).unwrap().date(), None);
+    }
+}

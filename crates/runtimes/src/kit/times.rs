@@ -1,0 +1,534 @@
+//! Times that people and runtimes write into names, headings and headers.
+//!
+//! A time without a zone is taken as UTC, so that the same file gives the same record on every
+//! machine.
+
+use std::sync::LazyLock;
+
+use anemone_files::FileStat;
+use anemone_format::Moment;
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
+
+use crate::kit::database::Value;
+use anemone_markdown::{Page, front_matter};
+
+/// The zones that are built in: the machine's own may differ.
+static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// Unix times from here on are in milliseconds; in seconds this would be the year 5138.
+const FIRST_MILLIS: i64 = 100_000_000_000;
+
+/// The name of a dated file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DailyName {
+    /// The day.
+    pub(crate) date: Date,
+    /// The time of `YYYY-MM-DD-HHMM`.
+    pub(crate) time: Option<Time>,
+    /// What follows.
+    pub(crate) slug: Option<String>,
+}
+
+/// A day, perhaps with a time, perhaps with an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dated {
+    /// The day.
+    pub(crate) date: Date,
+    /// The time of that day.
+    pub(crate) time: Option<Time>,
+    /// Its offset from UTC, when one is written.
+    pub(crate) offset: Option<Offset>,
+}
+
+/// What the runtime's session-memory hook writes at the top of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SessionHeader {
+    /// When the session was saved; `None` in a zone that nobody knows.
+    pub(crate) at: Option<Moment>,
+    /// The runtime's key of the conversation, such as `agent:main:main`.
+    pub(crate) session_key: Option<String>,
+    /// The id of the session.
+    pub(crate) session_id: Option<String>,
+    /// The channel it came through.
+    pub(crate) source: Option<String>,
+    /// Why the session ended by itself.
+    pub(crate) reason: Option<String>,
+}
+
+impl Dated {
+    /// Returns the instant; without a time it is midnight, without an offset it is in UTC.
+    pub(crate) fn moment(self) -> Option<Moment> {
+        let local = self.date.to_datetime(self.time.unwrap_or(Time::midnight()));
+        let offset = self.offset.unwrap_or(Offset::UTC);
+        offset.to_timestamp(local).ok().and_then(moment)
+    }
+}
+
+/// Returns a time of a day in UTC, such as `2026-01-15T10:30:00Z`.
+pub(crate) fn at(date: Date, time: Time) -> Option<Moment> {
+    Dated { date, time: Some(time), offset: None }.moment()
+}
+
+/// Returns the midnight that opens a day in UTC, such as `2026-01-15T00:00:00Z`.
+pub(crate) fn midnight(date: Date) -> Option<Moment> {
+    at(date, Time::midnight())
+}
+
+/// Returns when a file was last modified, unless an archive cannot say it.
+pub(crate) fn mtime_of(stat: &FileStat) -> Option<Moment> {
+    let nanoseconds = i32::try_from(stat.modified.nanoseconds).ok()?;
+    Timestamp::new(stat.modified.seconds, nanoseconds).ok().and_then(moment)
+}
+
+/// Takes an instant in the years that a moment can write: years before our era have no place.
+pub(crate) fn moment(instant: Timestamp) -> Option<Moment> {
+    instant.to_string().parse().ok()
+}
+
+/// Takes milliseconds since 1970.
+pub(crate) fn from_millis(millis: i64) -> Option<Moment> {
+    Timestamp::from_millisecond(millis).ok().and_then(moment)
+}
+
+/// Reads a time in one of the ways in which people write them into SQLite. Without an offset it is
+/// in UTC, as in SQLite's own functions.
+pub(crate) fn in_cell(value: &Value) -> Option<Moment> {
+    let text = match value {
+        Value::Text(text) => text.trim(),
+        Value::Integer(number) => return from_unix(*number),
+        #[expect(clippy::cast_possible_truncation, reason = "a float out of range saturates")]
+        Value::Real(number) => return from_unix(*number as i64),
+        Value::Null | Value::OddText(_) | Value::Blob(_) | Value::TooLong(_) => return None,
+    };
+    if let Ok(moment) = text.parse() {
+        return Some(moment);
+    }
+    if let Ok(number) = text.parse() {
+        return from_unix(number);
+    }
+    let civil = text.parse::<DateTime>().or_else(|_| text.parse::<Date>().map(DateTime::from));
+    moment(Offset::UTC.to_timestamp(civil.ok()?).ok()?)
+}
+
+fn from_unix(number: i64) -> Option<Moment> {
+    let instant = if number >= FIRST_MILLIS {
+        Timestamp::from_millisecond(number)
+    } else {
+        Timestamp::from_second(number)
+    };
+    // Zero and below is what an unset field looks like.
+    instant.ok().filter(|_| number > 0).and_then(moment)
+}
+
+/// Returns the first moment of 1970, where nothing tells a better one.
+pub(crate) fn epoch() -> Moment {
+    Moment::from(Timestamp::UNIX_EPOCH)
+}
+
+/// Parses `YYYY-MM-DD`.
+pub(crate) fn date(text: &str) -> Option<Date> {
+    match leading_date(text)? {
+        (date, "") => Some(date),
+        _ => None,
+    }
+}
+
+fn leading_date(text: &str) -> Option<(Date, &str)> {
+    let (head, rest) = text.split_at_checked(10)?;
+    let bytes = head.as_bytes();
+    let dashes = bytes[4] == b'-' && bytes[7] == b'-';
+    if !dashes || !bytes.iter().enumerate().all(|(at, b)| at == 4 || at == 7 || b.is_ascii_digit())
+    {
+        return None;
+    }
+    let year: i16 = head[..4].parse().ok().filter(|year| *year > 0)?;
+    Some((Date::new(year, head[5..7].parse().ok()?, head[8..].parse().ok()?).ok()?, rest))
+}
+
+/// Reads the date in the name of a Markdown file: `YYYY-MM-DD.md`, `YYYY-MM-DD-HHMM.md` or
+/// `YYYY-MM-DD-slug.md`.
+pub(crate) fn date_in_name(path: &str) -> Option<DailyName> {
+    let name = path.rsplit('/').next()?;
+    let (stem, extension) = name.rsplit_once('.')?;
+    if !extension.eq_ignore_ascii_case("md") {
+        return None;
+    }
+    let (date, rest) = leading_date(stem)?;
+    let slug = match rest {
+        "" => return Some(DailyName { date, time: None, slug: None }),
+        rest => rest.strip_prefix('-').filter(|slug| !slug.is_empty())?,
+    };
+    // The runtime numbers files of the same minute: `-1430`, `-1430-2`.
+    let (digits, number) = slug.split_once('-').unwrap_or((slug, "0"));
+    let numbered = number.len() <= 3 && number.bytes().all(|byte| byte.is_ascii_digit());
+    match compact_time(digits).filter(|_| numbered && !number.is_empty()) {
+        Some(time) => {
+            let slug = slug.get(5..).map(str::to_owned);
+            Some(DailyName { date, time: Some(time), slug })
+        }
+        None => Some(DailyName { date, time: None, slug: Some(slug.to_owned()) }),
+    }
+}
+
+fn compact_time(digits: &str) -> Option<Time> {
+    if digits.len() != 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Time::new(digits[..2].parse().ok()?, digits[2..].parse().ok()?, 0, 0).ok()
+}
+
+/// Finds the first time of day in a heading: `10:30 AM`, `14:30`, `[09:05]`, `10:30:15`.
+pub(crate) fn time_in_heading(heading: &str) -> Option<Time> {
+    let bytes = heading.as_bytes();
+    memchr::memchr_iter(b':', bytes).find_map(|colon| {
+        let hours = bytes[..colon].iter().rev().take(3).take_while(|b| b.is_ascii_digit()).count();
+        let start = colon - hours;
+        if hours == 0 || hours > 2 || !may_precede_time(&heading[..start]) {
+            return None;
+        }
+        let (minute, mut rest) = two_digits(&heading[colon + 1..])?;
+        let mut second = 0;
+        if let Some((value, after)) = rest.strip_prefix(':').and_then(two_digits) {
+            (second, rest) = (value, after);
+        }
+        let hour = twelve_hours(heading[start..colon].parse().ok()?, rest)?;
+        Time::new(hour, minute, second, 0).ok()
+    })
+}
+
+fn may_precede_time(before: &str) -> bool {
+    let mut chars = before.chars().rev();
+    match chars.next() {
+        // The T of `2026-02-03T10:30`.
+        Some('T' | 't') => chars.next().is_some_and(|c| c.is_ascii_digit()),
+        Some(c) => !(c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | ',' | '_')),
+        None => true,
+    }
+}
+
+fn two_digits(text: &str) -> Option<(i8, &str)> {
+    let (digits, rest) = text.split_at_checked(2)?;
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Some((digits.parse().ok()?, rest))
+}
+
+/// Returns the hour of the day, given what follows the minutes; `None` when that is no time.
+fn twelve_hours(hour: i8, after: &str) -> Option<i8> {
+    // Programs put a narrow no-break space before AM.
+    let word = after.trim_start();
+    let half: String = word.chars().filter(|c| *c != '.').take(3).collect();
+    let half = half.to_ascii_lowercase();
+    let ends = !half.chars().nth(2).is_some_and(|c| c.is_ascii_alphanumeric());
+    if ends && let Some(half @ ("am" | "pm")) = half.get(..2) {
+        let noon = if half == "pm" { 12 } else { 0 };
+        return (1..=12).contains(&hour).then_some(hour % 12 + noon);
+    }
+    match after.chars().next() {
+        // More digits or letters: a version, an address, a ratio.
+        Some(c) if c.is_ascii_alphanumeric() || c == ':' => (c == 'Z' || c == 'z').then_some(hour),
+        _ => Some(hour),
+    }
+}
+
+/// Finds the first full date in a heading, with the time that follows it.
+pub(crate) fn moment_in_heading(heading: &str) -> Option<Dated> {
+    memchr::memchr_iter(b'-', heading.as_bytes()).find_map(|dash| {
+        let start = dash.checked_sub(4)?;
+        let before = heading.get(..start)?.chars().next_back();
+        if before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-') {
+            return None;
+        }
+        dated(heading.get(start..)?)
+    })
+}
+
+/// Reads a text that begins with a date.
+fn dated(text: &str) -> Option<Dated> {
+    let (date, rest) = leading_date(text)?;
+    if rest.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    for exact in [until_space(text, 0), until_space(text, 11)].into_iter().flatten() {
+        if let Ok(zoned) = exact.parse::<Moment>() {
+            let offset = written_offset(exact);
+            let local = offset.to_datetime(zoned.instant());
+            let (date, time) = (local.date(), Some(local.time()));
+            return Some(Dated { date, time, offset: Some(offset) });
+        }
+    }
+    // Searched with its T, which tells a time from a word.
+    let time = time_in_heading(&text[9..]);
+    Some(Dated { date, time, offset: None })
+}
+
+/// Returns a text up to the first space after `from`, without closing punctuation.
+fn until_space(text: &str, from: usize) -> Option<&str> {
+    let rest = text.get(from..)?;
+    let end = from + rest.find(char::is_whitespace).unwrap_or(rest.len());
+    Some(text[..end].trim_end_matches([')', ']', ',', ';']))
+}
+
+/// Returns the offset of an RFC 3339 text.
+fn written_offset(text: &str) -> Offset {
+    let tail = text.len().checked_sub(6).and_then(|at| text.get(at..));
+    let read = |tail: &str| {
+        let hours: i32 = tail[1..3].parse().ok()?;
+        let minutes: i32 = tail[4..].parse().ok()?;
+        let seconds = hours * 3600 + minutes * 60;
+        match tail.as_bytes()[0] {
+            b'+' => Offset::from_seconds(seconds).ok(),
+            b'-' => Offset::from_seconds(-seconds).ok(),
+            _ => None,
+        }
+    };
+    tail.filter(|tail| tail.is_ascii()).and_then(read).unwrap_or(Offset::UTC)
+}
+
+/// Reads the header of a session-memory file: `# Session: 2026-01-30 14:30:00 UTC` and the lines
+/// below it.
+pub(crate) fn session_header(page: &Page<'_>) -> Option<SessionHeader> {
+    let at = page.title()?.strip_prefix("Session:")?.trim();
+    let mut header = SessionHeader {
+        at: zoned(at),
+        session_key: None,
+        session_id: None,
+        source: None,
+        reason: None,
+    };
+    for field in page.fields(page.preamble()) {
+        let value = Some(field.value.to_owned());
+        match field.label.to_ascii_lowercase().as_str() {
+            "session key" => header.session_key = value,
+            "session id" => header.session_id = value,
+            "source" => header.source = value,
+            "reason" => header.reason = value,
+            _ => {}
+        }
+    }
+    Some(header)
+}
+
+/// Reads `2026-01-30 14:30:00 America/New_York`.
+fn zoned(text: &str) -> Option<Moment> {
+    let mut words = text.split_whitespace();
+    let day = date(words.next()?)?;
+    let time = words.next()?;
+    let zone = words.next().unwrap_or("UTC");
+    if words.next().is_some() || !matches!(time.len(), 5 | 8) {
+        return None;
+    }
+    let local = day.to_datetime(time_in_heading(time)?);
+    let zone = match zone {
+        "UTC" | "GMT" | "Z" => TimeZone::UTC,
+        name => ZONES.get(name).ok()?,
+    };
+    moment(zone.to_ambiguous_timestamp(local).compatible().ok()?)
+}
+
+/// Reads `date:`, else `created:`, from front matter.
+pub(crate) fn front_matter_date(text: &str) -> Option<Dated> {
+    let matter = &text[front_matter(text)?];
+    ["date", "created"].iter().find_map(|key| {
+        matter.split(['\n', '\r']).find_map(|line| {
+            let value = line.strip_prefix(key)?.trim_start().strip_prefix(':')?;
+            dated(value.trim().trim_matches(['"', '\'']))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn clock(hour: i8, minute: i8) -> Time {
+        Time::constant(hour, minute, 0, 0)
+    }
+
+    #[test]
+    fn dated_names_are_read() {
+        let name = |path| date_in_name(path).map(|one| (one.date.to_string(), one.time, one.slug));
+        let day = "2026-01-15".to_owned();
+        let slug = |text: &str| Some(text.to_owned());
+        for (path, expected) in [
+            ("memory/2026-01-15.md", (None, None)),
+            ("memory/topics/deep/2026-01-15.MD", (None, None)),
+            ("2026-01-15-memory-system-research.md", (None, slug("memory-system-research"))),
+            ("memory/2026-01-15-1430.md", (Some(clock(14, 30)), None)),
+            ("memory/2026-01-15-1430-2.md", (Some(clock(14, 30)), slug("2"))),
+            ("memory/2026-01-15-2025-review.md", (None, slug("2025-review"))),
+            ("memory/2026-01-15-9999.md", (None, slug("9999"))),
+            ("memory/2026-01-15-会議.md", (None, slug("会議"))),
+            ("memory/2026-01-15-a.b.md", (None, slug("a.b"))),
+        ] {
+            assert_eq!(name(path), Some((day.clone(), expected.0, expected.1)), "{path}");
+        }
+        for path in [
+            "memory/2026-02-30.md",
+            "memory/2026-13-01.md",
+            "memory/2026-1-15.md",
+            "memory/20260115.md",
+            "memory/2026-01-15.txt",
+            "memory/2026-01-15",
+            "memory/2026-01-15-.md",
+            "memory/2026-01-15x.md",
+            "memory/x-2026-01-15.md",
+            "memory/2026-01-15.md/x.md",
+            "memory/0000-01-01.md",
+            "MEMORY.md",
+            "会会会会.md",
+            "",
+        ] {
+            assert_eq!(date_in_name(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn times_in_headings_are_read() {
+        for (heading, expected) in [
+            ("Session — 10:30 AM", (10, 30)),
+            ("Session — 10:30 AM 8", (10, 30)),
+            ("Session — 2:15 PM", (14, 15)),
+            ("2:15pm", (14, 15)),
+            ("2:15\u{202f}PM", (14, 15)),
+            ("2:15 p.m.", (14, 15)),
+            ("12:00 AM", (0, 0)),
+            ("12:05 PM", (12, 5)),
+            ("14:30", (14, 30)),
+            ("[09:05] x", (9, 5)),
+            ("会議 10:30開始", (10, 30)),
+            ("10:30 America/New_York", (10, 30)),
+            ("ratio 16:9, at 08:15", (8, 15)),
+            ("2026-02-03T10:30Z", (10, 30)),
+            ("10:30–11:45", (10, 30)),
+        ] {
+            assert_eq!(time_in_heading(heading), Some(clock(expected.0, expected.1)), "{heading}");
+        }
+        assert_eq!(time_in_heading("10:30:15"), Some(Time::constant(10, 30, 15, 0)));
+        for heading in [
+            "",
+            "1:2",
+            "16:9 display",
+            "25:00",
+            "10:60",
+            "100:30",
+            "10:305",
+            "a10:30",
+            "v1.2:30",
+            "13:30 PM",
+            "0:30 AM",
+            "::1:22:33:44",
+            "host:8080",
+            "10:3",
+            "Note: 30",
+            "10:30x",
+            "é:é",
+        ] {
+            assert_eq!(time_in_heading(heading), None, "{heading}");
+        }
+    }
+
+    #[test]
+    fn dates_in_headings_are_read() {
+        let read = |heading| Some(moment_in_heading(heading)?.moment()?.to_string());
+        for (heading, expected) in [
+            ("2026-02-03 — call", "2026-02-03T00:00:00Z"),
+            ("Promoted From Short-Term Memory (2026-02-03)", "2026-02-03T00:00:00Z"),
+            ("Call 2026-02-03 at 4:05 PM", "2026-02-03T16:05:00Z"),
+            ("2026-02-03T10:30:00Z", "2026-02-03T10:30:00Z"),
+            ("(2026-02-03T10:30:00+02:00)", "2026-02-03T08:30:00Z"),
+            ("2026-02-03 10:30", "2026-02-03T10:30:00Z"),
+            ("2026-02-03 10:30:00-01:30 x", "2026-02-03T12:00:00Z"),
+            ("2026-02-03T10:30", "2026-02-03T10:30:00Z"),
+            ("会議 2026-02-03", "2026-02-03T00:00:00Z"),
+        ] {
+            assert_eq!(read(heading).as_deref(), Some(expected), "{heading}");
+        }
+        for heading in ["", "2026-02-30", "12026-02-03", "2026-02-031", "a-b", "—-—", "2026-02"]
+        {
+            assert_eq!(moment_in_heading(heading), None, "{heading}");
+        }
+    }
+
+    #[test]
+    fn session_headers_are_read() {
+        let text = "# Session: 2026-01-30 14:30:00 UTC\n\n- **Session Key**: agent:main:main\n- **Session ID**: abc123def456\n- **Source**: telegram\n\n## Conversation Summary\n\n- **Session ID**: not this\n";
+        let header = session_header(&Page::parse(text)).unwrap();
+        assert_eq!(header.at.unwrap().as_str(), "2026-01-30T14:30:00Z");
+        assert_eq!(header.session_key.as_deref(), Some("agent:main:main"));
+        assert_eq!(header.session_id.as_deref(), Some("abc123def456"));
+        assert_eq!(header.source.as_deref(), Some("telegram"));
+        let at = |text: &str| {
+            let title = format!("# Session: {text}\n\n- **Reason**: idle\n");
+            let header = session_header(&Page::parse(&title)).unwrap();
+            assert_eq!(header.reason.as_deref(), Some("idle"));
+            Some(header.at?.to_string())
+        };
+        // New York is five hours behind in winter, four in summer.
+        assert_eq!(at("2026-01-16 14:30:00 America/New_York").unwrap(), "2026-01-16T19:30:00Z");
+        assert_eq!(at("2026-07-16 14:30:00 America/New_York").unwrap(), "2026-07-16T18:30:00Z");
+        assert_eq!(at("2026-01-16 14:30:00 Mars/Olympus"), None);
+        assert_eq!(at("2026-01-16 14:30:00 America/New York"), None);
+        assert_eq!(at("soon"), None);
+        assert!(session_header(&Page::parse("# Notes\n")).is_none());
+        assert!(
+            session_header(&Page::parse("```\n# Session: 2026-01-30 14:30:00 UTC\n```\n"))
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn front_matter_dates_are_read() {
+        let read = |text: &str| Some(front_matter_date(text)?.moment()?.to_string());
+        for (text, expected) in [
+            ("---\ntitle: x\ndate: 2025-12-24\ntags: [a, b]\n---\n", "2025-12-24T00:00:00Z"),
+            ("---\r\ndate: \"2025-12-24\"\r\n---\r\n", "2025-12-24T00:00:00Z"),
+            ("\u{feff}---\ncreated: 2025-12-24T10:00:00.5+01:00\n---\n", "2025-12-24T09:00:00.5Z"),
+            ("---\ncreated: 2024-01-01\ndate: 2025-12-24 08:00\n---\n", "2025-12-24T08:00:00Z"),
+        ] {
+            assert_eq!(read(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in [
+            "date: 2025-12-24\n",
+            "\n---\ndate: 2025-12-24\n---\n",
+            "---\ntitle: x\n  date: 2025-12-24\n---\n",
+            "---\ndate: tomorrow\n---\n",
+            "---\ndate: 2025-12-24\n",
+            "---\ndated: 2025-12-24\n---\n",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn moments_are_written_in_utc() {
+        let day = Date::constant(2026, 1, 15);
+        assert_eq!(midnight(day).unwrap().as_str(), "2026-01-15T00:00:00Z");
+        assert_eq!(at(day, clock(10, 30)).unwrap().as_str(), "2026-01-15T10:30:00Z");
+        assert_eq!(at(Date::MIN, clock(0, 0)), None, "a moment has no years before Christ");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "\\PC{0,40}|[0-9T:+.Z -]{0,40}|2026-0[0-9]-[0-9:T+Zé -]{0,20}") {
+            drop((time_in_heading(&text), moment_in_heading(&text).map(Dated::moment)));
+            drop((date_in_name(&format!("{text}.md")), zoned(&text)));
+            drop(front_matter_date(&format!("---\ndate: {text}\n---\n")).map(Dated::moment));
+            drop(session_header(&Page::parse(&format!("# Session: {text}\n"))));
+        }
+
+        #[test]
+        fn every_time_of_day_is_read_back(hour in 0_i8..24, minute in 0_i8..60) {
+            let time = clock(hour, minute);
+            let half = if hour < 12 { "AM" } else { "PM" };
+            let twelve = (hour + 11) % 12 + 1;
+            prop_assert_eq!(time_in_heading(&format!("at {hour:02}:{minute:02}.")), Some(time));
+            prop_assert_eq!(time_in_heading(&format!("at {twelve}:{minute:02} {half}")), Some(time));
+        }
+    }
+}

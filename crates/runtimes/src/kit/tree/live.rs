@@ -1,0 +1,126 @@
+//! The database of a workspace, which a running program may have open while trees change places.
+//!
+//! The program goes on with the files that it has open, so that they have to be in the new tree as
+//! the same files: a copy would cut it off, and what it writes later would be lost. What it does to
+//! them meanwhile stands in nobody's way; its log and its journal come and go as it works.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use anemone_files::{FileStat, Folder};
+use rustix::fs::AtFlags;
+use rustix::io::Errno;
+
+use super::build::cannot_write;
+use super::site::{Site, join, key_of, open_above, path_of};
+use super::{Apply, ApplyError};
+use crate::kit::plan::Plan;
+
+/// What SQLite puts beside a database.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// The files of a database, by the keys of the tree.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    database: Option<Vec<u8>>,
+    /// All of its files, with the inode that each has in the new tree.
+    files: BTreeMap<Vec<u8>, Option<u64>>,
+}
+
+impl Live {
+    /// Finds the database of a plan, if it is there and lies in the workspace.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let none = Self::default();
+        let Some(step) = plan.memories.as_ref().filter(|step| !step.made) else { return none };
+        let (Some(folder), Some(name)) = (step.store.parent(), step.store.file_name()) else {
+            return none;
+        };
+        // The plan knows the workspace without links on the way to it.
+        let Ok(folder) = fs_err::canonicalize(folder) else { return none };
+        let Ok(below) = folder.strip_prefix(&plan.workspace) else { return none };
+        let database = key_of(below.join(name).as_os_str().as_encoded_bytes());
+        let Site::Full(survey) = &plan.site else { return none };
+        if !survey.nodes.get(&database).is_some_and(FileStat::is_file) {
+            return none;
+        }
+        let beside = BESIDE.map(|suffix| [&database, suffix.as_bytes()].concat());
+        let keys = [database.clone()].into_iter().chain(beside);
+        // What the plan itself puts there, or takes away, is no longer anybody's.
+        let is_ours = |key: &Vec<u8>| {
+            let mut made = plan.steps.iter().filter_map(|step| step.destination());
+            plan.aside.contains(key) || made.any(|path| key_of(path) == *key)
+        };
+        if is_ours(&database) {
+            return none;
+        }
+        let files = keys.filter(|key| !is_ours(key)).map(|key| (key, None)).collect();
+        Self { database: Some(database), files }
+    }
+
+    /// Says whether a key is that of one of the files.
+    pub(super) fn has(&self, key: &[u8]) -> bool {
+        self.files.contains_key(key)
+    }
+
+    /// Says whether a key is that of a file which may not be there.
+    pub(super) fn comes_and_goes(&self, key: &[u8]) -> bool {
+        self.has(key) && self.database.as_deref() != Some(key)
+    }
+
+    /// Says whether a file of the old tree is one that the new tree was given; none if it is no
+    /// file of the database.
+    pub(super) fn is_in_both(&self, key: &[u8], inode: u64) -> Option<bool> {
+        self.files.get(key).map(|linked| *linked == Some(inode))
+    }
+}
+
+impl Apply<'_> {
+    /// Gives the new tree the files of the database as they are now: those that have come since it
+    /// was built, and none that have gone.
+    pub(super) fn settle_database(&mut self) -> Result<(), ApplyError> {
+        let (workspace, staging, able) = (&self.plan.workspace, self.staging, self.able);
+        for (key, linked) in &mut self.live.files {
+            let path = path_of(key);
+            let failed = |error: io::Error| cannot_write(&path, error);
+            let changed = || ApplyError::Changed { path: join(workspace, &path) };
+            let (old, name) = open_above(workspace, &path).map_err(|_| changed())?;
+            let (new, _) = open_above(staging, &path).map_err(failed)?;
+            let there = inode_of(&old, name).map_err(failed)?;
+            let here = inode_of(&new, name).map_err(failed)?;
+            *linked = there;
+            if there == here {
+                continue;
+            }
+            if here.is_some() {
+                let removed = rustix::fs::unlinkat(&new, name, AtFlags::empty());
+                removed.map_err(|error| failed(error.into()))?;
+            }
+            if there.is_some() {
+                let added = if able.link {
+                    rustix::fs::linkat(&old, name, &new, name, AtFlags::empty())
+                } else {
+                    Err(Errno::PERM)
+                };
+                match added {
+                    Ok(()) => {}
+                    Err(Errno::NOENT) => return Err(changed()),
+                    Err(error) => {
+                        let path = join(workspace, &path);
+                        return Err(ApplyError::Database { path, source: error.into() });
+                    }
+                }
+            }
+            new.sync().map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns what tells a file from others, if there is one.
+fn inode_of(folder: &Folder, name: &[u8]) -> io::Result<Option<u64>> {
+    match folder.stat(name) {
+        Ok(stat) => Ok(Some(stat.inode)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}

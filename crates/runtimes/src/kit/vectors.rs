@@ -1,0 +1,220 @@
+//! Vectors that come along: those of a record, and those of a runtime's own database.
+//!
+//! Whoever has them need not make them again, if they are of the model that is wanted and of the
+//! very same text.
+
+use serde::Deserialize;
+
+/// What stands beside a vector that is of another text than its record's: that text's SHA-256.
+pub(crate) const TEXT_DIGEST: &str = "text_sha256";
+
+/// What says that nobody knows who made a vector.
+const UNKNOWN: &str = "unknown";
+
+/// A model whose vectors somebody wants.
+#[derive(Clone, Copy, Debug)]
+pub struct WantedModel<'a> {
+    /// Who computes them, such as `openai`.
+    pub provider: &'a str,
+    /// The model, such as `text-embedding-3-small`.
+    pub model: &'a str,
+    /// Numbers in a vector.
+    pub dimensions: usize,
+}
+
+/// What a vector is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VectorOf<'a> {
+    /// This text.
+    Text(&'a str),
+    /// The text that has this SHA-256.
+    Digest([u8; 32]),
+}
+
+impl WantedModel<'_> {
+    /// Says whether a name is this model's: `model` alone, or behind its provider. Where the name
+    /// says nothing of a provider, the model decides.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
+        let Some(before) = name.strip_suffix(self.model).filter(|_| !self.model.is_empty()) else {
+            return false;
+        };
+        match before.strip_suffix('/') {
+            None => before.is_empty(),
+            Some(provider) => provider == UNKNOWN || family(provider) == family(self.provider),
+        }
+    }
+
+    /// Says whether a vector can be one of this model's: of its length, and not without meaning.
+    #[must_use]
+    pub fn fits(&self, vector: &[f32]) -> bool {
+        vector.len() == self.dimensions
+            && vector.iter().all(|it| it.is_finite())
+            && vector.iter().any(|it| *it != 0.0)
+    }
+
+    /// Returns the names under which a runtime may keep this model.
+    pub(crate) fn names(&self) -> [String; 2] {
+        [self.model.to_owned(), format!("{}/{}", self.provider, self.model)]
+    }
+}
+
+/// Returns who is behind a provider's name. A server of somebody's own that speaks OpenAI's
+/// protocol counts as OpenAI, as it does when it is asked; a reseller names the maker last.
+fn family(provider: &str) -> String {
+    let provider = provider.to_ascii_lowercase();
+    if provider == "openai-compatible" || provider.starts_with("custom:") {
+        return "openai".to_owned();
+    }
+    let maker = provider.rsplit('/').next().unwrap_or_default();
+    // An entry of a configuration: `openai.work`.
+    let maker = maker.split('.').next().unwrap_or_default();
+    if maker == "google" { "gemini".to_owned() } else { maker.to_owned() }
+}
+
+/// Reads a SHA-256 in hexadecimal.
+pub(crate) fn digest_in(hex: &str) -> Option<[u8; 32]> {
+    let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
+    let mut digest = [0; 32];
+    if !rest.is_empty() || pairs.len() != digest.len() {
+        return None;
+    }
+    for (byte, [high, low]) in digest.iter_mut().zip(pairs) {
+        let half = |it: u8| char::from(it).to_digit(16).and_then(|it| u8::try_from(it).ok());
+        *byte = half(*high)? << 4 | half(*low)?;
+    }
+    Some(digest)
+}
+
+/// The vectors of a record, with the text that they are of.
+#[derive(Deserialize)]
+struct Line {
+    content: String,
+    source: SourceLine,
+    #[serde(default)]
+    embeddings: Vec<EmbeddingLine>,
+}
+
+#[derive(Deserialize)]
+struct SourceLine {
+    #[serde(default)]
+    runtime: String,
+}
+
+#[derive(Deserialize)]
+struct EmbeddingLine {
+    model: String,
+    vector: Vec<f32>,
+    #[serde(default)]
+    text_sha256: Option<String>,
+}
+
+/// Hands out the vectors of a model that the line of a record has; what cannot be read has none.
+///
+/// A vector is of the record's text, unless it says of which. Without that, a record with several
+/// of one model has none, and neither has one of a runtime whose records have those of all pieces of
+/// the file that they are a part of.
+pub fn vectors_in(
+    line: &[u8],
+    wanted: &WantedModel<'_>,
+    take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
+) {
+    let Ok(line) = serde_json::from_slice::<Line>(line) else { return };
+    let own = |it: &EmbeddingLine| wanted.is_named(&it.model);
+    let rules = crate::by_name(&line.source.runtime).map(|runtime| runtime.records);
+    let is_of_content = rules.is_none_or(|rules| rules.vectors_are_of_text)
+        && line.embeddings.iter().filter(|it| own(it)).count() == 1;
+    for it in line.embeddings.into_iter().filter(own) {
+        if !wanted.fits(&it.vector) {
+            continue;
+        }
+        match it.text_sha256.as_deref().map(digest_in) {
+            Some(Some(digest)) => take(VectorOf::Digest(digest), it.vector),
+            None if is_of_content => take(VectorOf::Text(&line.content), it.vector),
+            Some(None) | None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WANTED: WantedModel<'_> =
+        WantedModel { provider: "openai", model: "text-embedding-3-small", dimensions: 2 };
+
+    #[test]
+    fn a_model_is_known_by_its_name_and_by_its_provider_where_both_say_one() {
+        for (name, wanted) in [
+            ("text-embedding-3-small", true),
+            ("openai/text-embedding-3-small", true),
+            ("OpenAI/text-embedding-3-small", true),
+            ("openai.work/text-embedding-3-small", true),
+            ("openrouter/openai/text-embedding-3-small", true),
+            ("openai-compatible/text-embedding-3-small", true),
+            ("custom:https://host.example/v1/text-embedding-3-small", true),
+            ("unknown/text-embedding-3-small", true),
+            ("openai/text-embedding-3-large", false),
+            ("gemini/text-embedding-3-small", false),
+            ("openrouter/text-embedding-3-small", false),
+            ("my-text-embedding-3-small", false),
+            ("/text-embedding-3-small", false),
+            ("openai/", false),
+            ("unknown/unknown", false),
+            ("", false),
+        ] {
+            assert_eq!(WANTED.is_named(name), wanted, "{name}");
+        }
+        let gemini = WantedModel { provider: "gemini", model: "gemini-embedding-001", ..WANTED };
+        assert!(gemini.is_named("google/gemini-embedding-001"));
+        let own = WantedModel { model: "BAAI/bge-m3", ..WANTED };
+        assert!(own.is_named("BAAI/bge-m3") && own.is_named("openai/BAAI/bge-m3"));
+        assert!(!own.is_named("bge-m3") && !own.is_named("voyage/BAAI/bge-m3"));
+        assert!(!WantedModel { model: "", ..WANTED }.is_named("openai/"));
+    }
+
+    #[test]
+    fn a_vector_of_another_length_or_without_meaning_does_not_fit() {
+        assert!(WANTED.fits(&[0.0, 1.0]));
+        for vector in [&[][..], &[1.0], &[1.0, 2.0, 3.0], &[0.0, 0.0], &[f32::NAN, 1.0]] {
+            assert!(!WANTED.fits(vector), "{vector:?}");
+        }
+        assert!(!WantedModel { dimensions: 0, ..WANTED }.fits(&[]));
+    }
+
+    fn of_line(runtime: &str, embeddings: &str) -> Vec<(Option<[u8; 32]>, Vec<f32>)> {
+        let line = format!(
+            r#"{{"content":"tea","source":{{"runtime":"{runtime}"}},"embeddings":[{embeddings}]}}"#
+        );
+        let mut found = Vec::new();
+        vectors_in(line.as_bytes(), &WANTED, &mut |of, vector| match of {
+            VectorOf::Text(text) => {
+                assert_eq!(text, "tea");
+                found.push((None, vector));
+            }
+            VectorOf::Digest(digest) => found.push((Some(digest), vector)),
+        });
+        found
+    }
+
+    #[test]
+    fn a_record_has_a_vector_of_its_text_or_of_the_text_that_the_vector_names() {
+        let small = r#"{"model":"openai/text-embedding-3-small","vector":[1.0,0.0]}"#;
+        let other = r#"{"model":"openai/other","vector":[0.0,1.0]}"#;
+        let of = |digest: &str| {
+            let rest = format!(r#","text_sha256":"{digest}"}}"#);
+            small.replace('}', &rest)
+        };
+        assert_eq!(of_line("zeroclaw", &format!("{other},{small}")), [(None, vec![1.0, 0.0])]);
+        assert_eq!(of_line("zeroclaw", &format!("{small},{small}")), []);
+        assert_eq!(of_line("openclaw", small), [], "a piece of a file is not its record");
+        let named = [(Some([0xab; 32]), vec![1.0, 0.0])];
+        assert_eq!(of_line("openclaw", &of(&"ab".repeat(32))), named);
+        assert_eq!(of_line("zeroclaw", &of(&"aB".repeat(32))), named);
+        for odd in ["", "ab", &"xy".repeat(32), &"ab".repeat(33)] {
+            assert_eq!(of_line("zeroclaw", &of(odd)), [], "{odd}");
+        }
+        assert_eq!(of_line("zeroclaw", ""), []);
+        vectors_in(b"{", &WANTED, &mut |_, _| panic!("there is nothing"));
+    }
+}

@@ -1,0 +1,142 @@
+//! What becomes of each part of another runtime's snapshot here.
+
+use anemone_format::Record;
+
+use super::RUNTIME;
+use super::proof::PROOF;
+use super::write::home;
+use crate::kit::mapping::{
+    BLANK, DELETED, FieldRule, Mapping, PRIVATE, Row, aside, is_midnight, native, never, nowhere,
+    telling_tags, within, without,
+};
+
+/// What becomes of a snapshot of another runtime.
+pub(super) const MAPPINGS: &[Mapping] = &[Mapping {
+    runtime: RUNTIME,
+    title: "OpenClaw",
+    tables: &[ROWS],
+    fields: FIELDS,
+    backend: None,
+    backends: &[],
+    layouts: &[],
+    proof: &PROOF,
+}];
+
+const ROWS: &[Row] = &[
+    native("identity", "soul", "SOUL.md"),
+    native("identity", "identity_profile", "IDENTITY.md"),
+    native("identity", "operating_instructions", "AGENTS.md"),
+    native("identity", "tools_guidance", "TOOLS.md"),
+    native("identity", "heartbeat_checklist", "HEARTBEAT.md"),
+    native("identity", "boot_checklist", "BOOT.md"),
+    native("identity", "bootstrap", "BOOTSTRAP.md"),
+    native("identity", "names", "IDENTITY.md"),
+    native("identity", "role", "IDENTITY.md"),
+    native("identity", "goals", "IDENTITY.md"),
+    native("identity", "capabilities", "IDENTITY.md"),
+    native("identity", "sub_agents", "sections of AGENTS.md"),
+    aside("identity", "*", "OpenClaw has no file for it"),
+    native("principals", "*", "USER.md, users/*/USER.md"),
+    native("credentials", "*", "a profile in the install's store, with --credentials"),
+    nowhere("memory", DELETED, "only the mark is left that it was deleted"),
+    aside("memory", PRIVATE, "OpenClaw shows its files to everyone"),
+    aside("memory", BLANK, "there is nothing to read"),
+    native("memory", "daily", "a section of memory/YYYY-MM-DD.md"),
+    native("memory", "curated", "a section of MEMORY.md"),
+    native("memory", "core", "a section of MEMORY.md"),
+    native("memory", "custom:*", "a section of memory/LABEL.md"),
+    native("memory", "active-context", "memory/active-context.md"),
+    native("memory", "project", "a section of memory/project-NAME.md"),
+    native("memory", "procedural", "a section of memory/gating-policies.md"),
+    native("memory", "facts", "a section of memory/facts.md"),
+    aside("memory", "session", "transcripts lie in a store of the runtime's own"),
+    native("memory", "*", "a section of memory/NAMESPACE.md"),
+    native("files", "artifacts", "the file itself"),
+    nowhere("files", "raw/zeroclaw/.alf-database.json", "describes the database for the archive"),
+    native("files", "raw/*", "the file itself where OpenClaw knows it, else the sidecar"),
+];
+
+const FIELDS: &[FieldRule] = &[
+    within("created_at", "the day of a daily log; elsewhere the file's time", |record| {
+        home(record).day == Some(record.temporal.created_at.utc_date())
+    }),
+    within("observed_at", "the day, in a comment", |record| {
+        let home = home(record);
+        record.temporal.observed_at.as_ref().is_none_or(|at| {
+            is_midnight(at)
+                && (home.day.is_none_or(|day| day == at.utc_date()))
+                && (home.day.is_some() || record.source.origin_file.as_deref() != Some(&home.path))
+        })
+    }),
+    without("valid_from", "none"),
+    without("valid_until", "none"),
+    within("status", "superseded in a comment, beside the day; nothing else", |record| {
+        let silent = !record.content.contains("status:");
+        match record.status.as_str() {
+            "active" => silent,
+            "superseded" => silent && record.temporal.observed_at.is_some(),
+            _ => false,
+        }
+    }),
+    within("memory_type", "by the file that it stands in", |record| {
+        record.memory_type.as_str() == home(record).memory_type
+    }),
+    within(
+        "category",
+        "the tag `[category|i=0.9]`, one word; none where it repeats the namespace",
+        is_tagged,
+    ),
+    within(
+        "confidence",
+        "the tag `[category|i=0.9]`, else a comment from 1 to 10; 0.5 goes without",
+        |record| {
+            let tenths = record.confidence.unwrap_or(0.0) * 10.0;
+            let whole = (tenths - tenths.round()).abs() < 1e-9 && tenths >= 1.0 && tenths != 5.0;
+            let silent = !record.content.contains("|i=") && !record.content.contains("importance:");
+            silent && (whole || (record.category.is_some() && is_tagged(record)))
+        },
+    ),
+    within(
+        "tags",
+        "`trigger:` and `project:` as comments, the category as a tag, others in the text",
+        |record| {
+            telling_tags(record).iter().all(|tag| {
+                let noted = |name: &str| {
+                    tag.strip_prefix(name).is_some_and(is_a_word_or_more)
+                        && !record.content.contains(&format!("<!-- {name}"))
+                };
+                noted("trigger:") || noted("project:") || is_hashtag(tag, &record.content)
+            })
+        },
+    ),
+    without("entities", "none"),
+    without("related_records", "none"),
+    never("embeddings", "none: OpenClaw makes them again"),
+];
+
+/// Says whether a record's category and confidence become one tag that is read back.
+fn is_tagged(record: &Record) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || c == '_';
+    let Some(category) = &record.category else { return true };
+    let namespace = record.namespace.as_str();
+    record.confidence.is_some()
+        && !record.content.contains("|i=")
+        && namespace.strip_prefix("custom:").unwrap_or(namespace) != category
+        && category.chars().count() <= 64
+        && category.chars().all(plain)
+        && category.chars().any(char::is_alphanumeric)
+}
+
+/// Says whether a value stands in a comment as it is, and comes out of it as one.
+fn is_a_word_or_more(value: &str) -> bool {
+    let spaced = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    !value.is_empty() && value == spaced && !value.contains(',') && !value.contains("--")
+}
+
+/// Says whether a text has a label behind a hash sign, and it ends there.
+fn is_hashtag(tag: &str, text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || c == '_';
+    let ends = |(at, found): (usize, &str)| !text[at + found.len()..].starts_with(plain);
+    let hashed = format!("#{tag}");
+    tag.chars().all(plain) && text.match_indices(&hashed).any(ends)
+}

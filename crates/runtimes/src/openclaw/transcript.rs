@@ -1,0 +1,89 @@
+//! The lines of OpenClaw's transcripts, and the list of sessions beside them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anemone_files::{Folder, read_limited};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use crate::kit::conversation::{
+    Boundary, Event, Held, LineReading, TranscriptFormat, boundary, spoken,
+};
+
+/// The list of sessions, with what the runtime keeps of each.
+const MAX_INDEX_BYTES: u64 = 16 << 20;
+
+/// How OpenClaw writes transcripts.
+pub(crate) const FORMAT: TranscriptFormat = TranscriptFormat { line, beside: Some(beside) };
+
+/// Reads a line such as `{"type":"message","message":{"role",..}}`.
+fn line(json: &Json) -> LineReading {
+    let event = match json.get("type").and_then(Json::as_str) {
+        Some("session") => {
+            let id = json.get("id").and_then(Json::as_str);
+            id.map(|id| Event::Header { session_id: id.to_owned() })
+        }
+        Some("message") => json.get("message").map(|message| said(json, message)),
+        Some("compaction") => Some(boundary(json, Boundary::Compaction)),
+        Some("reset") => Some(boundary(json, Boundary::Reset)),
+        Some("custom_message") => Some(Event::System),
+        _ => return LineReading::Unknown,
+    };
+    LineReading::of(json, event)
+}
+
+/// Reads what somebody said, and whether that was the owner.
+fn said(line: &Json, message: &Json) -> Event {
+    let owner = |json: &Json| json.get("__openclaw")?.get("senderIsOwner")?.as_bool();
+    let mut event = spoken(line, message);
+    if let Event::Message(said) = &mut event {
+        said.by_owner = owner(line).or_else(|| owner(message));
+    }
+    event
+}
+
+/// What the list of sessions says of one of them.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    session_id: Option<String>,
+    channel: Option<String>,
+    last_channel: Option<String>,
+    compaction_count: Option<u64>,
+}
+
+/// Reads the list of sessions; one that cannot be read lists nothing.
+fn listed(folder: &Folder) -> BTreeMap<String, Entry> {
+    let read = folder.file("sessions.json").and_then(|file| read_limited(&file, MAX_INDEX_BYTES));
+    read.map_or_else(
+        |_| BTreeMap::new(),
+        |bytes| serde_json::from_slice(&bytes).unwrap_or_default(),
+    )
+}
+
+/// Returns the session that a key stands for now.
+pub(super) fn session_of_key(folder: &Folder, key: &str) -> Option<String> {
+    listed(folder).remove(key)?.session_id
+}
+
+/// Looks a session up in the list of sessions.
+fn beside(folder: &Folder, name: &Path, session_id: Option<&str>) -> Option<Held> {
+    let stem = name.file_name()?.to_str()?;
+    let stem = stem.split(".jsonl").next().unwrap_or(stem);
+    let wanted = session_id.unwrap_or(stem);
+    let is_wanted = |(_, entry): &(String, Entry)| entry.session_id.as_deref() == Some(wanted);
+    let (key, entry) = listed(folder).into_iter().find(is_wanted)?;
+    Some(Held {
+        session_id: None,
+        source: entry.channel.or(entry.last_channel).or_else(|| channel_in(&key)),
+        session_key: Some(key),
+        compaction_count: entry.compaction_count,
+    })
+}
+
+/// Returns the channel that a key names, as in `agent:main:telegram:group:1`.
+pub(super) fn channel_in(key: &str) -> Option<String> {
+    let parts: Vec<_> = key.split(':').collect();
+    (parts.len() > 3 && parts[0] == "agent").then(|| parts[2].to_owned())
+}
